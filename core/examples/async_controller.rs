@@ -1,5 +1,5 @@
-//! A controller on tokio: a task takes changes out of an event queue, a pool of tasks reconciles
-//! them, and one more task writes the status that they report. Every wait is awaited.
+//! A controller on tokio: a task takes changes from an event queue, a pool of tasks reconciles
+//! them, and one more task writes the status that they report. Nothing blocks a thread.
 //!
 //! ```text
 //! cargo run -p seatrial-core --features informers,tokio --example async_controller
@@ -20,7 +20,7 @@ type Key = Arc<str>;
 /// Objects are pairs of a name, which is the key, and a version.
 type Events = Fifo<Key, (Key, u32)>;
 
-/// Takes one object after the other until the event queue is closed and empty.
+/// Takes objects one by one until the event queue is closed and empty.
 async fn watch(events: &Events, queue: &LimitedQueue<Key>) {
     while let Ok((popped, ())) = events.pop_async(|_| ()).await {
         let (name, version) = popped.object;
@@ -29,8 +29,8 @@ async fn watch(events: &Events, queue: &LimitedQueue<Key>) {
     }
 }
 
-/// One at a time, so nobody writes the status of an object twice at once. However many reports come
-/// while it is written, they are one more write.
+/// Writes the status of one object at a time, so it is never written twice at once. All reports
+/// that come during a write cause one more write.
 async fn write_status(statuses: &WorkQueue<Key>) {
     while let Some(name) = statuses.get_async().await {
         tokio::time::sleep(Duration::from_millis(5)).await; // the server takes its time
@@ -71,7 +71,7 @@ async fn main() {
     }
     tokio::time::sleep(Duration::from_millis(200)).await; // a real one waits for a signal
 
-    // Along the stream: the source, then the workers, then the part that they report to.
+    // Along the stream: first the source, then the workers, then the task that they report to.
     events.close();
     watching.await.expect("the source ends");
     let end = pool.shut_down(Duration::from_secs(10)).await;

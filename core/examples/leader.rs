@@ -1,4 +1,4 @@
-//! Two candidates and one lease: the first to come leads and steps down, the other takes over.
+//! Two candidates and one lease: the first one leads and steps down, the other one takes over.
 //!
 //! ```text
 //! cargo run -p seatrial-core --features election --example leader
@@ -44,19 +44,19 @@ impl Callbacks<System> for Replica {
     }
 }
 
-/// Short times, so that the example is: a controller takes `Timing::DEFAULT`.
+/// Short times, to keep the example short: a controller uses `Timing::DEFAULT`.
 fn config(name: &'static str) -> Config {
     let ms = Duration::from_millis;
     let timing = Timing { lease: ms(2000), renew: ms(1000), retry: ms(20) };
     let bounds = Bounds::default().work(ms(300));
     let profile = Profile::Strict(bounds);
-    // A leader that steps down releases the lease, so nobody waits for it to run out.
+    // A leader that steps down releases the lease, so nobody has to wait for it to expire.
     Config::new(name).timing(timing).profile(profile).release_on_cancel(true)
 }
 
 fn main() {
     let system = System::new();
-    let server = Arc::new(MemoryStore::new(&system)); // stands for the API server
+    let server = Arc::new(MemoryStore::new(&system)); // stands in for the API server
     let start = |name: &'static str| {
         let lock = LeaseLock::new(Arc::clone(&server), "default", "controller");
         let elector = Elector::new(&system, lock, config(name)).expect("these times are safe");

@@ -1,5 +1,6 @@
-//! A controller on threads: a source of events fills a store and names what changed; two workers
-//! reconcile that, fail at times, say so and try again; at the end everything stops in order.
+//! A controller on threads: a source of events fills a store and adds the names of changed objects
+//! to a queue. Two workers reconcile them, sometimes fail, report that and try again. At the end
+//! everything stops in order.
 //!
 //! ```text
 //! cargo run -p seatrial-core --features informers --example worker_loop
@@ -17,7 +18,7 @@ use seatrial_core::store::IndexedStore;
 
 type Key = Arc<str>;
 
-/// What a user wants: a number of replicas of a program.
+/// The specification by a user: a number of replicas of a program.
 #[derive(Debug)]
 struct Deployment {
     name: Key,
@@ -28,7 +29,7 @@ type Store = IndexedStore<Key, Arc<Deployment>>;
 
 struct Controller {
     deployments: Arc<Store>,
-    /// Ends when `db` is up; for a real controller, with a signal.
+    /// Ends when `db` is up; in a real controller, by a signal.
     stop: CancelToken,
 }
 
@@ -59,8 +60,8 @@ impl Reconcile<Key> for Controller {
     }
 }
 
-/// In place of a watch on the server: first the store, then the name, so that its reader finds
-/// what it is told of.
+/// Stands in for a watch on the server. It changes the store before it adds the name, so that the
+/// reader of the name finds the object.
 fn watch(deployments: &Store, queue: &LimitedQueue<Key>) {
     let seen = [("default/web", 1), ("default/big", 999), ("default/db", 3), ("default/web", 2)];
     for (name, replicas) in seen {

@@ -1,4 +1,4 @@
-//! Pages of the book whose blocks of Rust are compiled and run with the tests of this crate.
+//! Pages of the book. Their Rust blocks are compiled and run with the tests of this crate.
 
 #[doc = include_str!("../../README.md")]
 mod readme {}

@@ -1,4 +1,4 @@
-//! Foreign code that runs in a row: a panic of one keeps none of the others from running.
+//! Runs several pieces of foreign code: if one panics, the others still run.
 
 use std::any::Any;
 use std::mem::forget;
@@ -6,13 +6,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::task::Waker;
 use std::thread::panicking;
 
-/// What a thread left behind when it panicked.
+/// The payload of a panic.
 pub type Panic = Box<dyn Any + Send>;
 
-/// Wakes all of them, then passes the first panic on. Call it without a lock.
+/// Wakes all wakers, then passes on the first panic. Call it without a lock.
 ///
-/// They run one after the other, on this thread: a slow one delays those behind it by the time that
-/// it takes itself.
+/// They run one after the other on this thread, so a slow one delays those after it.
 pub(crate) fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
     pass_on(each(wakers, Waker::wake));
 }
@@ -30,8 +29,8 @@ pub(crate) fn first_of(panics: impl IntoIterator<Item = Option<Panic>>) -> Optio
     first
 }
 
-/// Runs foreign code and stops its panic here. The panic's payload is a foreign value as well, so it
-/// goes to `left`, to be dropped where no lock is held.
+/// Runs foreign code and stops its panic here. The payload is a foreign value as well, so it goes
+/// to `left`, to be dropped outside any lock.
 pub(crate) fn kept(left: &mut Vec<Panic>, run: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(run)) {
         left.push(panic);
@@ -46,7 +45,8 @@ pub(crate) fn tell(run: impl FnOnce()) {
     }
 }
 
-/// Goes on with a panic, unless this thread is on the way of another one: two would end the process.
+/// Continues a panic, unless this thread is already panicking: a second panic would abort the
+/// process.
 pub(crate) fn pass_on(panic: Option<Panic>) {
     match panic {
         Some(panic) if panicking() => discard(panic),
@@ -55,9 +55,9 @@ pub(crate) fn pass_on(panic: Option<Panic>) {
     }
 }
 
-/// Drops the payload of a panic. The panic was reported when it happened, by the hook of the process.
+/// Drops the payload of a panic. The panic hook of the process has already reported the panic.
 pub(crate) fn discard(panic: Panic) {
-    // The payload is a foreign value, which may panic when it is dropped.
+    // The payload is a foreign value, and its destructor may panic.
     if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
         forget(again);
     }

@@ -1,5 +1,4 @@
-//! What the calls of every queue have in common: each does what its operation does, on threads and
-//! as a future.
+//! Tests that all queues share: each call does what its operation does, on threads and as a future.
 #![cfg(feature = "queues")]
 
 use std::pin::pin;
@@ -19,7 +18,7 @@ fn is_pending<F: Future>(future: std::pin::Pin<&mut F>) -> bool {
     future.poll(&mut Context::from_waker(Waker::noop())).is_pending()
 }
 
-/// The calls that all queues have.
+/// Tests of the calls that all queues have.
 macro_rules! common {
     ($($queue:ident: $make:expr;)*) => {$(
         mod $queue {
@@ -94,7 +93,7 @@ macro_rules! common {
                 let (token, _) = Deliver::take(&queue).unwrap();
                 std::thread::scope(|threads| {
                     let worker = threads.spawn(|| queue.done_then_take(token));
-                    queue.add(1); // were it not ended, nobody would ever be given it
+                    queue.add(1); // if it had not ended, no one would ever get it
                     let late = system.now() + Duration::from_secs(10);
                     while !worker.is_finished() && system.now() < late {
                         std::thread::yield_now();
@@ -136,7 +135,7 @@ macro_rules! common {
     )*};
 }
 
-/// The calls of the queues that hand out in the order of the adds and drain.
+/// Tests of the calls of queues that hand out in the order of the adds and have drains.
 macro_rules! drained {
     ($($queue:ident: $make:expr;)*) => {$(
         mod $queue {
@@ -265,7 +264,7 @@ mod late {
 
     const DELAY: Duration = Duration::from_millis(10);
 
-    /// A machine whose first caller has to wait for the lock, half of its delay.
+    /// A machine whose first caller waits for the lock for half of its delay.
     struct Late<M> {
         clock: Option<Manual>,
         machine: M,
@@ -304,7 +303,7 @@ mod late {
         )*};
     }
 
-    /// The calls of the queues with a limiter.
+    /// Tests of the calls of queues with a limiter.
     macro_rules! of_their_item {
         ($($name:ident: $make:expr;)*) => {$(
             #[test]
@@ -323,7 +322,7 @@ mod late {
         )*};
     }
 
-    /// The delays of the queues that have them.
+    /// Tests of the delays of the queues that have them.
     macro_rules! delays {
         ($($queue:ident: $make:expr;)*) => {$(
             mod $queue {

@@ -1,66 +1,68 @@
-//! The parts that every Kubernetes controller stands on, with client-go's semantics.
+//! The parts of a Kubernetes controller, with client-go's semantics.
 //!
 //! | part | feature | what it is |
 //! |---|---|---|
-//! | [`runtime`] | | the one seam: locks, time, threads, randomness; [`runtime::System`] is the real one |
+//! | [`runtime`] | | the only connection to the outside: locks, time, threads, randomness; [`runtime::System`] is the real one |
 //! | [`queue`] | `queues` | the de-duplicating work queue |
-//! | [`delaying_queue`] | `queues` | the same with items that are added later |
-//! | [`limited_queue`] | `queues` | the same with failed items that come back when a limiter says so |
-//! | [`priority_queue`] | `queues` | the same again, the highest priority first |
+//! | [`delaying_queue`] | `queues` | a work queue that can add items later |
+//! | [`limited_queue`] | `queues` | a delaying queue whose failed items come back when a limiter says so |
+//! | [`priority_queue`] | `queues` | a rate-limiting queue with priorities, the highest first |
 //! | [`cancel`] | | cancellation tokens: a tree, with deadlines |
-//! | [`channel`] | `queues` | channels: bounded, without bound, from hand to hand; `select` |
+//! | [`channel`] | `queues` | channels: bounded, unbounded, rendezvous; `select` |
 //! | [`polling`] | `queues` | back-off steps, loops with a period, polls |
 //! | [`pool`] | `queues` | workers at a queue: retries, panics, an orderly end |
-//! | [`metrics`] | `queues` | what queues tell about themselves |
+//! | [`metrics`] | `queues` | the metrics of queues |
 //! | [`parallel`] | `queues` | the bounded parallel loop |
 //! | [`limiter`] | `queues` | how long to wait: per item, shared, token bucket, back-off |
 //! | `store` | `informers` | stores of objects, with indices, expiry or an order; keys and tombstones |
 //! | `fifo` | `informers` | the queue of newest objects, and what queues of objects share |
 //! | `delta_fifo` | `informers` | the queue of changes, one entry per object |
 //! | `ordered_fifo` | `informers` | the queue of events in their order of arrival |
-//! | `informer` | `informers` | a store that follows a collection of a server, and those who are told |
+//! | `informer` | `informers` | a store that follows a collection of a server, with subscribers and handlers |
 //! | `request` | `request` | requests to an API server: built, throttled, repeated, watched |
 //! | `elector` | `election` | leader election over a lock object in a versioned store |
 //!
-//! An id in brackets, (`workqueue:WQ-21`), is the number of a rule of behaviour. Where the models
-//! check that rule, or the reference departs from it, `models/requirements` says so under that
-//! number.
+//! An id in brackets, (`workqueue:WQ-21`), is the number of a rule of behaviour.
+//! `models/requirements` says under that number whether the models check the rule, and whether the
+//! reference departs from it.
 //!
 //! # When your code panics
 //!
-//! Keys, wakers, callbacks and sinks are yours, and may panic. No item is lost for it, nobody is
-//! left asleep, and a drain ends.
+//! Your keys, wakers, callbacks and sinks may panic. Even then no item is lost, no caller stays
+//! asleep, and every drain ends.
 //!
 //! | what panics | what happens |
 //! |---|---|
-//! | a key that a call compares or copies | the call panics; an item that cannot be copied waits again, and a batch ends before it |
-//! | a waker; a key, an object or a waker that is dropped | the hook of the process reports it; the call returns what it would, and the other wakers are woken |
-//! | a sink, an observer, a listener of failures | the hook reports it; it misses one report, and nobody else does |
-//! | a limiter | the call panics; an item that was to be added is not; a delivery ends, and an item that was to be tried again is, without a delay of the limiter |
+//! | a key that is compared or copied in a call | the call panics; an item that cannot be copied waits again, and a batch ends before it |
+//! | a waker; the destructor of a key, an object or a waker | the panic hook of the process reports it; the call returns its result, and the other wakers are woken |
+//! | a sink, an observer, a listener of failures | the panic hook reports it; it misses one report, and the others miss none |
+//! | a limiter | the call panics; an item that was to be added is not added; a delivery ends, and an item that was to be tried again is tried again without the limiter's delay |
 //! | the function of a worker | the item is tried again, as after an error ([`pool`]) |
-//! | the work of a leader, a callback, a lock | the term ends, and the panic goes on in the thread or task that runs the elector |
-//! | the callback of a pop | it goes on in the caller, and what was popped is gone |
-//! | a function of an index or of an order | the call panics, and the store is as it was |
+//! | the work of a leader, a callback, a lock | the term ends, and the panic continues in the thread or task that runs the elector |
+//! | the callback of a pop | the panic continues in the caller, and the popped entry is removed |
+//! | a function of an index or of an order | the call panics, and the store does not change |
 //!
-//! What all of them panic with is dropped where no lock is held. A storage of your own
-//! ([`queue::Storage`]) is the exception: it is a part of the rules, and must not panic.
+//! The payloads of all these panics are dropped outside the lock. The exception is your own storage
+//! ([`queue::Storage`]): it is part of the rules, and must not panic.
 //!
 //! Everything is generic over [`runtime::Runtime`]. The same source runs on real threads and under
-//! checkers that explore its schedules; this crate knows none of them and carries no hook for one.
+//! checkers that explore its schedules; it has no hooks for any checker.
 //!
-//! Every part that waits is pure state and steps, without lock or clock (`machine`), under the one shell
-//! that puts it under a lock and lets callers sleep (`monitor`). The feature `harness` makes both public,
-//! with the operations and states of every part, so that a checker can step them one by one, record them,
-//! or put a changed machine behind the lock (`with_host`). A program that uses the parts does without it.
+//! Every part that waits is a pure state with steps, without lock or clock (`machine`), inside a
+//! single shell that adds the lock and lets callers sleep (`monitor`). The feature `harness` makes
+//! both public, with the operations and states of every part, so that a checker can step them one
+//! by one, record them, or put a changed machine behind the lock (`with_host`). A normal program
+//! does not need it.
 //!
 //! # Features
 //!
-//! A program compiles the parts that it names. `queues` is on by default; `informers` and `election` are
-//! each more than that, and `parts` is all three. Without any this crate is the seam alone: [`runtime`],
-//! [`cancel`], and with `harness` the machine and the shell. That is what the checkers of other code need.
+//! Only the parts whose features are enabled are compiled. `queues` is the default; `informers` and
+//! `election` each include it, and `parts` is all three. Without any feature this crate has only
+//! [`runtime`], [`cancel`], and with `harness` the machine and the shell, which is what checkers of
+//! other code need.
 
-// What only a checker names is reachable with the feature `harness` alone, and what only the parts use stays
-// in the seam without them.
+// Some items are used only by checkers, through the feature `harness`, and some only by the parts.
+// Both kinds stay in the crate when those features are off.
 #![cfg_attr(
     not(all(feature = "harness", feature = "parts")),
     allow(dead_code, reason = "left without its caller: a checker, or a part")
@@ -71,7 +73,7 @@
     allow(unused_imports, reason = "re-exports of the machine that only the parts name")
 )]
 
-/// Re-exports for checkers: public with the feature `harness`, the crate's own without it.
+/// Re-exports for checkers: public with the feature `harness`, private to the crate without it.
 macro_rules! for_harness {
     ($(use $module:ident::$names:tt;)+) => {
         $(
@@ -84,7 +86,7 @@ macro_rules! for_harness {
     };
 }
 
-// For checkers: public with the feature `harness`, the crate's own without it.
+// For checkers: public with the feature `harness`, private to the crate without it.
 #[cfg(not(feature = "harness"))]
 mod machine;
 #[cfg(feature = "harness")]

@@ -1,4 +1,4 @@
-//! Calls of the builder of addresses, against its sequential object.
+//! Calls on the builder of addresses, against its sequential object.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Any bytes as a client might send them over one connection: every request in them gets an answer
-//! that fits, and what is stored stays whole.
+//! Any bytes, as a client might send them over one connection: every request in them gets a valid
+//! answer, and the stored objects stay readable.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Calls on a group of channels, against a simple construction of the same.
+//! Calls on a group of channels, against a simple construction of them.
 
 #![no_main]
 

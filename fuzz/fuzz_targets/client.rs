@@ -1,4 +1,4 @@
-//! What happens to a client, against the sequential object.
+//! Steps of a client's trial, against the sequential object.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Election records as anybody may write them into an annotation.
+//! Election records, as any program may write them into an annotation.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Steps of an elector in any order, against the rules written down again.
+//! Steps of an elector in any order, against the second implementation of the rules.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! What happens to a lock in a Lease, against its sequential object.
+//! Steps of the trial of a lock in a Lease, against its sequential object.
 
 #![no_main]
 

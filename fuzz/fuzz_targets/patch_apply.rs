@@ -1,7 +1,7 @@
-//! Managers that apply to one object and overwrite it: a line each, of who and what.
+//! Managers that apply to one object and overwrite it; each line is one write.
 //!
-//! The first character is the manager; the second is `a` to apply, `f` to force, `s` to apply to the
-//! status, `u` to overwrite. The rest is JSON.
+//! The first character is the manager. The second is the kind of write: `a` to apply, `f` to force,
+//! `s` to apply to the status, `u` to overwrite. The rest is JSON.
 
 #![no_main]
 
@@ -42,7 +42,7 @@ fn step(types: &Types, live: Option<&Value>, line: &[u8]) -> Option<Value> {
     match patch::apply(live, &wanted, &request, types) {
         Ok(new) => {
             let again = patch::apply(Some(&new), &wanted, &request, types).expect("the same again");
-            // Who applies nothing but empty lists owns nothing, and is a stranger the next time.
+            // A manager that applies only empty lists owns no field, and is unknown the next time.
             if new["metadata"]["managedFields"].is_array() {
                 assert_eq!(again, new);
             }

@@ -1,4 +1,4 @@
-//! JSON patches, of any bytes: a line with an object, and below it the patch.
+//! JSON patches of any bytes: a line with an object, and then the patch.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Merge patches, of any bytes: a line with an object, and below it the patch.
+//! Merge patches of any bytes: a line with an object, and then the patch.
 
 #![no_main]
 
@@ -6,7 +6,8 @@ use libfuzzer_sys::fuzz_target;
 use seatrial_sim::patch;
 use serde_json::{Value, from_slice, json, to_vec};
 
-/// Whether a value has a list with something in it that null could be removed from.
+/// Tells whether a list in the value contains an object or a list, from which null could be
+/// removed.
 fn has_objects_in_lists(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.iter().any(|item| item.is_object() || item.is_array()),

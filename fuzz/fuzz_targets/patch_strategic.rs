@@ -1,4 +1,5 @@
-//! Strategic merge patches, of any bytes: a line with a kind, one with an object, then the patch.
+//! Strategic merge patches of any bytes: a line with a kind, a line with an object, and then the
+//! patch.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Made-up plans of what happens at the server of a reflector.
+//! Made-up plans of events at the server of a reflector.
 
 #![no_main]
 

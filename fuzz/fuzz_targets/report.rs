@@ -1,4 +1,4 @@
-//! Reports and recorded traces, as a file may hold them.
+//! Reports and recorded traces, as a file may contain them.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Calls and what becomes of their attempts, against the rules that are said once more.
+//! Calls and the outcomes of their attempts, against the second statement of the rules.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Answers of any bytes, and when to come again.
+//! Answers of any bytes, and their header that says when to come again.
 
 #![no_main]
 

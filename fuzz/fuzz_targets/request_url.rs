@@ -1,4 +1,4 @@
-//! Addresses of any parts.
+//! Addresses of arbitrary parts.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Watches of any bytes, cut anyhow.
+//! Watches of any bytes, in chunks of any length.
 
 #![no_main]
 

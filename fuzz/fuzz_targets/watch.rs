@@ -1,4 +1,4 @@
-//! What happens to a watch, against what all of its bytes mean.
+//! Inputs of a watch, against the meaning of all of its bytes.
 
 #![no_main]
 

@@ -1,7 +1,7 @@
-//! What a controller costs beside its work: ours and kube's, with a reconcile that does nothing.
+//! The costs of a controller beside its work: ours and kube's, with a reconcile that does nothing.
 //!
-//! `cargo bench -p seatrial-kube` prints the table. Time is that of the one thread, so a busy machine
-//! changes little.
+//! `cargo bench -p seatrial-kube` prints the table. Time is that of the single thread, so a busy
+//! machine changes little.
 
 use std::alloc::System;
 use std::convert::Infallible;
@@ -29,11 +29,11 @@ use tokio::sync::Notify;
 #[global_allocator]
 static MEMORY: Cap<System> = Cap::new(System, usize::MAX);
 
-/// As many as are reconciled at once.
+/// How many objects are reconciled at once.
 const WORKERS: u16 = 10;
 const MANY: usize = 100_000;
 const FEW: usize = 1_000;
-/// How often the few are reconciled in all.
+/// How many rounds over the few objects there are.
 const ROUNDS: usize = 100;
 
 fn main() {
@@ -43,7 +43,7 @@ fn main() {
     let objects: Vec<Arc<ConfigMap>> = objects(&list);
     let (alone, parsing) = (MEMORY.allocated() - before, spent() - began);
     drop(objects);
-    // To read the list is the same work for both: it is not counted.
+    // Reading the list is the same work for both, so it is not counted.
     let once =
         |(took, memory): (Duration, usize)| (MANY as f64 / (took - parsing).as_secs_f64(), memory);
     let (our_once, our_memory) = once(run(&list, MANY, false, ours));
@@ -71,7 +71,7 @@ fn main() {
     );
 }
 
-/// A list as a server sends it: small objects, as most are.
+/// A list in the form that a server sends; small objects, which are the most common.
 fn list(count: usize) -> Arc<Vec<u8>> {
     let item = |number: usize| {
         json!({
@@ -95,13 +95,13 @@ fn list(count: usize) -> Arc<Vec<u8>> {
 
 fn objects(list: &[u8]) -> Vec<Arc<ConfigMap>> {
     let list: kube::core::ObjectList<ConfigMap> = serde_json::from_slice(list).expect("a list");
-    // Into a new vector: one that is collected in place keeps the room that the whole objects took.
+    // Into a new vector: collecting in place would keep the room of the whole objects.
     let mut objects = Vec::with_capacity(list.items.len());
     objects.extend(list.items.into_iter().map(Arc::new));
     objects
 }
 
-/// A server with that list, which does not change.
+/// A client of a server with that list, which never changes.
 fn client(list: &Arc<Vec<u8>>) -> Client {
     let list = Arc::clone(list);
     let service = tower::service_fn(move |request: Request<Body>| {
@@ -134,7 +134,7 @@ impl Work {
     }
 }
 
-/// The time that this thread has had.
+/// The processor time of this thread.
 fn spent() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
@@ -168,7 +168,8 @@ async fn theirs(client: Client, work: Arc<Work>) {
     .await;
 }
 
-/// Runs a controller until there are enough reconciles: how long that takes, and the memory then.
+/// Runs a controller until there are enough reconciles; returns how long that takes, and the memory
+/// then.
 fn run<W: Future<Output = ()> + 'static>(
     list: &Arc<Vec<u8>>,
     enough: usize,
@@ -186,7 +187,7 @@ fn run<W: Future<Output = ()> + 'static>(
         let running = local.spawn_local(controller(client(list), Arc::clone(&work)));
         local.run_until(work.reached.notified()).await;
         let took = spent() - began;
-        // What is under way comes to its end, so that only the stores are left.
+        // Running reconciles finish, so that only the stores are left.
         local.run_until(tokio::time::sleep(Duration::from_secs(1))).await;
         let memory = MEMORY.allocated().saturating_sub(before);
         running.abort();

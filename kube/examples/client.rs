@@ -1,7 +1,7 @@
-//! What a client on kube-rs asks of a server, with what it must find: reads, writes, patches of all
-//! kinds, a status, conflicts, a reflector, and of ours an informer and an election. The server is that
-//! of `KUBECONFIG`, which may speak TLS; without one it is a server of its own, and no election is held,
-//! since that takes its time. It uses the namespace `default` and leaves nothing there.
+//! Checks a client on kube-rs against a server: reads, writes, patches of all kinds, a status,
+//! conflicts, a reflector, and our informer and election. The server is that of `KUBECONFIG`, which
+//! may use TLS. Without `KUBECONFIG` the example starts its own server, and leaves out the
+//! election, which takes long. It uses the namespace `default` and leaves nothing there.
 //!
 //! ```text
 //! KUBECONFIG=seatrial.config cargo run -p seatrial-kube --example client
@@ -163,7 +163,7 @@ async fn follow(maps: &Api<ConfigMap>) -> Found {
     must(left.items.is_empty(), "a collection is deleted at once")
 }
 
-/// The leader dies without a word; another one leads, and frees the Lease at the end.
+/// The leader dies without freeing the Lease; another one leads, and frees it at the end.
 async fn elect(client: &Client) -> Found {
     let timing = Timing {
         lease: Duration::from_secs(3),
@@ -179,7 +179,7 @@ async fn elect(client: &Client) -> Found {
             .profile(Profile::Strict(Bounds::default().work(Duration::from_millis(200))))
             .on_new_leader(move |leader| {
                 if leader == name {
-                    let _full = tell.try_send(name); // it was told before
+                    let _full = tell.try_send(name); // a full channel has been told before
                 }
             })
     };

@@ -1,5 +1,6 @@
-//! A controller on a server of its own, or on that of `KUBECONFIG`: every map that is labelled `copy=yes` gets a Secret with its
-//! data, which is made anew when somebody deletes it. It ends by itself within a second.
+//! A controller on the server of `KUBECONFIG`, or on its own. Every map with the label `copy=yes`
+//! gets a Secret with its data, which is created again when somebody deletes it. The example ends
+//! by itself within a second.
 //!
 //! ```text
 //! cargo run -p seatrial-kube --example controller
@@ -39,7 +40,7 @@ fn error_policy(map: Arc<ConfigMap>, error: &kube::Error, _: Arc<Client>) -> Act
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Your operator has `Client::try_default().await?` instead.
+    // Your operator uses `Client::try_default().await?` instead.
     let (client, _server) = place::connect().await?;
 
     let maps: Api<ConfigMap> = Api::default_namespaced(client.clone());

@@ -1,5 +1,6 @@
-//! Two replicas and one Lease, on a server of their own or on that of `KUBECONFIG`: the leader dies without a word, the other
-//! one waits until nobody can lead any more, and takes over. It ends by itself within six seconds.
+//! Two replicas and one Lease, on the server of `KUBECONFIG` or on their own. The leader dies
+//! without freeing the Lease; the other one waits until the Lease has expired, and takes over. The
+//! example ends by itself within six seconds.
 //!
 //! ```text
 //! cargo run -p seatrial-kube --example election
@@ -20,7 +21,7 @@ fn replica(
     name: &'static str,
     leads: &mpsc::Sender<&'static str>,
 ) -> LeaderElection {
-    // Shorter than is good on a cluster, so that nobody has to wait here.
+    // These times are too short for a cluster, but nobody has to wait here.
     let timing = Timing {
         lease: Duration::from_secs(3),
         renew: Duration::from_secs(2),
@@ -33,7 +34,7 @@ fn replica(
         .profile(Profile::Strict(Bounds::default().work(Duration::from_millis(200))))
         .on_new_leader(move |leader| {
             if leader == name {
-                let _full = leads.try_send(name); // it was told before
+                let _full = leads.try_send(name); // a full channel has been told before
             }
         })
 }
@@ -46,7 +47,7 @@ async fn work(leadership: Leadership) {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Your operator has `Client::try_default().await?` instead.
+    // Your operator uses `Client::try_default().await?` instead.
     let (client, _server) = place::connect().await?;
 
     let (tell, mut leads) = mpsc::channel(2);

@@ -1,6 +1,7 @@
-//! A controller under crashes, replicas that lag and watches that break, without a cluster: every map
-//! gets a Secret with its data, once, and a note that this is done. One version copies first and holds.
-//! The other notes first, and is convicted. In a crate of yours this is the body of a `#[test]`.
+//! A controller under crashes, replicas that lag and watches that break, without a cluster. Every
+//! map gets a Secret with its data, once, and a note that this is done. One version copies first
+//! and passes. The other notes first, and the simulation finds its bug. In your crate this would be
+//! the body of a `#[test]`.
 //!
 //! ```text
 //! cargo run -p seatrial-kube --example simulated
@@ -54,7 +55,7 @@ async fn note(map: &ConfigMap, context: &Context) -> kube::Result<()> {
 
 async fn operator(client: Client, notes_first: bool) {
     let maps: Api<ConfigMap> = Api::default_namespaced(client.clone());
-    // In `main` it is `Controller::new`: a simulation wants random numbers that come from a seed.
+    // In `main` you would use `Controller::new`. A simulation needs random numbers from a seed.
     Controller::on(&Tokio::seeded(1), maps, Config::default())
         .run(reconcile, |_, _, _| Action::Requeue, Arc::new(Context { client, notes_first }))
         .await;

@@ -14,15 +14,15 @@ type Change<K> = ObjectChange<Object<K>>;
 type Read<K> = Subscription<Change<K>, Tokio>;
 type Call<K> = Pin<Box<dyn Future<Output = Option<(Change<K>, Read<K>)>> + Send>>;
 
-/// The changes of a collection, beginning with what is there. It ends with its informer; to drop it
-/// ends the subscription.
+/// The changes of a collection, beginning with the objects that exist. It ends with its informer.
+/// Dropping it ends the subscription.
 pub struct Changes<K: kube::Resource + fmt::Debug + Send + Sync + 'static> {
-    /// The next change, and the subscription for those behind it.
+    /// The next change, and the subscription for the changes after it.
     call: Option<Call<K>>,
 }
 
-/// Subscribes to an informer, before it runs or while it does: a stream for code that takes one, as
-/// that of kube's reflector. Any number of them reads one cache.
+/// Subscribes to an informer, before it runs or while it does: a stream, for code that takes one,
+/// such as code for kube's reflector. Any number of streams can read one cache.
 pub fn changes<K>(informer: &Informer<Object<K>, Tokio>) -> Changes<K>
 where
     K: kube::Resource + fmt::Debug + Send + Sync + 'static,

@@ -1,35 +1,35 @@
-//! For operators on [kube](https://docs.rs/kube): a leader election that has one leader at most, and
-//! a controller in which nobody starves; on stable API, over the parts of
+//! For operators on [kube](https://docs.rs/kube): a leader election with at most one leader, and a
+//! controller in which no key starves; on stable Rust APIs, and built on the parts of
 //! [`seatrial_core`], which are checked under every schedule.
 //!
-//! What people have asked kube for, and what answers it here:
+//! Requests by users of kube, and their answers in this crate:
 //!
 //! | wish | answer |
 //! |---|---|
 //! | a leader election | [`election::LeaderElection`]: compare-and-swap on the Lease, expiry by each replica's own monotonic clock, work that has stopped before another replica may lead, a fencing token, an orderly release |
 //! | back-off by key that a success resets | [`controller::Action::Requeue`] from the error policy; [`Controller::backoff`](controller::Controller::backoff) |
-//! | an error policy with a state of its own | there is nothing left for it to count: the queue's limiter knows how often a key failed |
+//! | an error policy with its own state | not needed: the queue's limiter counts how often a key failed |
 //! | metrics of the queue | the reference's seven, through [`Controller::metrics`](controller::Controller::metrics) |
-//! | limited concurrency that reaches every key | [`controller`]: what became ready first is next; figures below |
+//! | limited concurrency that reaches every key | [`controller`]: the key that became ready first is next; figures below |
 //! | indices on a store | [`Controller::store`](controller::Controller::store) and `add_indexers` |
 //! | one cache, many readers | [`watcher::informer`]: any number of subscriptions, and of streams of [`watcher::changes`]. Controllers do not share one yet |
-//! | subscribing late without a race between snapshot and changes | a subscription begins with all objects that are there, and then each change once |
-//! | deletions that a filter swallows | [`Controller::filter_updates`](controller::Controller::filter_updates) is asked of updates alone, and not of those that hide a deletion |
+//! | subscribing late without a race between snapshot and changes | a subscription begins with all existing objects, and then tells each change once |
+//! | deletions that a filter swallows | [`Controller::filter_updates`](controller::Controller::filter_updates) judges only updates, and never skips one that hides a deletion |
 //! | stale reads after one's own writes | [`Controller::writes`](controller::Controller::writes) |
 //! | a server to test against | `seatrial-sim`, on loopback; both [examples](https://github.com/seatrial/seatrial/tree/main/kube/examples) run on it. With crashes and replicas that lag: [`Controller::on`](controller::Controller::on) and [`Tokio::seeded`] |
-//! | a controller that is sharded over replicas | [`shards`]: by hash or by label, one Lease a shard |
+//! | a controller that is sharded over replicas | [`shards`]: by hash or by label, with one Lease for each shard |
 //!
-//! Not answered: a rate limit of the client, which belongs into its stack of services.
+//! Not answered: a rate limit for the client, which belongs into its service stack.
 //!
-//! `docs/from-kube-rs.md` takes an operator from kube's `Controller` to this one in ten lines, and
-//! adds an election in five.
+//! `docs/from-kube-rs.md` shows how to change an operator from kube's `Controller` to this one in
+//! ten lines, and how to add an election in five.
 //!
 //! # Starvation, in figures
 //!
-//! Hot keys take 20 ms and want to come again at once; there are twice as many as workers, or one
-//! more. Three cold keys come every five seconds. A hundred runs of 30 s each, in virtual time, of this
-//! crate's [`Controller`](controller::Controller) and of that of kube-runtime 5.0.0; *starved* are
-//! runs in which a cold key was reconciled once at most.
+//! Hot keys take 20 ms and ask to be reconciled again at once; there are twice as many as workers,
+//! or one more. Three cold keys come every five seconds. The table shows a hundred runs of 30 s
+//! each, in virtual time, of this crate's [`Controller`](controller::Controller) and of that of
+//! kube-runtime 5.0.0. A run is *starved* if a cold key was reconciled at most once.
 //!
 //! | workers | hot keys | ours: starved | longest wait | kube's: starved | longest wait |
 //! |---|---|---|---|---|---|
@@ -40,14 +40,15 @@
 //! | 3 | 6 | 0 % | 20.00ms | 39 % | 30.00s |
 //! | 3 | 7 | 0 % | 20.00ms | 66 % | 30.00s |
 //!
-//! `tests/starvation.rs` prints the table, and fails if a cold key waits longer than those that were
-//! ready before it take, or at the start longer than six seconds more.
+//! `tests/starvation.rs` prints the table. It fails if a cold key waits longer than the keys that
+//! were ready before it take, or at the start longer than six seconds more.
 //!
 //! # Overhead, in figures
 //!
-//! Ten workers and a reconcile that does nothing, of this crate's
-//! [`Controller`](controller::Controller) and of kube-runtime 5.0.0; processor time of the one thread,
-//! without that of reading the list. `cargo bench -p seatrial-kube --bench overhead` prints the table.
+//! Ten workers and a reconcile that does nothing, with this crate's
+//! [`Controller`](controller::Controller) and with kube-runtime 5.0.0. Time is processor time of
+//! the single thread, without reading the list. `cargo bench -p seatrial-kube --bench overhead`
+//! prints the table.
 //!
 //! | | ours | kube's |
 //! |---|---|---|
@@ -68,7 +69,7 @@ pub mod watcher;
 pub use object::Object;
 pub use seatrial_core::runtime::Tokio;
 
-/// The code of the guide.
+/// Compiles the code of the guide.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/from-kube-rs.md")]
 mod guide {}

@@ -1,4 +1,4 @@
-//! The objects of kube, as stores and queues of core want them.
+//! The objects of kube, in the form that stores and queues of core need.
 
 use std::fmt;
 use std::ops::Deref;
@@ -8,10 +8,10 @@ use kube::Resource;
 use seatrial_core::informer::{self, Labels, Owner};
 use seatrial_core::store::{Described, Metadata};
 
-/// Shared access to an object of kube: it is read as the object itself.
+/// Shared access to an object of kube. It dereferences to the object.
 pub struct Object<K>(pub Arc<K>);
 
-/// What stores read of an object; `None` if it has no name.
+/// Returns the metadata that stores read; `None` if the object has no name.
 pub(crate) fn described<K: Resource>(object: &K) -> Option<Metadata<'_>> {
     let metadata = object.meta();
     Some(Metadata {

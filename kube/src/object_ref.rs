@@ -1,34 +1,34 @@
-//! Which object is to be reconciled.
+//! References to the objects to reconcile.
 
 use std::fmt;
 
 use kube::Resource;
 use kube::core::ObjectMeta;
 
-/// The name of an object, and its namespace if it has one: what a controller's queue holds.
+/// The name of an object, and its namespace if it has one: an item of a controller's queue.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectRef {
-    /// The namespace; `None` for an object of the whole cluster.
+    /// The namespace; `None` for a cluster-scoped object.
     pub namespace: Option<String>,
     /// The name.
     pub name: String,
 }
 
 impl ObjectRef {
-    /// Names an object of the whole cluster.
+    /// Makes a reference to a cluster-scoped object.
     #[must_use]
     pub fn new(name: &str) -> Self {
         Self { namespace: None, name: name.to_owned() }
     }
 
-    /// Puts it into a namespace.
+    /// Sets the namespace.
     #[must_use]
     pub fn within(mut self, namespace: &str) -> Self {
         self.namespace = Some(namespace.to_owned());
         self
     }
 
-    /// Names this object.
+    /// Makes a reference to this object.
     #[must_use]
     pub fn from_obj<K: Resource>(object: &K) -> Self {
         let ObjectMeta { name, namespace, .. } = object.meta();
@@ -36,7 +36,7 @@ impl ObjectRef {
     }
 }
 
-/// As keys of stores: `namespace/name`, or the name alone.
+/// The same text as keys of stores: `namespace/name`, or only the name.
 impl fmt::Display for ObjectRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.namespace {

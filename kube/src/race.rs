@@ -1,11 +1,11 @@
-//! Two futures, of which one ends the other.
+//! Two futures, one of which ends the other.
 
 use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 
-/// Awaits a value until something else has ended; then the value is given up. Both ready, the value
-/// counts.
+/// Awaits a value until another future has ended; then gives up the value. If both are ready, the
+/// value wins.
 pub(crate) async fn first<T>(
     value: impl Future<Output = T>,
     end: impl Future<Output = ()>,

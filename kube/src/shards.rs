@@ -1,5 +1,5 @@
-//! One controller's objects, dealt out over replicas: one Lease a shard, and each object belongs to
-//! one shard.
+//! Distributes one controller's objects over replicas: one Lease for each shard, and each object
+//! belongs to one shard.
 //!
 //! ```no_run
 //! # use std::sync::Arc;
@@ -28,26 +28,26 @@
 //! # }
 //! ```
 //!
-//! # What is promised
+//! # Guarantees
 //!
-//! An object is reconciled by one replica at most, as long as clocks keep their rate: the replica
-//! that leads the object's shard, by the rules of [`election`](crate::election). When a replica dies
-//! each of its shards is taken over as a single Lease is. Every replica must have the same number of
-//! shards: change it only while none runs.
+//! As long as clocks keep their rate, at most one replica reconciles an object: the replica that
+//! leads the object's shard by the rules of [`election`](crate::election). When a replica dies,
+//! each of its shards is taken over as a single Lease is. All replicas must have the same number of
+//! shards, so change it only while none of them runs.
 //!
 //! # By hash or by label
 //!
-//! [`Controller::shard`](crate::controller::Controller::shard) reconciles the objects whose name has
-//! the shard's hash. Each shard then follows the whole collection, so a replica that leads several
-//! has it several times. If your objects have a label with the number of their shard, give
-//! [`Shard::selector`] to [`Config::labels`](crate::watcher::Config::labels) instead: a shard then
-//! lists and watches its own objects alone.
+//! [`Controller::shard`](crate::controller::Controller::shard) reconciles the objects whose name
+//! has the shard's hash. Each shard then follows the whole collection, so a replica that leads
+//! several shards stores the collection several times. If your objects have a label with the number
+//! of their shard, give [`Shard::selector`] to [`Config::labels`](crate::watcher::Config::labels)
+//! instead: then each shard lists and watches only its own objects.
 //!
-//! # Who leads what
+//! # Distribution of shards
 //!
-//! Replicas begin with different shards, and one that leads some waits before it asks for the next.
-//! So those that start together share. One that comes later gets what others give up or lose:
-//! nothing is taken from a replica that is well.
+//! Replicas begin with different shards, and a replica that leads some waits before it competes for
+//! the next. So replicas that start together share the shards. A replica that comes later gets only
+//! shards that others give up or lose; a healthy replica loses nothing.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -64,11 +64,11 @@ use tokio::task::JoinSet;
 use crate::election::{ConfigError, LeaderElection, Leadership};
 use crate::object_ref::ObjectRef;
 
-/// How long a replica waits before it asks for one more shard than it leads, for each that it leads.
-/// Others that have just begun come first.
+/// A replica waits for this time, for each shard that it leads, before it competes for one more. So
+/// replicas that have just begun come first.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// One of the parts that a controller's objects are dealt out into.
+/// One of the parts into which a controller's objects are divided.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Shard {
     number: u32,
@@ -76,7 +76,7 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// Returns the shard of that number, from 0; `None` if there are fewer.
+    /// Returns the shard with that number, from 0; `None` if there is no such shard.
     #[must_use]
     pub fn new(number: u32, of: u32) -> Option<Self> {
         let of = NonZeroU32::new(of)?;
@@ -89,18 +89,18 @@ impl Shard {
         self.number
     }
 
-    /// Tells whether an object belongs to it. Of all shards of a number one has it, and that stays
-    /// so from release to release.
+    /// Tells whether an object belongs to the shard. Of all shards exactly one has the object, and
+    /// this does not change between releases.
     #[must_use]
     pub fn has(&self, object: &ObjectRef) -> bool {
-        // FNV-1a, and its upper half as well, which is the better mixed one.
+        // FNV-1a, folded with its upper half, which is mixed better.
         let hash = object.to_string().bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
         });
         (hash ^ (hash >> 32)) % u64::from(self.of.get()) == u64::from(self.number)
     }
 
-    /// The selector of the objects whose label says its number.
+    /// Returns the selector of the objects whose label has the shard's number.
     #[must_use]
     pub fn selector(&self, label: &str) -> String {
         format!("{label}={}", self.number)
@@ -114,7 +114,7 @@ impl fmt::Display for Shard {
     }
 }
 
-/// There are no shards.
+/// The number of shards is zero.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NoShards;
 
@@ -139,11 +139,11 @@ pub struct Shards {
 }
 
 impl Shards {
-    /// Takes part in the elections of that many shards. Their Leases have the given name with the
-    /// shard's number behind it, as in `my-operator-3`.
+    /// Takes part in the elections of that many shards. The name of each Lease is the given one
+    /// with the shard's number, for example `my-operator-3`.
     ///
     /// # Errors
-    /// There are none.
+    /// The number of shards is zero.
     pub fn new(client: Client, namespace: &str, lease: &str, of: u32) -> Result<Self, NoShards> {
         Ok(Self {
             client,
@@ -155,8 +155,8 @@ impl Shards {
         })
     }
 
-    /// Chooses what an election has besides its Lease, such as its timing. Leave its identity, which
-    /// is new for each term, and its shutdown alone.
+    /// Sets properties of all elections, such as the timing. Do not set the identity, which is new
+    /// for each term, or the shutdown.
     #[must_use]
     pub fn elections(
         mut self,
@@ -166,8 +166,8 @@ impl Shards {
         self
     }
 
-    /// Ends all elections when this is ready: work that runs loses its leadership, and the Leases
-    /// are freed.
+    /// Ends all elections when this future is ready: running work loses its leadership, and the
+    /// Leases are freed.
     #[must_use]
     pub fn graceful_shutdown_on(
         mut self,
@@ -178,15 +178,15 @@ impl Shards {
     }
 
     /// Does the work of each shard that it leads, term after term, until the shutdown. Work that
-    /// comes to its own end frees its shard, and this replica asks for it again.
+    /// ends by itself frees its shard, and this replica competes for the shard again.
     ///
-    /// To drop the future is to lose all shards at once; see [`LeaderElection::run`].
+    /// Dropping the future loses all shards at once; see [`LeaderElection::run`].
     ///
     /// # Errors
-    /// The set-up of the elections is refused.
+    /// The settings of the elections are refused.
     ///
     /// # Panics
-    /// If the work does. Outside of a tokio runtime: tokio's own panic.
+    /// If the work panics. Outside of a tokio runtime: tokio's own panic.
     pub async fn run<F, W>(self, work: F) -> Result<(), ConfigError>
     where
         F: Fn(Shard, Leadership) -> W + Send + Sync + 'static,
@@ -211,7 +211,7 @@ impl Shards {
                     let asked = std::future::poll_fn(|context| trigger.as_mut().poll(context));
                     let Some(ended) = crate::race::first(tasks.join_next(), asked).await else {
                         stop.send_replace(true);
-                        continue; // its trigger is gone: now they end
+                        continue; // its trigger is dropped: the elections end now
                     };
                     shutdown = Some(trigger);
                     ended
@@ -229,7 +229,7 @@ impl Shards {
     }
 }
 
-/// What the elections of all shards share.
+/// The parts that the elections of all shards share.
 struct All<F> {
     client: Client,
     namespace: String,
@@ -241,7 +241,7 @@ struct All<F> {
     stopped: watch::Receiver<bool>,
 }
 
-/// One more shard that is led.
+/// Counts a shard that is led, until it drops.
 struct Led<F>(Arc<All<F>>);
 
 impl<F> Drop for Led<F> {
@@ -250,8 +250,8 @@ impl<F> Drop for Led<F> {
     }
 }
 
-/// The terms of one shard. At the start each has its place in a row, and each shard that is led meanwhile
-/// makes it wait for one pause more, so that replicas share.
+/// Runs the terms of one shard. Shards start one after the other, by their places, and wait one
+/// more pause for each shard that is led, so that replicas share.
 async fn terms<F, W>(all: Arc<All<F>>, shard: Shard, place: u32) -> Result<(), ConfigError>
 where
     F: Fn(Shard, Leadership) -> W + Send + Sync + 'static,

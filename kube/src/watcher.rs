@@ -1,4 +1,4 @@
-//! A collection of a server, listed and watched over a client of kube, for core's informer.
+//! A source for core's informer: lists and watches a collection through a client of kube.
 //!
 //! ```no_run
 //! # async fn follow(client: kube::Client) -> Result<(), seatrial_core::informer::AlreadyRun> {
@@ -46,7 +46,7 @@ use crate::object::Object;
 
 pub use crate::changes::{Changes, changes};
 
-/// Which objects are followed, and how.
+/// The objects to follow, and how to follow them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Config {
@@ -54,23 +54,23 @@ pub struct Config {
     pub label_selector: Option<String>,
     /// A selector by fields.
     pub field_selector: Option<String>,
-    /// How many objects a page of a list has; zero for as many as are good.
+    /// How many objects a page of a list has; zero for the default.
     pub page_size: u32,
-    /// After how long everything is shown once more; zero for never.
+    /// How often everything is shown again; zero for never.
     pub resync: Duration,
-    /// Lists page by page, also where a server could stream the objects that are there.
+    /// Whether to list page by page even if the server could stream the objects.
     pub lists_pages: bool,
 }
 
 impl Config {
-    /// Follows the objects whose labels fit.
+    /// Follows only objects whose labels match.
     #[must_use]
     pub fn labels(mut self, selector: &str) -> Self {
         self.label_selector = Some(selector.to_owned());
         self
     }
 
-    /// Follows the objects whose fields fit.
+    /// Follows only objects whose fields match.
     #[must_use]
     pub fn fields(mut self, selector: &str) -> Self {
         self.field_selector = Some(selector.to_owned());
@@ -84,7 +84,7 @@ impl Config {
         self
     }
 
-    /// Shows everything once more after every period.
+    /// Shows everything again after every period.
     #[must_use]
     pub fn resync(mut self, period: Duration) -> Self {
         self.resync = period;
@@ -99,9 +99,9 @@ impl Config {
     }
 }
 
-/// Makes an informer: a store with indices that follows a collection, and any number of
-/// subscriptions to its changes. A list or watch that fails is tried again, later each time, and is
-/// a warning in the log.
+/// Makes an informer: a store with indices that follows a collection, with any number of
+/// subscriptions to its changes. A list or watch that fails is tried again, later each time, and
+/// logged as a warning.
 pub fn informer<K>(runtime: &Tokio, api: Api<K>, config: &Config) -> Informer<Object<K>, Tokio>
 where
     K: Resource + Clone + DeserializeOwned + fmt::Debug + Send + Sync + 'static,
@@ -122,7 +122,7 @@ where
     Informer::with(runtime, source, settings, hooks, refused)
 }
 
-/// A collection of a server as a source of core's informer.
+/// A collection of a server, as a source for core's informer.
 #[derive(Clone)]
 pub struct Collection<K> {
     api: Api<K>,
@@ -130,7 +130,7 @@ pub struct Collection<K> {
 }
 
 impl<K> Collection<K> {
-    /// The objects of a client that fit.
+    /// Makes a source of the objects that match `config`.
     #[must_use]
     pub const fn new(api: Api<K>, config: Config) -> Self {
         Self { api, config }
@@ -175,7 +175,7 @@ where
                 bookmarks: options.allow_bookmarks || options.send_initial_events,
                 send_initial_events: options.send_initial_events,
             };
-            // The server ends a watch in time; one that it does not end has no server any more.
+            // The server ends a watch in time. If it does not, the connection to it is lost.
             let deadline = Instant::now() + options.timeout + LATE;
             let watch = self.api.watch(&params, &options.resource_version);
             let events = Box::pin(until(deadline, watch).await?);
@@ -185,13 +185,13 @@ where
     }
 }
 
-/// How long a page of a list may take: after that its server is taken for lost.
+/// How long a page of a list may take; after that its server counts as lost.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How long after its time a watch may end.
+/// How late the end of a watch may be.
 const LATE: Duration = Duration::from_secs(10);
 
-/// Awaits an answer until then; a client sets no limit of its own, and a network that is cut says
+/// Awaits an answer until a deadline. A client sets no limit itself, and a broken network reports
 /// nothing.
 async fn until<T>(
     deadline: Instant,
@@ -262,7 +262,7 @@ fn kind_of(status: &Status) -> SourceKind {
     let details = status.details.as_ref();
     let too_large = |it: &kube::core::response::StatusCause| it.reason == "ResourceVersionTooLarge";
     match status.code {
-        // A version that is too old and a page that is: as an answer, or within a watch.
+        // The version or the page is too old, whether in an answer or within a watch.
         410 => SourceKind::Expired,
         429 => SourceKind::TooManyRequests,
         504 if details.is_some_and(|it| it.causes.iter().any(too_large)) => SourceKind::TooLarge,
@@ -277,7 +277,7 @@ fn retry_after(status: &Status) -> Option<Duration> {
     (seconds > 0).then(|| Duration::from_secs(seconds.into()))
 }
 
-/// Looks for what the machine said among the causes.
+/// Searches the causes for an IO error.
 fn transport_kind(error: &kube::Error) -> SourceKind {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = cause {
@@ -322,7 +322,7 @@ mod tests {
         assert_eq!(began.elapsed(), Duration::from_secs(310));
     }
 
-    /// What a client sends into a network that is cut is never answered.
+    /// A request into a broken network is never answered.
     #[tokio::test(start_paused = true)]
     async fn a_request_that_nobody_answers_ends_in_time() {
         type Body = kube::client::Body;

@@ -1,4 +1,4 @@
-//! The list of what is tried: explicit, so that nothing is forgotten in silence.
+//! The list of all components under trial. It is explicit, so that none is forgotten silently.
 
 use crate::address::Address;
 use crate::backoff::Backoff;

@@ -1,7 +1,8 @@
 //! The components of `seatrial-core` under trial, and the program that tries them.
 //!
-//! What tries them is [`seatrial`], which knows nothing of them; it is re-exported here under the same
-//! names. A page per component says what it promises and which bugs it is held against.
+//! The checker is [`seatrial`], which knows none of the components; its modules are re-exported
+//! here under the same names. The page of each component states its promises and the bugs that it
+//! is tried with.
 
 pub mod apiserver;
 pub mod cancel;
@@ -32,7 +33,7 @@ pub use seatrial::{
     canary, check, cli, engine, picture, random, report, runner, seam, single_step, texts, toy,
 };
 
-/// What pages are written with, and the tests that every one of them has.
+/// The tools for writing pages, and the tests that every page has.
 pub mod trial {
     pub use seatrial::component_tests::{self, component_tests};
     pub use seatrial::trial::*;

@@ -1,8 +1,9 @@
-//! Where the failures of properties are kept.
+//! The place where failures of properties are kept.
 
 use proptest::test_runner::{FailurePersistence, FileFailurePersistence};
 
-/// Keeps the failures of a property in a file of the repository; nowhere if the crate stands alone.
+/// Keeps the failures of a property in a file of the repository; keeps none if the crate is used
+/// alone.
 pub(crate) fn kept_in(path: &'static str) -> Option<Box<dyn FailurePersistence>> {
     let exists = std::path::Path::new(path).exists();
     exists.then(|| Box::new(FileFailurePersistence::Direct(path)) as Box<dyn FailurePersistence>)

@@ -1,4 +1,5 @@
-//! Informers: what a slow handler costs the others, and what a list that is read again takes.
+//! Informers: the effect of a slow handler on the others, and the memory of a list that is read
+//! again.
 
 use std::future::{pending, ready};
 use std::sync::Arc;
@@ -39,7 +40,7 @@ fn thing(number: usize, version: usize, bytes: usize) -> Object {
     Arc::new(Thing { name, version, made, _payload: payload })
 }
 
-/// A stream of what an iterator gives, and of nothing more once that has ended.
+/// A stream of the items of an iterator, which then never sends anything more.
 struct Events<I>(I);
 
 impl<I: Iterator<Item = Event<Object>> + Send> Stream<Object> for Events<I> {
@@ -51,7 +52,7 @@ impl<I: Iterator<Item = Event<Object>> + Send> Stream<Object> for Events<I> {
     }
 }
 
-/// Runs an informer until `done` has been told by a handler; nobody waits for the handlers' end.
+/// Runs an informer until a handler reports `done`; does not wait for the handlers to end.
 fn run(
     source: impl ListWatch<Object>,
     prepare: impl FnOnce(&Informer<Object>, Sender<()>),
@@ -74,10 +75,10 @@ fn run(
 
 const PACE: Duration = Duration::from_micros(100);
 const PACED: usize = 3_000;
-/// What may be a hiccup of the machine.
+/// A delay that may be a hiccup of the machine.
 const HICCUP: Duration = Duration::from_micros(200);
 
-/// Changes of one object, one after the other with a pause between them.
+/// Changes of one object, one by one with a pause between them.
 struct Paced;
 
 impl ListWatch<Object> for Paced {
@@ -114,7 +115,7 @@ impl Stream<Object> for Pace {
     }
 }
 
-/// How late all but one of a hundred changes come to a handler, beside one that takes its time.
+/// Returns how late 99 % of the changes reach a handler beside a slow one.
 fn lateness(neighbour: Duration) -> Duration {
     let late = Arc::new(parking_lot::Mutex::new(Vec::with_capacity(PACED)));
     let prepare = |informer: &Informer<Object>, done: Sender<()>| {
@@ -142,7 +143,7 @@ fn lateness(neighbour: Duration) -> Duration {
     late[PACED * 99 / 100]
 }
 
-/// A fast handler is as fast beside a slow one as it is beside a fast one.
+/// A fast handler is as fast beside a slow one as beside a fast one.
 pub(crate) fn slow_neighbour() {
     let [beside_fast, beside_slow] =
         [Duration::ZERO, Duration::from_millis(1)].map(|pause| shortest(|| lateness(pause)));
@@ -154,9 +155,9 @@ pub(crate) fn slow_neighbour() {
 const MANY: usize = 1_000_000;
 const PAGE: usize = 10_000;
 const CHANGED: usize = 100_000;
-const BYTES: usize = 380; // with name, version and the rest, five hundred
+const BYTES: usize = 380; // with the name, version and so on, five hundred
 
-/// A million objects by pages; then changes; then a version that is gone, and all of it once more.
+/// A million objects in pages; then changes; then an expired version, and all objects again.
 #[derive(Default)]
 struct Million {
     given: AtomicUsize,
@@ -191,7 +192,8 @@ impl ListWatch<Object> for Million {
     }
 }
 
-/// List, changes and a second list of a million objects never take much more than the objects do.
+/// List, changes and a second list of a million objects never take much more memory than the
+/// objects.
 pub(crate) fn bytes_of_a_relist() {
     let prepare = |informer: &Informer<Object>, done: Sender<()>| {
         let last = move |change: ObjectChange<Object>| {

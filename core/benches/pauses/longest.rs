@@ -1,8 +1,8 @@
-//! The longest critical section of queues and stores that become very large: what holds many things
-//! must never be made anew, or be moved, in one piece.
+//! The longest critical section of queues and stores that become very large: nothing large may ever
+//! be rebuilt or moved in one piece.
 //!
-//! A call is timed by the clock of its thread, which stands while other programs have the processor.
-//! The calls find the lock free, so a call is its critical section and a little more.
+//! A call is timed by the clock of its thread, which stands still while other programs have the
+//! processor. The calls find the lock free, so a call is its critical section and little more.
 
 use std::time::Duration;
 
@@ -15,19 +15,20 @@ use seatrial_core::store::{IndexedStore, Intake, index_by_one};
 
 use crate::measure::{Laps, assert_growth, tell};
 
-/// How much longer the longest call may take at a hundred times the size. What is moved in one piece
-/// takes a hundred times as long; the list of the pieces is moved so, and is a small part of them.
+/// How much longer the longest call may take at a hundred times the size. Moving everything in one
+/// piece would take a hundred times as long; only the list of the pieces is moved so, and it is
+/// small.
 const FACTOR: f64 = 32.0;
-/// What may be the machine's: a new page of memory, an interrupt.
+/// A delay that may come from the machine: a new page of memory, an interrupt.
 const HICCUP: Duration = Duration::from_micros(125);
 
-/// Passes over all keys in an order that has nothing to do with their size.
+/// Visits all keys in an order that is unrelated to their size.
 fn keys(size: u64) -> impl Iterator<Item = u64> {
     (0..size).map(|number| number.wrapping_mul(0x9E37_79B9_7F4A_7C15))
 }
 
-/// Measures at three sizes, of a few rounds the best, and asserts that the longest call
-/// grows much less than the size.
+/// Measures three sizes, taking the best of a few rounds, and asserts that the longest call grows
+/// much less than the size.
 fn compare(rounds: usize, sizes: [u64; 3], run: impl Fn(u64, &mut Laps)) {
     let [small, .., large] = sizes.map(|size| {
         let worst = (0..rounds).map(|_| {

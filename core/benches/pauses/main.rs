@@ -1,14 +1,14 @@
-//! Costs that must not grow: the worst pause, the time of an item against the number of waiters, the
+//! Costs that must not grow: the worst pause, the time per item by the number of waiters, and the
 //! bytes after emptying.
 //!
-//! A row measures one thing at several sizes, prints its figures, and asserts how they grow. It
-//! compares sizes within one run, never with an absolute time, so it holds on any machine.
+//! A row measures one thing at several sizes, prints the figures, and asserts how they grow. It
+//! compares sizes only within one run, never with an absolute time, so it holds on any machine.
 //!
 //! To add a row: write a file with a function, and add a [`Row`] to [`ROWS`].
 //!
-//! `cargo bench -p seatrial-core --features harness,informers --bench pauses -- [WORD]...` runs the rows
-//! whose name contains one of the words, or all. A row that fails does not stop the others; the exit code
-//! is then 1.
+//! `cargo bench -p seatrial-core --features harness,informers --bench pauses -- [WORD]...` runs the
+//! rows whose name contains one of the words, or all. A row that fails does not stop the others;
+//! the exit code is then 1.
 
 mod informers;
 mod longest;
@@ -19,7 +19,7 @@ mod tokens;
 
 use std::panic::catch_unwind;
 
-/// One thing that is measured.
+/// A measurement.
 struct Row {
     name: &'static str,
     /// Measures, prints, and panics if a cost grows too much.

@@ -1,4 +1,4 @@
-//! What rows measure with.
+//! The tools for measuring rows.
 
 use std::alloc::System as Allocator;
 use std::time::Duration;
@@ -15,16 +15,16 @@ pub(crate) fn allocated() -> usize {
     ALLOCATOR.allocated()
 }
 
-/// Returns how many bytes were allocated at most.
+/// Returns the largest number of bytes that were allocated.
 pub(crate) fn most_allocated() -> usize {
     ALLOCATOR.max_allocated()
 }
 
-/// Rounds of a measurement; the shortest counts, since other programs only make it longer.
+/// Rounds of a measurement. The shortest counts, because other programs only make it longer.
 const ROUNDS: usize = 5;
 
-/// Returns how long this thread runs for something, by its own clock, which stands while other programs
-/// have the processor.
+/// Returns how long a function runs by the clock of this thread, which stands still while other
+/// programs have the processor.
 pub(crate) fn timed(run: impl FnOnce()) -> Duration {
     let now = || {
         let now = clock_gettime(ClockId::ThreadCPUTime);
@@ -35,14 +35,14 @@ pub(crate) fn timed(run: impl FnOnce()) -> Duration {
     now() - began
 }
 
-/// Puts other memory into the caches, more than they hold.
+/// Fills the caches with other memory, more than they hold.
 pub(crate) fn empty_caches() {
     let mut other = vec![1_u8; 128 << 20];
     other.iter_mut().step_by(64).for_each(|byte| *byte += 1);
     std::hint::black_box(other);
 }
 
-/// Returns how long something takes that runs on several threads.
+/// Returns how long a function takes that runs on several threads.
 pub(crate) fn wall(run: impl FnOnce()) -> Duration {
     let system = System::new();
     let began = system.now();
@@ -55,7 +55,7 @@ pub(crate) fn shortest(mut measure: impl FnMut() -> Duration) -> Duration {
     (0..ROUNDS).map(|_| measure()).min().expect("there is a round")
 }
 
-/// Times many calls one by one, and keeps the longest.
+/// Times many calls one by one, and keeps the longest time.
 #[derive(Default)]
 pub(crate) struct Laps(Duration);
 
@@ -86,8 +86,8 @@ pub(crate) fn assert_growth(small: Duration, large: Duration, factor: f64) {
     assert!(ratio <= factor, "from {small:?} to {large:?}: {ratio:.2} times");
 }
 
-/// Prints what something holds when it is full and when it is empty again, and fails the row if that
-/// is no small part.
+/// Prints how much memory something uses when it is full and when it is empty again, and fails the
+/// row if much is kept.
 ///
 /// # Panics
 /// If it keeps a tenth or more.

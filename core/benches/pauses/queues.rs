@@ -1,5 +1,5 @@
-//! Queues: what one call costs does not depend on how many items are due, and what a burst took is
-//! given back.
+//! Queues: the cost of a call does not depend on the number of due items, and memory that a burst
+//! took is given back.
 
 use std::time::Duration;
 
@@ -15,14 +15,14 @@ use crate::measure::{
     allocated, assert_given_back, assert_growth, empty_caches, shortest, tell, timed,
 };
 
-/// How many items are due, and how much longer a call may take with the most of them. A heap is a
-/// little deeper then, and less of it in the caches.
+/// The numbers of due items, and how much longer a call may take with the most of them: then a heap
+/// is a little deeper, and less of it is in the caches.
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
 const FACTOR: f64 = 8.0;
 const DELAY: Duration = Duration::from_millis(1);
 
-/// Adds an item while many are due in a delaying queue. Nothing is in the caches, whatever the size: few
-/// items would lie there otherwise, and many would not.
+/// Adds an item while many are due in a delaying queue. The caches are emptied at every size;
+/// otherwise few items would be in them, and many would not.
 pub(crate) fn add_beside_due() {
     let [small, .., large] = SIZES.map(|size| {
         let one = shortest(|| {
@@ -39,8 +39,8 @@ pub(crate) fn add_beside_due() {
     assert_growth(small, large, FACTOR);
 }
 
-/// Steps a call until it is over, as a caller does with the lock given up in between: prints
-/// the longest step, and returns the mean, which other programs on the machine disturb less.
+/// Steps a call until it is over, as a caller does that releases the lock in between. Prints the
+/// longest step, and returns the mean, which other programs disturb less.
 fn mean_step<M: Machine, O: Operation<M>>(size: usize, machine: &mut M, mut call: O) -> Duration {
     let system = System::new();
     let (mut steps, mut sum, mut worst) = (0, Duration::ZERO, Duration::ZERO);
@@ -58,7 +58,7 @@ fn mean_step<M: Machine, O: Operation<M>>(size: usize, machine: &mut M, mut call
     }
 }
 
-/// Counts what waits in a priority queue, of which many are due.
+/// Counts the items of a priority queue when many are due.
 pub(crate) fn length_of_due() {
     let [small, .., large] = SIZES.map(|size| {
         let one = shortest(|| {
@@ -80,7 +80,7 @@ pub(crate) fn length_of_due() {
     assert_growth(small, large, FACTOR);
 }
 
-/// Shuts a delaying queue down in which many wait for their time.
+/// Shuts down a delaying queue in which many items wait for their time.
 pub(crate) fn shut_down_beside_delayed() {
     let [small, .., large] = SIZES.map(|size| {
         let one = shortest(|| {
@@ -98,7 +98,7 @@ pub(crate) fn shut_down_beside_delayed() {
     assert_growth(small, large, FACTOR);
 }
 
-/// Fills queues and empties them: what they hold then is a small part of what they held.
+/// Fills queues and empties them: afterwards they hold only a small part of their memory.
 pub(crate) fn bytes_after_emptying() {
     const MANY: u64 = 200_000;
     let runtime = Manual::new();

@@ -1,4 +1,4 @@
-//! Those who sleep in a queue: what it costs to wake one of them, or all.
+//! Sleepers in a queue: the cost of waking one of them, or all.
 
 use std::future::Future;
 use std::num::NonZeroUsize;
@@ -16,10 +16,10 @@ use seatrial_core::runtime::{Ambient, Manual, Runtime, System};
 use crate::measure::{allocated, assert_given_back, assert_growth, shortest, tell, timed, wall};
 
 const PATIENCE: Duration = Duration::from_secs(60);
-/// What may be a hiccup of the machine.
+/// A delay that may be a hiccup of the machine.
 const HICCUP: Duration = Duration::from_micros(200);
 
-/// Notes how long after its making the first of many tasks was woken.
+/// Notes when the first of many tasks was woken, counted from its making.
 struct First {
     system: System,
     woken: AtomicUsize,
@@ -32,8 +32,9 @@ impl Wake for First {
     }
 }
 
-/// Shuts a queue down in which tasks sleep: how long it is locked, which is at most the time until
-/// the first of them is woken, and how long the whole takes for each. Neither grows with their number.
+/// Shuts down a queue in which tasks sleep. Measures how long it is locked, which is at most the
+/// time until the first task is woken, and the total time per task. Neither grows with their
+/// number.
 pub(crate) fn shut_down() {
     let system = System::new();
     let [small, .., large] = [1_000, 10_000, 100_000].map(|size| {
@@ -59,7 +60,7 @@ pub(crate) fn shut_down() {
     assert_growth(small.1, large.1, 8.0);
 }
 
-/// Wakes many tasks, at once and one by one: what a queue keeps of them.
+/// Wakes many tasks, at once and one by one: measures the memory that a queue keeps.
 pub(crate) fn bytes_after_waking() {
     const MANY: usize = 100_000;
     let system = System::new();
@@ -74,7 +75,7 @@ pub(crate) fn bytes_after_waking() {
         let full = allocated() - before;
         wake(&queue);
         let woken = allocated() - before;
-        drop(tasks); // it frees what was there before: only what is kept beside counts
+        drop(tasks); // it frees the older memory: only what is kept in addition counts
         assert_given_back(MANY, name, full, woken);
     };
     bytes("tasks that are all woken", &WorkQueue::shut_down);
@@ -84,7 +85,7 @@ pub(crate) fn bytes_after_waking() {
     });
 }
 
-/// Tasks that are all asleep in a queue, and what they were woken for.
+/// A task asleep in a queue, which reports when it is woken.
 struct Task {
     number: usize,
     told: Sender<usize>,
@@ -92,7 +93,7 @@ struct Task {
 
 impl Wake for Task {
     fn wake(self: Arc<Self>) {
-        // Nobody listens any more at the end.
+        // At the end the receiver is gone.
         _ = self.told.send(self.number);
     }
 }
@@ -138,7 +139,7 @@ impl<'a> Idle<'a> {
         took
     }
 
-    /// Polls those that were woken, until none is. Returns how many took an item, and how many were
+    /// Polls the woken tasks until none is left. Returns how many took an item, and how many were
     /// polled.
     fn run(&mut self) -> (usize, usize) {
         let (mut took, mut polls) = (0, 0);
@@ -150,7 +151,7 @@ impl<'a> Idle<'a> {
     }
 }
 
-/// An item that comes due while tasks sleep: the time of it, and how many of them look.
+/// An item becomes due while tasks sleep: measures the time, and how many tasks are polled.
 pub(crate) fn due_with_tasks() {
     const ITEMS: u32 = 200;
     let [small, .., large] = [1, 100, 1_000].map(|size| {
@@ -162,7 +163,7 @@ pub(crate) fn due_with_tasks() {
             let all = timed(|| {
                 for item in 0..u64::from(ITEMS) {
                     queue.add_after(item, Duration::from_millis(1));
-                    polls += idle.run().1; // who learns of an earlier time
+                    polls += idle.run().1; // those that learn of an earlier time
                     clock.advance(Duration::from_millis(1));
                     let (took, polled) = idle.run();
                     assert_eq!(took, 1, "one item is due");
@@ -178,7 +179,7 @@ pub(crate) fn due_with_tasks() {
     assert_growth(small, large, 4.0);
 }
 
-/// An item that comes due while threads sleep: the time of it.
+/// An item becomes due while threads sleep: measures the time.
 pub(crate) fn due_with_threads() {
     const ITEMS: u32 = 100;
     const ROUND: NonZeroUsize = NonZeroUsize::MIN;

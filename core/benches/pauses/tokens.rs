@@ -1,4 +1,4 @@
-//! Cancellation tokens: what one costs does not depend on how many there are.
+//! Cancellation tokens: the cost of one does not depend on how many there are.
 
 use std::future::Future;
 use std::pin::pin;
@@ -11,12 +11,12 @@ use seatrial_core::runtime::System;
 
 use crate::measure::{allocated, assert_given_back, assert_growth, shortest, tell, timed};
 
-/// Living children of one token, and what is measured on one of them takes how long at most,
-/// compared with the smallest number of them. Caches and page faults cost a little.
+/// The numbers of living children of one token, and how much longer a call on one of them may take
+/// compared with the smallest number. Caches and page faults cost a little.
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
 const FACTOR: f64 = 8.0;
 
-/// Makes children of one token, and drops them: the time of one.
+/// Makes children of one token, and drops them: measures the time per child.
 pub(crate) fn children() {
     let parent = CancelToken::new(&System::new());
     let [small, .., large] = SIZES.map(|size| {
@@ -45,8 +45,8 @@ impl Wake for Counts {
     }
 }
 
-/// Cancels one leaf while a task waits for each of the others: the time of it, and that nobody else
-/// is woken.
+/// Cancels one leaf while a task waits for each of the others: measures the time, and checks that
+/// no other task is woken.
 pub(crate) fn one_leaf() {
     const LEAVES: usize = 100;
     let parent = CancelToken::new(&System::new());
@@ -72,7 +72,7 @@ pub(crate) fn one_leaf() {
     assert_growth(small, large, FACTOR);
 }
 
-/// Makes many children of one token and drops them: what the token keeps of them.
+/// Makes many children of one token and drops them: measures the memory that the token keeps.
 pub(crate) fn bytes_after_dropping() {
     const MANY: usize = 100_000;
     let before = allocated();

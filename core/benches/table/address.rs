@@ -13,8 +13,8 @@ use crate::row::Row;
 pub(crate) const ROWS: &[Measure] =
     &[Measure::new("request", "address, namespaced, status", address)];
 
-/// The reference's algorithm: every step joins and cleans the whole path anew, and a URL of parts is
-/// written at the end.
+/// The reference's algorithm: every step joins and cleans the whole path again, and at the end the
+/// URL is written from its parts.
 struct Plain {
     prefix: String,
     namespace: String,
@@ -32,7 +32,7 @@ struct Parts {
     query: String,
 }
 
-/// Joins elements and normalises what comes of it.
+/// Joins elements and normalises the result.
 fn join(elements: &[&str]) -> String {
     let size: usize = elements.iter().map(|element| element.len() + 1).sum();
     let mut text = String::with_capacity(size);
@@ -45,7 +45,7 @@ fn join(elements: &[&str]) -> String {
     clean(text)
 }
 
-/// Normalises a path; one that is normal already stays as it is.
+/// Normalises a path; a path that is already normal does not change.
 fn clean(text: String) -> String {
     let is_odd = |part: &str| matches!(part, "" | "." | "..");
     if !text.split('/').skip(1).any(is_odd) {

@@ -1,19 +1,19 @@
-//! Every row in a process of its own.
+//! Every row in its own process.
 //!
-//! What one row leaves in the heap would decide where the items of the next lie and whether its tables
-//! grow into new pages. Where a process lies in memory and what its hash functions are keyed with is
-//! luck; several processes have it differently.
+//! The heap that one row leaves behind would determine where the items of the next row are, and
+//! whether its tables grow into new pages. The position of a process in memory and the keys of its
+//! hash functions are random, so several processes are measured.
 
 use std::process::{Command, Stdio};
 
 use crate::row::{Row, number, optional};
 
-/// What a process found out about its row.
+/// The measurements of a process for its row.
 pub(crate) struct Figures {
     pub(crate) ratio: f64,
-    /// Its line of the table, but for the last two columns.
+    /// Its line of the table, except for the last two columns.
     line: String,
-    /// What it is compared with, and how far the runs lie apart.
+    /// The contestant that it is compared with, and how much the runs differ.
     against: String,
     /// The row as the fields of an object.
     fields: String,
@@ -25,19 +25,19 @@ impl Figures {
         format!("{} {:>7}  {}", self.line, optional(siphash, 2), self.against)
     }
 
-    /// Returns the same as an object.
+    /// Returns it as an object.
     pub(crate) fn json(&self, siphash: Option<f64>) -> String {
         format!("{{{}, \"siphash_ratio\": {}}}", self.fields, number(siphash))
     }
 }
 
-/// Tells the process that asked for it about a row.
+/// Reports a row to the process that asked for it.
 pub(crate) fn tell(row: &Row) {
     println!("{}\n{}\n{}\n{}", row.ratio(), row.line(), row.contestant(), row.fields());
 }
 
-/// Measures a row in `processes` processes, one after the other, with SipHash or without. Returns the
-/// one of them whose ratio is the median.
+/// Measures a row in `processes` processes, one after the other, with or without SipHash. Returns
+/// the one with the median ratio.
 pub(crate) fn measured(row: usize, runs: usize, siphash: bool) -> Result<Figures, String> {
     let mut all = (0..runs).map(|_| asked(row, siphash)).collect::<Result<Vec<_>, _>>()?;
     all.sort_by(|one, other| one.ratio.total_cmp(&other.ratio));

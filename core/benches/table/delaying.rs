@@ -31,7 +31,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 fn delays(count: usize) -> Vec<Duration> {
     let mut random = Random::default();
     let hour = HOUR.as_nanos() as u64;
-    // The lower bits of a number are as random as the upper ones of another.
+    // The lower bits of one number are as random as the upper bits of another.
     (0..count).map(|_| Duration::from_nanos(random.below(1 << 31) * 1_000 % hour)).collect()
 }
 

@@ -1,4 +1,4 @@
-//! The elector: one attempt of a leader, one of a follower.
+//! The elector: an attempt of a leader, and one of a follower.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub(crate) const ROWS: &[Measure] = &[
 const ATTEMPTS: usize = 100_000;
 const LEASE_NANOS: u64 = 15_000_000_000;
 
-/// A lease as the reference holds it: texts of its own in every copy.
+/// A lease as the reference stores it: every copy has its own texts.
 #[derive(Clone)]
 struct PlainLease {
     namespace: String,
@@ -34,7 +34,7 @@ struct PlainLease {
     transitions: i32,
 }
 
-/// The reference's algorithm: what is read becomes JSON, and the bytes are compared.
+/// The reference's algorithm: the lease that was read becomes JSON, and the bytes are compared.
 struct Plain {
     system: System,
     store: Arc<Mutex<PlainLease>>,
@@ -133,7 +133,7 @@ fn repeat(mut attempt: impl FnMut() -> bool, expected: bool) -> impl FnMut() {
     }
 }
 
-/// A leader and a follower, ours and plain, each pair at one object.
+/// A leader and a follower, ours and plain; each pair shares one object.
 fn measure(renews: bool) -> (f64, f64) {
     let system = System::new();
     let store: Arc<MemoryStore<System, LeaseSpec>> = Arc::new(MemoryStore::new(&system));

@@ -60,16 +60,16 @@ fn updates() -> Vec<Object> {
     (0..CHANGES).map(|number| thing(number % CHANGING, number + 2)).collect()
 }
 
-/// Gives the lists and then the watches that it has, and nothing more.
+/// Serves its lists and then its watches, and nothing more.
 struct Source {
     system: System,
     lists: Mutex<Vec<Vec<Object>>>,
     watches: Mutex<Vec<Vec<Event<Object>>>>,
-    /// When the last list was given.
+    /// When the last list was served.
     listed: Mutex<Instant>,
 }
 
-/// Takes what is next, and leaves what comes after it.
+/// Takes the next one, and leaves the others.
 fn next<T>(of: &Mutex<Vec<Vec<T>>>) -> Vec<T> {
     of.lock().pop().unwrap_or_default()
 }
@@ -102,8 +102,8 @@ impl Stream<Object> for Events {
     }
 }
 
-/// Runs an informer with handlers that have seen enough at some time. Returns how long after the last
-/// list all of them had.
+/// Runs an informer until its handlers have seen enough. Returns how long after the last list all
+/// of them had.
 fn followed(
     source: Source,
     handlers: usize,
@@ -156,7 +156,7 @@ fn relist(part: &'static str, row: &'static str) -> Row {
     let marker = || Event::Added(thing(LISTED, 2));
     let ours = || {
         let gone = SourceError::new(SourceKind::Expired, "the version is too old");
-        // The last comes first.
+        // The last one is served first.
         let watches = vec![vec![marker()], vec![Event::Error(gone)]];
         let source = source(vec![things(LISTED), things(LISTED)], watches);
         let is_marker = |change: &ObjectChange<Object>, _| matches!(change, Change::Added { object, .. } if object.version == "2");
@@ -176,7 +176,7 @@ fn relist(part: &'static str, row: &'static str) -> Row {
 struct Plain(Mutex<HashMap<String, Object, Same>>);
 
 impl Plain {
-    /// Stores every state, and tells it to handlers on threads of their own.
+    /// Stores every state, and reports it to handlers on their own threads.
     fn tell(&self, states: impl Iterator<Item = Object>) {
         std::thread::scope(|scope| {
             let handlers: Vec<Sender<(Object, Option<Object>)>> = (0..HANDLERS)
@@ -197,7 +197,7 @@ impl Plain {
         });
     }
 
-    /// Puts a list in the place of what is stored. Returns how many of it are new or changed.
+    /// Replaces the content by a list. Returns how many objects of it are new or changed.
     fn replace(&self, list: Vec<Object>) -> usize {
         let mut stored = self.0.lock();
         let mut old = std::mem::take(&mut *stored);

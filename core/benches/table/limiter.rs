@@ -18,7 +18,8 @@ pub(crate) const ROWS: &[Measure] =
 const BASE: Duration = Duration::from_millis(5);
 const MAX: Duration = Duration::from_secs(1000);
 
-/// The reference's algorithm: a map of counts, and the delay as a power computed in floating point.
+/// The reference's algorithm: a map of counts, and a delay that is computed as a power in floating
+/// point.
 #[derive(Default)]
 pub(crate) struct Failures<S>(HashMap<Key, u32, S>);
 

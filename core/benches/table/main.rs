@@ -1,16 +1,15 @@
-//! One table: ours beside the plain implementation of the same thing, in the same run.
+//! One table: ours compared with a plain implementation of the same thing, in the same run.
 //!
-//! *Plain* is the reference's own algorithm over the same lock, the same hasher and the same keys.
-//! What a contestant keeps, keys and objects, the caller has before the clock starts: to copy them
-//! is not the contestants' work.
-//! *By hand* is our algorithm with a lock and a condition variable written around it by hand: what
-//! the monitor costs. Rounds alternate between the contestants and medians are printed, so a ratio
-//! holds on a noisy machine. Bytes are those beside key and object. The goal is three times the speed
-//! that the reference has where it was measured; how far this machine is from that one, the cost of
-//! a lock tells (13-17 ns there).
+//! *Plain* is the reference's own algorithm with the same lock, the same hasher and the same keys.
+//! The keys and objects that a contestant stores are made before the clock starts, because copying
+//! them is not the contestant's work. *By hand* is our algorithm with a lock and a condition
+//! variable written around it by hand; it shows the cost of the monitor. Rounds alternate between
+//! the contestants and medians are printed, so a ratio holds on a noisy machine. Bytes do not
+//! include key and object. The goal is three times the speed of the reference where it was
+//! measured; the cost of a lock (13-17 ns there) shows how far this machine differs from that one.
 //!
-//! Every row is measured in a process of its own. [`HELP`] says what may be asked for. The row of
-//! requests is there with the feature `request`.
+//! Every row is measured in its own process. [`HELP`] lists the arguments. The row of requests
+//! needs the feature `request`.
 
 #[cfg(feature = "request")]
 mod address;
@@ -67,17 +66,17 @@ Usage: cargo bench -p seatrial-core --features harness,parts --bench table -- [O
   --json PATH  Write the rows to a file as well
   --help       Print this";
 
-/// What is asked for.
+/// The arguments.
 struct Asked {
-    /// Where to write the rows.
+    /// The file to write the rows to.
     json: Option<String>,
-    /// In how many processes each is measured.
+    /// In how many processes each row is measured.
     runs: usize,
-    /// The words that limit them.
+    /// Words that select rows.
     words: Vec<String>,
     /// Whether plain is measured with SipHash as well.
     siphash: bool,
-    /// The one that this process is to measure.
+    /// The row that this process must measure.
     row: Option<usize>,
 }
 

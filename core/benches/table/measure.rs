@@ -1,7 +1,7 @@
 //! How things are measured: alternating rounds, medians.
 //!
-//! What runs on one thread is measured by that thread's own clock, which stands while others have
-//! the processor; what runs on several by the clock on the wall.
+//! Work on one thread is measured by that thread's own clock, which stands still while others have
+//! the processor; work on several threads by the wall clock.
 
 #![expect(clippy::disallowed_types, reason = "a bench measures the machine itself")]
 
@@ -15,18 +15,17 @@ use crate::MEMORY;
 
 /// Rounds of each contestant.
 const ROUNDS: usize = 9;
-/// Rounds where one takes a good part of a second.
+/// The number of rounds if one takes a large part of a second.
 const FEW_ROUNDS: usize = 5;
 
-/// A key as controllers have them: 32 bytes, shared, cheap to copy.
+/// A typical key of a controller: 32 bytes, shared, cheap to copy.
 pub(crate) type Key = Arc<str>;
 
 /// Returns that many distinct keys, in an order that is unrelated to their names.
 ///
-/// They lie in a heap that was in use: allocations of other sizes stood between them and are gone,
-/// for later allocations to reuse. Else the heap would put every key of a row
-/// at the same place of its cache line, and luck would decide for all of them whether a key's count
-/// and its name share one.
+/// They are in a heap that was in use: allocations of other sizes between them were freed and can
+/// be reused. Otherwise the heap would put every key of a row at the same place of its cache line,
+/// and chance would decide for all of them whether a key's count and its name share one.
 pub(crate) fn keys(count: usize) -> Vec<Key> {
     let mut random = Random::default();
     let mut between = Vec::with_capacity(count);
@@ -41,7 +40,7 @@ pub(crate) fn keys(count: usize) -> Vec<Key> {
     keys
 }
 
-/// Puts things into an order that is always the same and looks like none.
+/// Puts things into an order that looks random and is always the same.
 pub(crate) fn shuffle<T>(things: &mut [T]) {
     let mut random = Random::default();
     for at in (1..things.len()).rev() {
@@ -70,7 +69,7 @@ pub(crate) fn per_item(millions: f64) -> f64 {
     1_000.0 / millions
 }
 
-/// Returns how long this thread runs for something.
+/// Returns how long this thread runs for a function.
 pub(crate) fn timed(work: impl FnOnce()) -> Duration {
     let now = || {
         let now = clock_gettime(ClockId::ThreadCPUTime);
@@ -81,7 +80,7 @@ pub(crate) fn timed(work: impl FnOnce()) -> Duration {
     now() - began
 }
 
-/// Times many calls one by one, and keeps the longest.
+/// Times many calls one by one, and keeps the longest time.
 #[derive(Default)]
 pub(crate) struct Laps(Duration);
 
@@ -93,8 +92,8 @@ impl Laps {
     }
 }
 
-/// Returns the nanoseconds of the longest of many calls. Of a few rounds the best counts: what the machine
-/// adds, an interrupt, comes elsewhere each time.
+/// Returns the nanoseconds of the longest of many calls. The best of a few rounds counts, because
+/// delays of the machine, such as interrupts, come elsewhere each time.
 pub(crate) fn longest<T>(rounds: usize, given: impl Fn() -> T, run: impl Fn(T, &mut Laps)) -> f64 {
     let round = |_| {
         let mut laps = Laps::default();
@@ -104,7 +103,7 @@ pub(crate) fn longest<T>(rounds: usize, given: impl Fn() -> T, run: impl Fn(T, &
     (0..rounds).map(round).min().expect("there is a round").as_nanos() as f64
 }
 
-/// Returns how long something takes that runs on several threads.
+/// Returns how long a function takes that runs on several threads.
 pub(crate) fn wall(work: impl FnOnce()) -> Duration {
     let began = Instant::now();
     work();
@@ -120,8 +119,7 @@ pub(crate) fn duel(
     rounds(ROUNDS, operations, || timed(&mut ours), || timed(&mut other))
 }
 
-/// As [`duel`], for contestants that keep what they are given: the caller has it before the clock
-/// starts.
+/// As [`duel`], for contestants that keep their input, which is made before the clock starts.
 pub(crate) fn giving_duel<T>(
     operations: usize,
     given: impl Fn() -> T,
@@ -135,7 +133,7 @@ pub(crate) fn giving_duel<T>(
     rounds(ROUNDS, operations, || measured(&ours), || measured(&other))
 }
 
-/// As [`duel`], for contestants that prepare something first and measure themselves.
+/// As [`duel`], for contestants that first prepare something and measure themselves.
 pub(crate) fn prepared_duel(
     operations: usize,
     ours: impl FnMut() -> Duration,
@@ -153,8 +151,8 @@ pub(crate) fn single_duel(
     rounds(1, operations, ours, other)
 }
 
-/// Measures how long it takes to make something of what is given, which the caller has before the
-/// clock starts; what was made before is dropped between.
+/// Measures how long it takes to make something from an input that exists before the clock starts.
+/// The results are dropped outside the measurement.
 pub(crate) fn filling_duel<T, A, B>(
     operations: usize,
     given: impl Fn() -> T,
@@ -205,7 +203,7 @@ fn rounds(
     let (mut first, mut second) = (Vec::new(), Vec::new());
     let nanos = |took: Duration| took.as_nanos() as f64 / operations as f64;
     if rounds > 1 {
-        ours(); // both warm up
+        ours(); // a warm-up for both
         other();
     }
     for _ in 0..rounds {
@@ -220,14 +218,14 @@ fn median(mut times: Vec<f64>) -> f64 {
     times[times.len() / 2]
 }
 
-/// Returns the bytes that filling something costs per item, at the worse of two sizes: just before
-/// and just after a table of the usual kind grows.
+/// Returns the bytes per item that filling something takes, at the worse of two sizes: just before
+/// and just after a usual table grows.
 pub(crate) fn bytes_per_item<T>(fill: impl Fn(Vec<Key>) -> T) -> f64 {
     bytes_of(keys, fill)
 }
 
-/// As [`bytes_per_item`], for items of another kind. They are alive before, so only what is added
-/// to them counts.
+/// As [`bytes_per_item`], for items of another kind. The items exist before, so only the additional
+/// memory counts.
 pub(crate) fn bytes_of<I: Clone, T>(
     make: impl Fn(usize) -> Vec<I>,
     fill: impl Fn(Vec<I>) -> T,
@@ -243,7 +241,7 @@ pub(crate) fn bytes_of<I: Clone, T>(
     bytes(100_000).max(bytes(131_073))
 }
 
-/// Returns what locking and unlocking costs when nobody else wants the lock.
+/// Returns the cost of locking and unlocking without contention.
 pub(crate) fn lock_pair() -> f64 {
     let lock = parking_lot::Mutex::new(0_u64);
     let work = || {

@@ -1,10 +1,10 @@
-//! Objects as stores and queues of objects hold them.
+//! Objects for stores and queues of objects.
 
 use std::sync::Arc;
 
 use crate::measure::{Key, keys};
 
-/// An object of a hundred bytes, and a few to find it by.
+/// An object of a hundred bytes, with a few fields to find it by.
 #[derive(Debug)]
 pub(crate) struct Object {
     pub(crate) key: Key,

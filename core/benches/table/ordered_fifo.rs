@@ -1,6 +1,6 @@
 //! The queue of events.
 //!
-//! The key of every object that comes is made, to see whether it has one, as the reference does.
+//! The key of every object is computed to check that it has one, as the reference does.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ fn add(part: &'static str, row: &'static str) -> Row {
     row.bytes(bytes).most_bytes(20.0).pause(pause)
 }
 
-/// Measures the way out of both queues.
+/// Measures taking everything out of both queues.
 fn drained(
     (part, row): (&'static str, &'static str),
     fill: impl Fn(Vec<Arc<Object>>) -> Ours,

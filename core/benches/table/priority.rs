@@ -22,7 +22,7 @@ pub(crate) const ROWS: &[Measure] = &[
         .siphash(many_threads::<SipHash>),
 ];
 
-/// Returns one of eight priorities, by a byte of the name.
+/// Returns one of eight priorities, depending on a byte of the name.
 fn priority(key: &Key) -> i32 {
     i32::from(key.as_bytes()[17] % 8)
 }
@@ -40,7 +40,7 @@ impl Contestant for PriorityQueue<Key> {
         self.done(token)
     }
 
-    /// Shutdown would drop what waits, so it comes when nothing does.
+    /// Shutdown would drop waiting items, so it comes when there are none.
     fn shut_down(&self) {
         while !self.is_empty() {
             std::thread::yield_now();
@@ -69,7 +69,7 @@ impl Onward for PriorityQueue<Key> {
     }
 }
 
-/// In two calls: there is none for both.
+/// Two calls, because there is no single one.
 impl<S: Hashing> Onward for Plain<S> {
     type Held = Key;
 

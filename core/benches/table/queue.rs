@@ -32,7 +32,7 @@ pub(crate) const ROWS: &[Measure] = &[
     Measure::new("queue", "10,000,000 keys, against 1,000,000", linear),
 ];
 
-/// What is measured: a queue as its users see it.
+/// A queue from the view of its users.
 pub(crate) trait Contestant: Sync {
     fn add(&self, key: Key);
     /// Takes an item and ends its delivery; false once the queue is shut down.
@@ -40,7 +40,7 @@ pub(crate) trait Contestant: Sync {
     fn shut_down(&self);
 }
 
-/// A queue as a worker sees it that ends an item and goes on to the next.
+/// A queue from the view of a worker that ends one item and takes the next.
 pub(crate) trait Onward: Contestant {
     /// An item in processing.
     type Held;
@@ -69,7 +69,7 @@ impl Onward for WorkQueue<Key> {
     }
 }
 
-/// In two calls: there is none for both.
+/// Two calls, because there is no single one.
 impl<S: Hashing> Onward for Plain<Key, S> {
     type Held = Key;
 
@@ -124,7 +124,7 @@ impl<S: Hashing> Contestant for Plain<Key, S> {
     }
 }
 
-/// The rules that ship, with a lock and a condition variable around them by hand.
+/// Our rules, with a lock and a condition variable written around them by hand.
 struct ByHand {
     rules: Mutex<(Queue<Key>, usize)>,
     changed: Condvar,
@@ -193,7 +193,7 @@ impl Contestant for ByHand {
 const OPERATIONS: usize = 200_000;
 pub(crate) const QUEUED: usize = 65_536;
 
-/// Adds, takes and ends one item after the other, a thousand of them again and again.
+/// Adds, takes and ends items one by one, a thousand of them again and again.
 pub(crate) fn one_by_one((ours, other): (&impl Contestant, &impl Contestant)) -> (f64, f64) {
     fn run(keys: Vec<Key>, queue: &impl Contestant) {
         for key in keys {
@@ -206,7 +206,7 @@ pub(crate) fn one_by_one((ours, other): (&impl Contestant, &impl Contestant)) ->
     giving_duel(OPERATIONS, given, |keys| run(keys, ours), |keys| run(keys, other))
 }
 
-/// As [`one_by_one`], by a worker that ends an item when the next one is there.
+/// As [`one_by_one`], with a worker that ends an item when it takes the next.
 pub(crate) fn one_then_next((ours, other): (&impl Onward, &impl Onward)) -> (f64, f64) {
     fn run(keys: Vec<Key>, queue: &impl Onward) {
         let mut keys = keys.into_iter();
@@ -248,7 +248,7 @@ pub(crate) fn longest_in_and_out<Q: Contestant>(
     )
 }
 
-/// Measures [`in_and_out`] of as many as are queued.
+/// Measures [`in_and_out`] with `QUEUED` items.
 pub(crate) fn backlogs((ours, other): (&impl Contestant, &impl Contestant)) -> (f64, f64) {
     let keys = keys(QUEUED);
     giving_duel(
@@ -336,7 +336,7 @@ pub(crate) fn four_by_four(keys: &[Key], queue: &impl Contestant) -> Duration {
 
 const MANY: usize = 10_000_000;
 
-/// For comparison with the row below, which has the gate.
+/// For comparison with the next row, which has the gate.
 fn ten_million<S: Hashing>(part: &'static str, row: &'static str) -> Row {
     let keys = keys(MANY);
     let in_and_out_of = |queue: &dyn Fn(Vec<Key>)| {
@@ -356,7 +356,7 @@ fn ten_million<S: Hashing>(part: &'static str, row: &'static str) -> Row {
     Row::new(part, row, times).bytes(kept).pause(longest_in_and_out(2, &keys, self::queue))
 }
 
-/// The same number of calls on a tenth of the keys: a cost that grows with the keys shows.
+/// The same number of calls on a tenth of the keys: it shows a cost that grows with the keys.
 fn linear(part: &'static str, row: &'static str) -> Row {
     let keys = keys(MANY);
     let in_parts = |count: usize| {

@@ -1,6 +1,6 @@
 //! One line of the table.
 
-/// Measures a row, of which it is told the part and the name.
+/// Measures a row; it is given the part and the name.
 type How = fn(&'static str, &'static str) -> Row;
 
 /// A row that has not been measured.
@@ -8,7 +8,7 @@ pub(crate) struct Measure {
     part: &'static str,
     row: &'static str,
     how: How,
-    /// The same with SipHash in the plain implementation, if that hashes anything.
+    /// The same with SipHash in the plain implementation, if that hashes.
     siphash: Option<How>,
 }
 
@@ -21,7 +21,7 @@ impl Measure {
         Self { siphash: Some(how), ..self }
     }
 
-    /// Tells whether its part or its name holds a word.
+    /// Tells whether its part or its name contains a word.
     pub(crate) fn is_about(&self, word: &str) -> bool {
         self.part.contains(word) || self.row.contains(word)
     }
@@ -31,29 +31,29 @@ impl Measure {
         self.siphash.is_some()
     }
 
-    /// Measures it, with SipHash or without.
+    /// Measures it, with or without SipHash.
     pub(crate) fn measured(&self, siphash: bool) -> Option<Row> {
         let how = if siphash { self.siphash? } else { self.how };
         Some(how(self.part, self.row))
     }
 }
 
-/// What is measured of one thing, and what it is compared with.
+/// The measurements of one thing, and the contestant that it is compared with.
 pub(crate) struct Row {
     part: &'static str,
     row: &'static str,
     ours_ns: f64,
-    /// The time to be reached on the machine where the reference was measured.
+    /// The time to reach on the machine where the reference was measured.
     goal_ns: Option<f64>,
-    /// What ours is compared with, and its time.
+    /// The contestant, and its time.
     against: &'static str,
     plain_ns: f64,
     bytes_per_item: Option<f64>,
-    /// The ratio that must be reached.
+    /// The least ratio that passes.
     gate: Option<f64>,
-    /// The bytes that must not be exceeded.
+    /// The largest number of bytes that passes.
     most_bytes: Option<f64>,
-    /// The longest of our calls: how long others may have to wait for one.
+    /// Our longest call: how long others may have to wait for it.
     pause_ns: Option<f64>,
 }
 
@@ -106,12 +106,12 @@ impl Row {
         self.plain_ns / self.ours_ns
     }
 
-    /// Returns what it is compared with.
+    /// Returns the contestant.
     pub(crate) fn contestant(&self) -> &'static str {
         self.against
     }
 
-    /// Returns its line under the [`heading`], but for the last two columns.
+    /// Returns its line under the [`heading`], except for the last two columns.
     pub(crate) fn line(&self) -> String {
         format!(
             "{:<13} {:<34} {:>9.1} {:>6} {:>9.1} {:>6.2} {:>6} {:>7} {:>5}",
@@ -156,12 +156,12 @@ pub(crate) fn heading() -> String {
     )
 }
 
-/// Writes a figure that there may be none of, for a column.
+/// Writes an optional figure for a column.
 pub(crate) fn optional(value: Option<f64>, digits: usize) -> String {
     value.map_or("-".to_owned(), |value| format!("{value:.digits$}"))
 }
 
-/// Writes a figure that there may be none of, for an object.
+/// Writes an optional figure for an object.
 pub(crate) fn number(value: Option<f64>) -> String {
     value.map_or("null".to_owned(), |value| format!("{value:.2}"))
 }

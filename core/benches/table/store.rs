@@ -39,8 +39,8 @@ const OBJECTS: usize = 100_000;
 
 type Ours = IndexedStore<Key, Arc<Object>>;
 
-/// Makes a store of objects that lend what they are found by. Plain makes keys and
-/// lists of values, as the reference does.
+/// Makes a store whose objects lend their keys and values. Plain makes keys and lists of values, as
+/// the reference does.
 fn ours() -> Ours {
     let system = System::new();
     let intake = Intake::new(&system, |object: &Arc<Object>| Ok(Arc::clone(&object.key)));
@@ -74,7 +74,7 @@ fn fill_plain<S: Hashing>(objects: Vec<Arc<Object>>) -> Plain<S> {
     store
 }
 
-/// Returns objects, and both stores with them in.
+/// Returns objects, and both stores filled with them.
 fn filled<S: Hashing>() -> (Vec<Arc<Object>>, Ours, Plain<S>) {
     let all = objects(OBJECTS);
     let (ours, plain) = (fill_ours(all.clone()), fill_plain(all.clone()));
@@ -97,7 +97,7 @@ fn add<S: Hashing>(part: &'static str, row: &'static str) -> Row {
     row.bytes(bytes).most_bytes(91.0).pause(pause)
 }
 
-/// A list, and what a controller wants it for: to look at every object.
+/// A list, used as a controller does: to look at every object.
 fn list(part: &'static str, row: &'static str) -> Row {
     let (_, ours, plain) = filled::<Same>();
     let count = OBJECTS as u64;
@@ -110,12 +110,13 @@ fn list(part: &'static str, row: &'static str) -> Row {
     Row::new(part, row, times).goal(5.0).gate(2.0)
 }
 
-/// Reads something of an object; returns one.
+/// Reads something from an object; returns one.
 fn looked_at(object: &Arc<Object>) -> u64 {
     u64::from(black_box(object.zone.len()) > 0)
 }
 
-/// The row without gate that belongs to the one above: of both, a copy counts every handle.
+/// The row without a gate that belongs to the one above: in both stores, a copy clones every
+/// handle.
 fn list_copied(part: &'static str, row: &'static str) -> Row {
     let (_, ours, plain) = filled::<Same>();
     let times = duel(
@@ -168,7 +169,7 @@ fn get_hot<S: Hashing>(part: &'static str, row: &'static str) -> Row {
     Row::new(part, row, times).gate(1.0)
 }
 
-/// Returns the objects in a map without a lock: what a look-up costs by itself.
+/// Returns the objects in a map without a lock: the cost of only a look-up.
 fn bare(all: &[Arc<Object>]) -> HashMap<Key, Arc<Object>, Same> {
     all.iter().map(|object| (Arc::clone(&object.key), Arc::clone(object))).collect()
 }
@@ -220,13 +221,13 @@ const ONE_BY_ONE: Writes = (
     |ours, all| all.iter().take(100).for_each(|one| assert!(ours.add(one.clone()).is_ok())),
     |plain, all| all.iter().take(100).for_each(|one| plain.add(one.clone())),
 );
-/// Takes a plain store's lock for long.
+/// Holds a plain store's lock for a long time.
 const WHOLE_LISTS: Writes = (
     |ours, all| assert!(ours.replace(all.to_vec(), "2").is_ok()),
     |plain, all| plain.replace(all.to_vec()),
 );
 
-/// Reads every key once while another thread writes; `figure` makes one of how long reads took.
+/// Reads every key once while another thread writes; `figure` computes the figure from the reads.
 fn beside(
     (part, row): (&'static str, &'static str),
     (write_ours, write_plain): Writes,
@@ -268,7 +269,7 @@ fn while_writing<T>(write: impl Fn() + Sync, read: impl FnOnce() -> T) -> T {
     })
 }
 
-/// What is read, and how.
+/// The keys to read, and how to read one.
 struct Reads<'a> {
     keys: &'a [Key],
     read: &'a dyn Fn(&Key) -> bool,
@@ -280,7 +281,7 @@ impl Reads<'_> {
         wall(|| self.keys.iter().for_each(read)) / self.keys.len() as u32
     }
 
-    /// The time that all but this percentage of the reads stay within.
+    /// Returns the time that all but this percentage of the reads need.
     fn but(&self, percent: usize) -> Duration {
         let took = |key| wall(|| assert!(black_box((self.read)(key))));
         let mut times: Vec<Duration> = self.keys.iter().map(took).collect();
@@ -297,8 +298,8 @@ fn one_of_100_beside_writer(part: &'static str, row: &'static str) -> Row {
     beside((part, row), ONE_BY_ONE, |reads| reads.but(1))
 }
 
-/// Most reads of either store meet no writer, but objects whose table was written a moment ago on
-/// another processor.
+/// Most reads of either store do not meet the writer, but they read objects whose table was just
+/// written on another processor.
 fn get_beside_lists(part: &'static str, row: &'static str) -> Row {
     beside((part, row), WHOLE_LISTS, |reads| reads.mean())
 }

@@ -1,4 +1,4 @@
-//! The reconciler: it shows the caches to the rules, and carries out what they plan.
+//! The reconciler: it passes the content of the caches to the rules, and carries out their plan.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use seatrial_core::store::Described;
 use crate::rules::{self, Todo, plan};
 use crate::server::{Server, Thing};
 
-/// What a user wants of a replica set.
+/// The specification of a replica set.
 #[derive(Clone, Debug)]
 pub(crate) struct Replicas(pub(crate) usize);
 
@@ -31,10 +31,9 @@ pub(crate) struct Controller {
 impl Reconcile<String> for Controller {
     type Error = String;
 
-    /// Looks at the newest state and not at events: it does not matter what was missed, or how often
-    /// it is called.
+    /// Looks at the newest state, not at events, so missed events and repeated calls do no harm.
     fn reconcile(&self, key: &String, _: Attempt<'_>) -> Result<Action, Fault<String>> {
-        // To count pods that do not show the last writes is to create them twice.
+        // Counting pods without the last writes would create pods twice.
         let patience = System::new().now() + Duration::from_secs(2);
         let pods_shown = self.pods.list_written(patience).map(drop);
         match pods_shown.and_then(|()| self.sets.list_written(patience).map(drop)) {
@@ -59,7 +58,7 @@ impl Reconcile<String> for Controller {
     }
 }
 
-/// A set, as the rules want to see it.
+/// A set in the form that the rules need.
 fn seen(set: &ReplicaSet) -> rules::Set<String> {
     rules::Set {
         uid: set.uid.clone(),
@@ -76,7 +75,7 @@ fn seen_pod(pod: &Pod) -> rules::Pod<String> {
 }
 
 impl Controller {
-    /// Makes one request, and takes note of what it wrote.
+    /// Makes one request, and notes its write.
     fn carry_out(&self, set: &ReplicaSet, pods: &[Pod], todo: Todo<String>) -> Result<(), String> {
         let update = |change: &dyn Fn(&mut Thing<Replicas>)| {
             self.set_client.update(&set.name, Some(&set.uid), change)
@@ -107,7 +106,7 @@ impl Controller {
     }
 }
 
-/// Takes note of a write, so that the next count waits for it.
+/// Notes a write, so that the next count waits for it.
 fn note<M>(
     metadata: Option<M>,
     note: impl FnOnce(M) -> Result<(), NotVisible>,

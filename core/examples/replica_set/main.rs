@@ -1,9 +1,9 @@
 //! A controller of replica sets, from end to end: informers of two collections, handlers that turn
 //! changes into keys, a queue, and workers that reconcile; against a server in memory.
 //!
-//! What it decides stands in `rules`, a function without IO. The page `replica_set` of
-//! `seatrial-models` checks the same file, and convicts the classic mistakes: `cargo seatrial run
-//! replica_set`, `cargo seatrial mutants replica_set`.
+//! Its decisions are in `rules`, a function without IO. The page `replica_set` of `seatrial-models`
+//! checks the same file, and finds the classic mistakes: `cargo seatrial run replica_set`, `cargo
+//! seatrial mutants replica_set`.
 //!
 //! ```text
 //! cargo run -p seatrial-core --features informers --example replica_set
@@ -28,7 +28,7 @@ use seatrial_core::store::index_by;
 use controller::{BY_OWNER, Controller, Pod, ReplicaSet, Replicas};
 use server::{Server, Thing};
 
-/// What follows the two collections.
+/// The informers of the two collections.
 struct Informers {
     sets: Arc<Informer<ReplicaSet>>,
     pods: Arc<Informer<Pod>>,
@@ -48,7 +48,7 @@ impl Informers {
         Ok(Self { sets, pods })
     }
 
-    /// Puts the keys of replica sets into a queue, whatever changes.
+    /// Puts the keys of replica sets into a queue when sets or pods change.
     fn feed(&self, queue: &Arc<LimitedQueue<String>>) -> Result<(), Over> {
         let by_set = {
             let (queue, wanted) = (Arc::clone(queue), Predicate::generation());
@@ -68,7 +68,7 @@ impl Informers {
     }
 }
 
-/// What users and accidents do, and how many pods there are in the end.
+/// Plays users and accidents, and checks how many pods there are in the end.
 fn play(sets: &Server<Replicas>, pods: &Server<()>, seen: &Informers) -> Result<(), String> {
     let lose = || pods.any().inspect(|name| pods.delete(name)).expect("there are some");
     let settle = |wanted| {
@@ -108,7 +108,7 @@ fn play(sets: &Server<Replicas>, pods: &Server<()>, seen: &Informers) -> Result<
     Ok(())
 }
 
-/// Waits until there are as many objects as wanted, and the informer shows that.
+/// Waits until there are as many objects as wanted, and the informer shows them.
 fn settle<S: Clone + std::fmt::Debug + Send + Sync + 'static>(
     seen: &Informer<Arc<Thing<S>>>,
     server: &Server<S>,

@@ -14,7 +14,7 @@ use seatrial_core::informer::{
 use seatrial_core::runtime::{Ambient, Instant, Runtime, System};
 use seatrial_core::store::{Described, Metadata};
 
-/// How long a change is on its way to those who watch.
+/// How long a change takes to reach the watchers.
 const LAG: Duration = Duration::from_millis(30);
 
 /// An object of any kind.
@@ -23,14 +23,14 @@ pub(crate) struct Thing<S> {
     pub(crate) name: String,
     pub(crate) uid: String,
     pub(crate) version: String,
-    /// Counts what users change: `spec` and whether it is deleted, and not `ready`.
+    /// The number of changes by users: of `spec` and of `deleted`, but not of `ready`.
     pub(crate) generation: i64,
-    /// The name and uid of the replica set that manages it.
+    /// The name and uid of the replica set that controls it.
     pub(crate) owner: Option<(String, String)>,
     pub(crate) spec: S,
     /// How many pods a replica set has.
     pub(crate) ready: usize,
-    /// It has the finalizer of its controller, and stays until that is gone.
+    /// It has the finalizer of its controller, and stays until that is removed.
     pub(crate) guarded: bool,
     /// A user has deleted it.
     pub(crate) deleted: bool,
@@ -60,7 +60,7 @@ impl<S> Object for Thing<S> {
     }
 }
 
-/// How it is passed around.
+/// The type by which objects are passed around.
 type Shared<S> = Arc<Thing<S>>;
 
 /// A collection of objects. Copies are the same collection.
@@ -68,7 +68,7 @@ pub(crate) struct Server<S>(Arc<Mutex<State<S>>>);
 
 struct State<S> {
     revision: u64,
-    /// How many names were made up.
+    /// The number of generated names.
     named: u32,
     objects: BTreeMap<String, Shared<S>>,
     log: Vec<Logged<S>>,
@@ -80,7 +80,7 @@ struct State<S> {
 struct Logged<S> {
     revision: u64,
     event: Event<Shared<S>>,
-    /// When those who watch may see it.
+    /// When watchers may see it.
     due: Instant,
 }
 
@@ -106,7 +106,7 @@ impl<S: Clone + Send + Sync + 'static> Server<S> {
         self.0.lock()
     }
 
-    /// Creates an object; an error if there is one of that name.
+    /// Creates an object; an error if there is one with that name.
     pub(crate) fn create(&self, name: &str, spec: S) -> Result<Shared<S>, String> {
         let state = self.lock();
         if state.objects.contains_key(name) {
@@ -115,7 +115,7 @@ impl<S: Clone + Send + Sync + 'static> Server<S> {
         Ok(Self::add(state, name.to_owned(), None, spec))
     }
 
-    /// Creates an object for its owner, under a name that the server makes up.
+    /// Creates an object for its owner, under a name that the server generates.
     pub(crate) fn create_for(&self, owner: (String, String), spec: S) -> Shared<S> {
         let mut state = self.lock();
         let name = format!("{}-{}", owner.0, state.named);
@@ -136,8 +136,8 @@ impl<S: Clone + Send + Sync + 'static> Server<S> {
         Self::change(state, thing, Event::Added)
     }
 
-    /// Changes an object, of that uid if one is given; an error if there is none. What is deleted goes
-    /// with its finalizer.
+    /// Changes an object, with that uid if one is given; an error if there is none. A deleted
+    /// object is removed with its finalizer.
     pub(crate) fn update(
         &self,
         name: &str,
@@ -157,7 +157,7 @@ impl<S: Clone + Send + Sync + 'static> Server<S> {
         Ok(Self::change(state, thing, if is_over { Event::Deleted } else { Event::Modified }))
     }
 
-    /// Deletes an object; one with a finalizer stays, and shows it.
+    /// Deletes an object. If it has a finalizer it stays, and shows the deletion.
     pub(crate) fn delete(&self, name: &str) {
         let state = self.lock();
         let Some(thing) = state.objects.get(name) else { return };
@@ -188,7 +188,7 @@ impl<S: Clone + Send + Sync + 'static> Server<S> {
         thing
     }
 
-    /// Forgets all changes: who has not seen them must list.
+    /// Forgets all changes: clients that have not seen them must list.
     pub(crate) fn compact(&self) {
         let mut state = self.lock();
         state.forgotten = state.revision;
@@ -196,7 +196,7 @@ impl<S: Clone + Send + Sync + 'static> Server<S> {
         Self::wake(state);
     }
 
-    /// The name of an object, if there is one.
+    /// Returns the name of an object, if there is one.
     pub(crate) fn any(&self) -> Option<String> {
         self.lock().objects.keys().next().cloned()
     }
@@ -257,7 +257,7 @@ impl<S: Clone + Send + Sync + 'static> Stream<Shared<S>> for Watch<S> {
                 }
                 Some(next) => {
                     self.timer = Some(system.wake_at(next.due, context.waker().clone()));
-                    state.watchers.push(context.waker().clone()); // it may be forgotten before
+                    state.watchers.push(context.waker().clone()); // it may be forgotten by then
                     Poll::Pending
                 }
                 None => {

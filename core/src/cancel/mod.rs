@@ -1,8 +1,8 @@
 //! Cancellation tokens (`election:ENV-5`).
 //!
-//! Tokens form a tree: cancelling one cancels all that descend from it and none above it. A token
-//! may carry a deadline, which holds for its descendants too. Once a token has ended it stays so,
-//! for the reason that came first: *cancelled*, or *deadline exceeded*.
+//! Tokens form a tree: cancelling a token cancels all its descendants and none of its ancestors. A
+//! token may have a deadline, which also holds for its descendants. A token that has ended stays
+//! so, with the reason that came first: *cancelled*, or *deadline exceeded*.
 //!
 //! ```
 //! use seatrial_core::cancel::{CancelToken, Reason};
@@ -20,13 +20,14 @@
 //! assert_eq!(run.wait(), Reason::Cancelled);
 //! ```
 //!
-//! Every token has a lock of its own, and knows the tokens below it. To make a child, to drop one and
-//! to cancel one that has none below it takes the same time however large the tree is, and wakes only
-//! those who wait for that token. To ask whether a token has ended takes no lock. [`CancelToken::cancel`]
-//! goes down the tree: while it runs, some descendants have ended and others not yet.
+//! Every token has its own lock, and knows its children. Making a child, dropping one, and
+//! cancelling a token without children take the same time however large the tree is, and wake only
+//! the callers that wait for that token. Asking whether a token has ended takes no lock.
+//! [`CancelToken::cancel`] goes down the tree: while it runs, some descendants have ended and
+//! others have not.
 //!
-//! A thread that sleeps elsewhere, in a monitor of its own, leaves a [`Waker`] with
-//! [`CancelToken::on_end`] that wakes it there.
+//! A thread that sleeps elsewhere, in its own monitor, registers a [`Waker`] with
+//! [`CancelToken::on_end`], which wakes it there.
 //!
 //! Left out: values that travel with a token, and causes beyond the two reasons.
 
@@ -56,19 +57,19 @@ for_harness! {
     use state::{Below, ChildId, Ended, HookId, Tree, WAITERS};
 }
 
-/// A token. Copies name the same token; when the last one is dropped, the token is not cancelled
-/// but nobody can cancel it any more, except from above.
+/// A token. Copies name the same token. When the last copy is dropped, the token is not cancelled,
+/// and from then on it can end only with an ancestor.
 ///
-/// `R` is the runtime, `H` what the lock holds: the rules themselves, unless a harness puts a
-/// recorded or mutated machine there.
+/// `R` is the runtime, `H` the content of the lock: the rules themselves, or a recorded or mutated
+/// machine in a harness.
 pub struct CancelToken<R: Runtime = System, H: Host<Tree> = Tree> {
     node: Arc<Node<R, H>>,
-    /// Its place below its parent, `None` if it has none there.
+    /// Its place among its parent's children; `None` if it has no parent.
     place: Option<ChildId>,
 }
 
 impl<R: Runtime> CancelToken<R> {
-    /// Makes the first token of a tree.
+    /// Makes the root of a tree of tokens.
     pub fn new(runtime: &R) -> Self {
         Self::with_deadline(runtime, Instant::NEVER)
     }
@@ -80,7 +81,7 @@ impl<R: Runtime> CancelToken<R> {
 }
 
 impl<R: Runtime, H: Host<Tree>> CancelToken<R, H> {
-    /// Makes the first token of a tree whose tokens are all given: each is what `make` returns.
+    /// Makes the root of a tree whose rules come from `make`, which is called for each token.
     #[cfg_attr(not(feature = "harness"), doc(hidden))]
     pub fn with_host(
         runtime: &R,
@@ -99,7 +100,7 @@ impl<R: Runtime, H: Host<Tree>> CancelToken<R, H> {
         self.child_with_deadline(Instant::NEVER)
     }
 
-    /// As [`child`](Self::child), with a deadline of its own.
+    /// As [`child`](Self::child), with its own deadline.
     #[must_use = "a token that is dropped at once cannot be cancelled"]
     pub fn child_with_deadline(&self, deadline: Instant) -> Self {
         let parent = &self.node;
@@ -112,14 +113,14 @@ impl<R: Runtime, H: Host<Tree>> CancelToken<R, H> {
         Self { node, place: adopted.ok() }
     }
 
-    /// Ends this token and all that descend from it. Sleepers wake and hooks run before it returns.
-    /// A token that has ended already keeps its reason.
+    /// Ends this token and all its descendants. Sleepers wake and hooks run before it returns. A
+    /// token that has already ended keeps its reason.
     ///
-    /// Hooks run one after the other, once all tokens have ended. Of two threads that cancel at once
-    /// each runs some of them, and may return while the other still does.
+    /// Hooks run one after the other, once all tokens have ended. If two threads cancel at once,
+    /// each runs some of the hooks, and may return while the other still runs its own.
     ///
     /// # Panics
-    /// If a hook does: when all others have run.
+    /// If a hook panics; all other hooks have run before.
     pub fn cancel(&self) {
         let mut hooks = Vec::new();
         let mut parents = Vec::new();
@@ -136,18 +137,18 @@ impl<R: Runtime, H: Host<Tree>> CancelToken<R, H> {
         wake_all(hooks);
     }
 
-    /// Tells whether the token has ended, for either reason. It takes no lock, except when it is the
-    /// first to notice that the deadline has passed.
+    /// Tells whether the token has ended, for either reason. It takes the lock only if it is the
+    /// first call to notice that the deadline has passed.
     pub fn is_cancelled(&self) -> bool {
         self.reason().is_some()
     }
 
-    /// Returns why the token ended, `None` as long as it has not.
+    /// Returns why the token ended; `None` while it has not ended.
     pub fn reason(&self) -> Option<Reason> {
         self.node.reason()
     }
 
-    /// Returns the earliest deadline of this token and of those above it.
+    /// Returns the earliest deadline of this token and its ancestors.
     pub fn deadline(&self) -> Option<Instant> {
         Some(self.node.deadline).filter(|deadline| *deadline != Instant::NEVER)
     }
@@ -158,7 +159,7 @@ impl<R: Runtime, H: Host<Tree>> CancelToken<R, H> {
         ended.expect("a wait without limit ends with the token")
     }
 
-    /// As [`wait`](Self::wait), for tasks: to drop the future is to stop waiting.
+    /// As [`wait`](Self::wait), for tasks. Dropping the future stops the wait.
     pub async fn wait_async(&self) -> Reason {
         let mut hook: Option<(OnEnd<R, H>, Waker)> = None;
         poll_fn(|context| {
@@ -175,18 +176,18 @@ impl<R: Runtime, H: Host<Tree>> CancelToken<R, H> {
         .await
     }
 
-    /// Waits until the token has ended or `until` has come; true if the token has ended, also if
+    /// Waits until the token has ended or `until` has come. True if the token has ended, even if
     /// both happen at once.
     pub fn wait_until(&self, until: Instant) -> bool {
         self.node.wait(until).is_some()
     }
 
     /// Wakes `waker` when the token ends: on the thread that cancels it, before
-    /// [`cancel`](Self::cancel) returns, or on one of the runtime's at the deadline. If the token
-    /// has ended already it is woken at once, on this thread.
+    /// [`cancel`](Self::cancel) returns, or at the deadline on a thread of the runtime. If the
+    /// token has already ended, it is woken at once, on this thread.
     ///
-    /// It may be woken more than once, as wakers may. Dropping the result takes the waker back; a
-    /// cancellation that is under way at that moment may still wake it.
+    /// As usual for wakers, it may be woken more than once. Dropping the result removes the waker;
+    /// a cancellation that is under way at that moment may still wake it.
     #[must_use = "dropping it takes the waker back"]
     pub fn on_end(&self, waker: Waker) -> OnEnd<R, H> {
         let hook = self.node.monitor.call(Hook(Some(waker.clone())));
@@ -208,7 +209,7 @@ impl<R: Runtime, H: Host<Tree>> CancelToken<R, H> {
         OnEnd { token: self.clone(), hook, at_deadline }
     }
 
-    /// Returns the runtime that the token lives on.
+    /// Returns the runtime of the token.
     pub fn runtime(&self) -> &R {
         self.node.monitor.runtime()
     }
@@ -234,7 +235,7 @@ impl<R: Runtime, H: Host<Tree>> fmt::Debug for CancelToken<R, H> {
     }
 }
 
-/// A waker left with a token ([`CancelToken::on_end`]); dropping it takes the waker back.
+/// A waker that waits for a token ([`CancelToken::on_end`]); dropping it removes the waker.
 pub struct OnEnd<R: Runtime = System, H: Host<Tree> = Tree> {
     token: CancelToken<R, H>,
     hook: Option<HookId>,

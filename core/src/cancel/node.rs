@@ -1,4 +1,4 @@
-//! A token behind its own lock, with its way up.
+//! A token behind its own lock, with a reference to its parent.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,34 +11,34 @@ use crate::machine::{AT_ONCE, Host};
 use crate::monitor::Monitor;
 use crate::runtime::{Atomic, Instant, Runtime};
 
-/// Makes what the lock of a token holds.
+/// Makes the content of a token's lock.
 pub(super) type Make<H> = Arc<dyn Fn() -> H + Send + Sync>;
 
 pub(super) struct Node<R: Runtime, H: Host<Tree>> {
     pub(super) monitor: Monitor<Tree, R, H>,
-    /// What the rules have said of its end, to be read without the lock. Who learns it from them
-    /// writes it here before anybody else can learn it from them.
+    /// The end as the rules have reported it, readable without the lock. A caller that learns of
+    /// the end from the rules writes it here before anyone else can learn it from them.
     known: R::Atomic,
-    /// The earliest deadline on the way to the root, which never changes.
+    /// The earliest deadline on the path to the root. It never changes.
     pub(super) deadline: Instant,
     pub(super) make: Make<H>,
-    /// `None` in the first token of a tree.
+    /// `None` in the root of a tree.
     up: Option<Up<R, H>>,
 }
 
-/// A token's way up.
+/// A token's connection to its parent.
 pub(super) struct Up<R: Runtime, H: Host<Tree>> {
-    /// The token above.
+    /// The parent.
     parent: Arc<Node<R, H>>,
-    /// The place of that one below its own parent.
+    /// The place of the parent among the children of its own parent.
     place: Option<ChildId>,
-    /// How many copies of the token there are, and how many children. A count of the seam, because
-    /// who lets the last one go takes a lock: checkers must see who that is.
+    /// The number of copies and children of the token. The count belongs to the runtime, because
+    /// the caller that drops the last one takes a lock, and checkers must see which caller that is.
     holders: R::Atomic,
 }
 
 impl<R: Runtime, H: Host<Tree>> Up<R, H> {
-    /// Makes the way up to a token.
+    /// Makes a connection to a token.
     pub(super) fn new(parent: &CancelToken<R, H>) -> Self {
         parent.node.hold();
         let holders = parent.runtime().atomic(1);
@@ -52,7 +52,7 @@ impl<R: Runtime, H: Host<Tree>> Node<R, H> {
         Self { monitor, known: runtime.atomic(0), deadline, make, up }
     }
 
-    /// Tells the rules of a new token what they cannot know.
+    /// Passes on to the rules of a new token its deadline and the end of its parent.
     pub(super) fn begin(&self, ended: Option<Reason>) {
         if self.deadline != Instant::NEVER || ended.is_some() {
             self.monitor.call(Begin { deadline: self.deadline, ended });
@@ -60,7 +60,7 @@ impl<R: Runtime, H: Host<Tree>> Node<R, H> {
         }
     }
 
-    /// Returns why it ended, as far as somebody has learned it.
+    /// Returns why it ended, if a caller has learned it already.
     pub(super) fn known(&self) -> Option<Reason> {
         match self.known.load(Ordering::Acquire) {
             0 => None,
@@ -69,7 +69,7 @@ impl<R: Runtime, H: Host<Tree>> Node<R, H> {
         }
     }
 
-    /// Returns why it ended, `None` as long as it has not.
+    /// Returns why it ended; `None` while it has not ended.
     pub(super) fn reason(&self) -> Option<Reason> {
         let known = self.known();
         let may_be_over = known.is_none() && self.deadline != Instant::NEVER;
@@ -79,7 +79,7 @@ impl<R: Runtime, H: Host<Tree>> Node<R, H> {
         known
     }
 
-    /// Writes down what the rules said.
+    /// Records the end as the rules reported it.
     pub(super) fn learn(&self, ended: Option<Reason>) -> Option<Reason> {
         if let Some(reason) = ended {
             let word = match reason {
@@ -95,14 +95,15 @@ impl<R: Runtime, H: Host<Tree>> Node<R, H> {
         self.learn(self.monitor.call(Wait { until }))
     }
 
-    /// Counts one more who can name the token. The first token of a tree has nothing to leave.
+    /// Counts one more copy or child. The root has no parent to leave, so it counts nothing.
     pub(super) fn hold(&self) {
         if let Some(up) = &self.up {
             up.holders.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Counts one less. With the last one the token leaves its parent, who then has one less.
+    /// Counts one copy or child less. After the last one the token leaves its parent, which then
+    /// has one child less.
     pub(super) fn release(&self, place: Option<ChildId>) {
         let (mut node, mut place) = (self, place);
         while let Some(up) = &node.up {
@@ -129,7 +130,7 @@ impl<R: Runtime, H: Host<Tree>> Below for Node<R, H> {
     }
 }
 
-/// A long way up is dropped step by step: one token that drops the next would end the stack.
+/// Drops a long path upwards step by step: recursive drops would overflow the stack.
 impl<R: Runtime, H: Host<Tree>> Drop for Node<R, H> {
     fn drop(&mut self) {
         let mut up = self.up.take();

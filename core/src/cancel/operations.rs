@@ -1,4 +1,4 @@
-//! The calls on one token, each one critical section per step.
+//! The calls on one token. Each step of a call is one critical section.
 
 use std::sync::Arc;
 use std::task::Waker;
@@ -7,34 +7,35 @@ use super::state::{Below, ChildId, Ended, HookId, Reason, Tree, WAITERS};
 use crate::machine::{Cx, Operation, Step};
 use crate::runtime::Instant;
 
-/// Gives a new token its deadline, and its end if the token above has ended.
+/// Gives a new token its deadline, and ends it if its parent has ended.
 #[derive(Clone, Debug)]
 pub struct Begin {
-    /// The earliest deadline of the token and of those above, [`Instant::NEVER`] for none.
+    /// The earliest deadline of the token and its ancestors; [`Instant::NEVER`] for none.
     pub deadline: Instant,
-    /// Why the token above has ended.
+    /// Why the parent has ended.
     pub ended: Option<Reason>,
 }
 
-/// Adds a child; says why the token has ended if it has.
+/// Adds a child; returns why the token has ended, if it has.
 #[derive(Clone, Debug)]
 pub struct Adopt(pub Arc<dyn Below>);
 
-/// Removes a child that nobody can name any more.
+/// Removes a child that has no copies or children any more.
 #[derive(Clone, Debug)]
 pub struct Leave(pub ChildId);
 
-/// Ends the token. The remaining work is done outside the lock; it is collected in several steps if
-/// it is long.
+/// Ends the token. The remaining work is done outside the lock; if there is much, it is collected
+/// in several steps.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel {
-    /// What was collected; filled by the steps.
+    /// The collected work; filled by the steps.
     pub ended: Ended,
     /// The last child that was collected.
     pub after: Option<usize>,
 }
 
-/// Forgets some of the children, who have ended as the token has; none if there are no more.
+/// Removes and returns some children of a token that has ended, after they have ended too; none if
+/// there are no more.
 #[derive(Clone, Debug)]
 pub struct Forget;
 
@@ -42,21 +43,21 @@ pub struct Forget;
 #[derive(Clone, Debug)]
 pub struct Look;
 
-/// Waits until the token has ended, `None` if a point in time comes first.
+/// Waits until the token has ended; `None` if a point in time comes first.
 #[derive(Clone, Debug)]
 pub struct Wait {
-    /// The point in time, [`Instant::NEVER`] for none.
+    /// The point in time; [`Instant::NEVER`] for none.
     pub until: Instant,
 }
 
-/// Adds a hook; says why the token has ended if it has.
+/// Adds a hook; returns why the token has ended, if it has.
 #[derive(Clone, Debug)]
 pub struct Hook(
     /// The hook; taken out when the token keeps it.
     pub Option<Waker>,
 );
 
-/// Takes a hook away.
+/// Removes a hook.
 #[derive(Clone, Debug)]
 pub struct Unhook(pub HookId);
 

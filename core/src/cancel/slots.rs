@@ -1,10 +1,10 @@
-//! Values under numbers. Memory grows and shrinks with them, in small pieces.
+//! Values by number. Memory grows and shrinks with them, in small pieces.
 
 use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Unbounded};
 
-/// Who removes a value has been told its number, and does so once: a number that was removed may be
-/// given again.
+/// Only the caller that was given a number removes its value, and does so once: the number may be
+/// used again afterwards.
 #[derive(Clone, Debug)]
 pub(super) struct Slots<T>(BTreeMap<usize, T>);
 
@@ -25,17 +25,17 @@ impl<T> Slots<T> {
         at
     }
 
-    /// Returns the value, `None` if nothing is there.
+    /// Removes the value with a number; `None` if there is none.
     pub(super) fn remove(&mut self, at: usize) -> Option<T> {
         self.0.remove(&at)
     }
 
-    /// Takes one out.
+    /// Removes the first value.
     pub(super) fn pop(&mut self) -> Option<T> {
         self.0.pop_first().map(|(_, value)| value)
     }
 
-    /// Returns the first value behind a number.
+    /// Returns the first value after a number.
     pub(super) fn after(&self, at: Option<usize>) -> Option<(usize, &T)> {
         let behind = (at.map_or(Unbounded, Excluded), Unbounded);
         self.0.range(behind).next().map(|(at, value)| (*at, value))

@@ -1,4 +1,4 @@
-//! One token: whether it has ended, why, and what to do then.
+//! The rules of one token: whether it has ended, why, and the work that follows.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use super::slots::Slots;
 use crate::machine::{AT_ONCE, Channel, Cx};
 use crate::runtime::Instant;
 
-/// Where those sleep who wait for a token to end.
+/// Callers that wait for the end of a token sleep here.
 pub const WAITERS: Channel = 0;
 
 /// Names a child of a token.
@@ -22,9 +22,9 @@ pub struct HookId(usize);
 /// Why a token ended.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Reason {
-    /// It was cancelled, or one that it descends from.
+    /// The token or one of its ancestors was cancelled.
     Cancelled,
-    /// Its deadline passed, or that of one that it descends from.
+    /// The deadline of the token or of one of its ancestors passed.
     DeadlineExceeded,
 }
 
@@ -39,32 +39,32 @@ impl fmt::Display for Reason {
 
 impl std::error::Error for Reason {}
 
-/// A token below another one, whatever its runtime.
+/// A child of a token, with any runtime.
 pub trait Below: fmt::Debug + Send + Sync {
-    /// Ends this token alone, and returns the remaining work.
+    /// Ends only this token, and returns the remaining work.
     fn end(&self) -> Ended;
-    /// Lets the token forget its children, who have ended as well.
+    /// Makes the token forget its children, which have ended as well.
     fn forget(&self);
 }
 
 /// The work that remains when a token has ended.
 #[derive(Clone, Debug, Default)]
 pub struct Ended {
-    /// Why it ended; `None` in a token that nobody has ended.
+    /// Why it ended; `None` if the token has not ended.
     pub reason: Option<Reason>,
-    /// Its children, to be ended next. They are told again until the token forgets them: another
-    /// one who cancels it meanwhile must not return before they have ended.
+    /// Its children, which must end next. They are returned again until the token forgets them,
+    /// because another caller that cancels it meanwhile must not return before they have ended.
     pub below: Vec<Arc<dyn Below>>,
-    /// Its hooks, to be run. They are told once.
+    /// Its hooks, to be run. Each is returned only once.
     pub hooks: Vec<Waker>,
 }
 
-/// One token of a tree: the rules know each alone, and the tokens below it by name.
+/// One token of a tree. Its rules know only this token and its children.
 #[derive(Clone, Debug)]
 pub struct Tree {
-    /// The earliest deadline on the way to the root; [`Instant::NEVER`] if there is none.
+    /// The earliest deadline on the path to the root; [`Instant::NEVER`] if there is none.
     deadline: Instant,
-    /// Set by a cancellation; a deadline that has passed may not have been noticed yet.
+    /// Set by a cancellation. A deadline may have passed without being noticed yet.
     ended: Option<Reason>,
     children: Slots<Arc<dyn Below>>,
     hooks: Slots<Waker>,
@@ -90,13 +90,13 @@ impl Tree {
         self.children.len()
     }
 
-    /// Gives a new token its deadline, and its end if the one above has ended.
+    /// Gives a new token its deadline, and ends it if its parent has ended.
     pub(super) fn begin(&mut self, deadline: Instant, ended: Option<Reason>) {
         self.deadline = deadline;
         self.ended = self.ended.or(ended);
     }
 
-    /// Returns why it ended, `None` as long as it has not.
+    /// Returns why it ended; `None` while it has not ended.
     pub(super) fn reason(&self, cx: &mut Cx<'_>) -> Option<Reason> {
         if self.ended.is_none() && self.deadline != Instant::NEVER && self.deadline <= cx.now() {
             return Some(Reason::DeadlineExceeded);
@@ -111,7 +111,7 @@ impl Tree {
     /// Adds a child.
     ///
     /// # Errors
-    /// The token has ended, for this reason, and so has the child.
+    /// The token has ended, for this reason, and so must the child.
     pub(super) fn adopt(
         &mut self,
         child: &Arc<dyn Below>,
@@ -123,13 +123,13 @@ impl Tree {
         }
     }
 
-    /// Removes a child, whose place nobody else can name.
+    /// Removes a child. No other child has its number.
     pub(super) fn leave(&mut self, child: ChildId) -> Option<Arc<dyn Below>> {
         self.children.remove(child.0)
     }
 
-    /// Ends the token, and collects a part of the remaining work: the children behind `after`, who
-    /// stay, and hooks, who go. Returns whether that was the rest.
+    /// Ends the token, and collects a part of the remaining work: the children after `after`, which
+    /// stay, and hooks, which are removed. Returns whether that was the rest.
     pub(super) fn cancel(
         &mut self,
         ended: &mut Ended,
@@ -157,7 +157,7 @@ impl Tree {
         (0..most).map_while(|_| self.children.pop()).collect()
     }
 
-    /// Adds a hook, which is taken out of `hook`.
+    /// Adds a hook and takes it out of `hook`.
     ///
     /// # Errors
     /// The token has ended, for this reason.
@@ -173,7 +173,7 @@ impl Tree {
         Ok(HookId(self.hooks.add(waker)))
     }
 
-    /// Takes a hook away, `None` if it was run.
+    /// Removes a hook; `None` if it was run.
     pub(super) fn unhook(&mut self, hook: HookId) -> Option<Waker> {
         self.hooks.remove(hook.0)
     }

@@ -8,11 +8,11 @@ use crate::runtime::Runtime;
 
 use super::{CancelToken, Reason};
 
-/// Awaits `work` unless the token ends first; then `work` is dropped where it is. Work that is done
-/// already is, whether the token has ended or not.
+/// Awaits `work` until the token ends; then drops `work` unfinished. Work that is ready is returned
+/// even if the token has ended.
 ///
 /// # Errors
-/// The token ended first: why.
+/// The token ended first, for this reason.
 pub(crate) async fn unless_ended<R: Runtime, V>(
     token: &CancelToken<R>,
     work: impl Future<Output = V>,

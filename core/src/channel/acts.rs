@@ -1,4 +1,4 @@
-//! What a call on channels wants, and what came of it.
+//! The acts that a call on channels may do, and their outcomes.
 
 use std::ops::{Deref, DerefMut};
 
@@ -9,10 +9,10 @@ use super::state::Side;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PipeId(pub usize);
 
-/// One thing that a call may do.
+/// An act that a call may do.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Act<T> {
-    /// Sends a message: `None` once it is gone.
+    /// Sends a message; `None` once it is sent.
     Send(PipeId, Option<T>),
     /// Receives a message.
     Receive(PipeId),
@@ -37,10 +37,10 @@ impl<T> Act<T> {
     }
 }
 
-/// The acts of which a call does one. One alone takes no memory of its own.
+/// The acts of a call, one of which is done. A single act needs no allocation.
 #[derive(Clone, Debug)]
 pub enum Acts<T> {
-    /// The only one.
+    /// A single act.
     One([Act<T>; 1]),
     /// Several.
     Several(Vec<Act<T>>),
@@ -72,11 +72,11 @@ impl<T> DerefMut for Acts<T> {
     }
 }
 
-/// What came of a case that could be done.
+/// The outcome of an act that was done.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome<T> {
-    /// It was sent, unless nobody can receive it any more.
+    /// The message was sent, or all receivers are gone.
     Sent(Result<(), Disconnected<T>>),
-    /// It was received, unless there is none left and nobody can send one any more.
+    /// A message was received, or none is left and all senders are gone.
     Received(Result<T, Disconnected>),
 }

@@ -1,4 +1,4 @@
-//! What the two ends of a channel have in common.
+//! The parts that both ends of a channel share.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::{
 use crate::machine::Host;
 use crate::runtime::{Instant, Runtime};
 
-/// A copy of one end of a channel. While there is any, the end is in use.
+/// A copy of one end of a channel. The end is in use while a copy exists.
 pub(super) struct End<T: Message, R: Runtime, H: Host<Group<T>>> {
     pub(super) group: Shared<T, R, H>,
     pub(super) pipe: PipeId,
@@ -18,7 +18,7 @@ pub(super) struct End<T: Message, R: Runtime, H: Host<Group<T>>> {
 }
 
 impl<T: Message, R: Runtime, H: Host<Group<T>>> End<T, R, H> {
-    /// Names an end that its channel already counts as used.
+    /// Makes a copy of an end that the channel has already counted.
     pub(super) fn new(
         group: &Shared<T, R, H>,
         pipe: PipeId,
@@ -40,7 +40,7 @@ impl<T: Message, R: Runtime, H: Host<Group<T>>> End<T, R, H> {
         Case { group: &self.group, act }
     }
 
-    /// Counts the messages that wait; in a rendezvous none ever does.
+    /// Counts the messages that wait; in a rendezvous none ever waits.
     pub(super) fn len(&self) -> usize {
         if self.capacity == Some(0) { 0 } else { self.group.call(Len(self.pipe)) }
     }
@@ -60,7 +60,7 @@ impl<T: Message, R: Runtime, H: Host<Group<T>>> Drop for End<T, R, H> {
     }
 }
 
-/// Gives both ends what both have.
+/// Writes the methods that both ends have.
 macro_rules! ends {
     ($($end:ident),+) => {$(
         impl<T: Message, R: Runtime, H: Host<Group<T>>> $end<T, R, H> {
@@ -74,12 +74,12 @@ macro_rules! ends {
                 self.len() == 0
             }
 
-            /// Tells whether there is no room. A rendezvous never has any.
+            /// Tells whether there is no room. A rendezvous never has room.
             pub fn is_full(&self) -> bool {
                 self.capacity().is_some_and(|capacity| self.len() >= capacity)
             }
 
-            /// Returns how many messages may wait, `None` for any number.
+            /// Returns how many messages may wait; `None` for any number.
             pub fn capacity(&self) -> Option<usize> {
                 self.0.capacity
             }

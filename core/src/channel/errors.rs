@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt::{self, Debug, Display, Formatter};
 
-/// The other end of the channel is gone. Holds the message that was not sent.
+/// The other end of the channel is gone. Holds the message that could not be sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Disconnected<T = ()>(pub T);
 
@@ -11,7 +11,7 @@ pub struct Disconnected<T = ()>(pub T);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum NotSent<T> {
-    /// There was no room, or nobody to take it, in time.
+    /// There was no room, or no receiver, in time.
     Unready(T),
     /// All receivers are gone.
     Disconnected(T),

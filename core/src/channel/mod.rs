@@ -1,12 +1,13 @@
-//! Channels: bounded, without bound and from hand to hand, with `select` over several and a
-//! deadline.
+//! Channels: bounded, unbounded and rendezvous, with deadlines and a `select` over several
+//! channels.
 //!
-//! They mean what those of the crate `crossbeam-channel` mean, and tests of 12,000 made-up programs
-//! hold the two together. One thing differs: behind the last receiver, crossbeam's bounded channels
-//! keep what nobody can receive until the last sender goes; all of ours drop it at once. Any number may send and receive. A channel for no message at all is a
-//! rendezvous: a message is sent when it is taken. When the last receiver is dropped nothing can be
-//! sent, and what waits is dropped; when the last sender is, receivers get what is left, and then
-//! learn that it was the last.
+//! They behave as those of the crate `crossbeam-channel`; tests with 12,000 generated programs
+//! compare the two. There is one difference. After the last receiver is dropped, crossbeam's
+//! bounded channels keep waiting messages until the last sender is dropped; these channels drop
+//! them at once. Any number of threads may send and receive. A channel of capacity zero is a
+//! rendezvous: a message is sent at the moment when it is received. When the last receiver is
+//! dropped, sending fails and waiting messages are dropped. When the last sender is dropped,
+//! receivers get the remaining messages and then an error.
 //!
 //! ```
 //! use seatrial_core::channel::{Channels, Outcome, select};
@@ -25,21 +26,22 @@
 //! assert_eq!(selected.case, 1, "its other end is gone");
 //! ```
 //!
-//! Every call waits with its thread, or as a future: threads and tasks use the same channel. A
-//! future that is dropped sends nothing and takes nothing. What had been handed to it in a rendezvous
-//! goes to the next who receives, as its sender has gone on; what several gave up comes in the order in
-//! which it was sent.
+//! Every call waits as a blocked thread or as a future, so threads and tasks can share a channel. A
+//! future that is dropped sends nothing and takes nothing. If a rendezvous had handed it a message,
+//! the sender has already continued, so the message goes to the next receiver; several such
+//! messages are received in the order in which they were sent.
 //!
-//! Only channels of the same [`Channels`] can be waited for together: they share one lock, so a
-//! `select` is one step, and at most one of its cases happens. If several can, chance decides.
+//! Only channels of the same [`Channels`] can be selected together: they share one lock, so a
+//! `select` is one step, and at most one of its cases happens. If several are possible, one is
+//! chosen at random.
 //!
-//! | who waits | whom a change wakes |
+//! | a caller waits | a change wakes |
 //! |---|---|
-//! | to send into, or to receive from, a channel made alone | one for each message |
-//! | the same in a group of several channels | all who wait at that end of any of them |
-//! | in a rendezvous, or in a `select` | all who do |
+//! | to send into, or to receive from, a channel made alone | one caller for each message |
+//! | the same in a group of several channels | all callers that wait at that end of any of them |
+//! | in a rendezvous, or in a `select` | all such callers |
 //!
-//! Messages are dropped where no lock is held.
+//! Messages are dropped outside the lock.
 
 mod acts;
 mod end;
@@ -79,10 +81,10 @@ pub type Ends<T, R = System, H = Group<T>> = (Sender<T, R, H>, Receiver<T, R, H>
 
 type Shared<T, R, H> = Arc<Monitor<Group<T>, R, H>>;
 
-/// Channels that can be waited for together. Copies name the same channels.
+/// Channels that can be selected together. Copies name the same channels.
 ///
-/// `R` is the runtime, `H` what the lock holds: the rules themselves, unless a harness puts a
-/// recorded or mutated machine there.
+/// `R` is the runtime, `H` the content of the lock: the rules themselves, or a recorded or mutated
+/// machine in a harness.
 pub struct Channels<T: Message, R: Runtime = System, H: Host<Group<T>> = Group<T>>(Shared<T, R, H>);
 
 impl<T: Message, R: Runtime> Channels<T, R> {
@@ -93,20 +95,20 @@ impl<T: Message, R: Runtime> Channels<T, R> {
 }
 
 impl<T: Message, R: Runtime, H: Host<Group<T>>> Channels<T, R, H> {
-    /// Makes a group whose rules are given.
+    /// Makes a group with given rules.
     #[cfg_attr(not(feature = "harness"), doc(hidden))]
     pub fn with_host(runtime: &R, host: H) -> Self {
         Self(Arc::new(Monitor::new(runtime, host)))
     }
 
-    /// Opens a channel in which at most `capacity` messages wait. With none, a message goes from
-    /// hand to hand.
+    /// Opens a channel in which at most `capacity` messages wait. A capacity of zero makes a
+    /// rendezvous.
     #[must_use = "a channel without its ends is gone"]
     pub fn bounded(&self, capacity: usize) -> Ends<T, R, H> {
         self.open(Some(capacity))
     }
 
-    /// Opens a channel in which any number of messages waits.
+    /// Opens a channel in which any number of messages may wait.
     #[must_use = "a channel without its ends is gone"]
     pub fn unbounded(&self) -> Ends<T, R, H> {
         self.open(None)
@@ -131,13 +133,13 @@ impl<T: Message, R: Runtime, H: Host<Group<T>>> fmt::Debug for Channels<T, R, H>
     }
 }
 
-/// Opens a channel alone, as [`Channels::bounded`] does in a group.
+/// Opens a single channel, as [`Channels::bounded`] does in a group.
 #[must_use = "a channel without its ends is gone"]
 pub fn bounded<T: Message, R: Runtime>(runtime: &R, capacity: usize) -> Ends<T, R> {
     Channels::new(runtime).bounded(capacity)
 }
 
-/// Opens a channel alone, as [`Channels::unbounded`] does in a group.
+/// Opens a single channel, as [`Channels::unbounded`] does in a group.
 #[must_use = "a channel without its ends is gone"]
 pub fn unbounded<T: Message, R: Runtime>(runtime: &R) -> Ends<T, R> {
     Channels::new(runtime).unbounded()

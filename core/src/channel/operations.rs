@@ -7,20 +7,21 @@ use super::state::{Group, Side};
 use crate::machine::{Cx, Operation, Step};
 use crate::runtime::Instant;
 
-/// What a channel carries. The parts never clone it; a checker that repeats a step does.
+/// The messages of a channel. The channels never clone a message; a checker that repeats a step
+/// does.
 pub trait Message: Clone + Send + 'static {}
 
 impl<T: Clone + Send + 'static> Message for T {}
 
-/// Opens a channel for this many messages, `None` for any number. It has one user at each end.
+/// Opens a channel with this capacity, `None` for any number. Each end has one user.
 #[derive(Clone, Debug)]
 pub struct Open(pub Option<usize>);
 
-/// Says that one more uses an end of a channel.
+/// Counts one more user of an end of a channel.
 #[derive(Clone, Debug)]
 pub struct Hold(pub PipeId, pub Side);
 
-/// Says that one less does. Returns what nobody can receive any more.
+/// Counts one user less. Returns the messages that can no longer be received.
 #[derive(Clone, Debug)]
 pub struct Leave(pub PipeId, pub Side);
 
@@ -28,28 +29,28 @@ pub struct Leave(pub PipeId, pub Side);
 #[derive(Clone, Debug)]
 pub struct Len(pub PipeId);
 
-/// Does one of several things, waiting until one can be done.
+/// Does one of several acts, waiting until one is possible.
 #[derive(Clone, Debug)]
 pub struct Choose<T> {
-    /// What may be done. While it waits the group has them.
+    /// The acts. While the call waits, the group has them.
     pub acts: Acts<T>,
-    /// Until when it waits: [`Instant::NEVER`] for ever, [`Instant::ZERO`] not at all.
+    /// The end of the wait: [`Instant::NEVER`] for none, [`Instant::ZERO`] not to wait.
     pub until: Instant,
-    /// Under which number it waits, once it does.
+    /// The number of the waiting call, once it waits.
     pub ticket: Option<u64>,
 }
 
-/// What came of it.
+/// The result of a [`Choose`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Chosen<T> {
-    /// Which was done, `None` if none could be in time.
+    /// The number and outcome of the act that was done; `None` if none was possible in time.
     pub done: Option<(usize, Outcome<T>)>,
-    /// What was not sent, and by which.
+    /// The messages that were not sent, with the numbers of their acts.
     pub unsent: Vec<(usize, T)>,
 }
 
 impl<T> Choose<T> {
-    /// Does one of these.
+    /// Makes a call that does one of these acts.
     #[must_use]
     pub fn new(acts: Acts<T>, until: Instant) -> Self {
         Self { acts, until, ticket: None }

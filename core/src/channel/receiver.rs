@@ -1,4 +1,4 @@
-//! The end of a channel where messages come out.
+//! The receiving end of a channel.
 
 use std::iter::from_fn;
 use std::time::Duration;
@@ -8,7 +8,8 @@ use super::{Act, Case, Chosen, Disconnected, Group, Message, NotReceived, Outcom
 use crate::machine::Host;
 use crate::runtime::{Instant, Runtime, System};
 
-/// Receives messages. When the last copy is dropped, what waits is dropped and nobody can send.
+/// Receives messages. When the last copy is dropped, waiting messages are dropped and sending
+/// fails.
 pub struct Receiver<T: Message, R: Runtime = System, H: Host<Group<T>> = Group<T>>(
     pub(super) End<T, R, H>,
 );
@@ -17,12 +18,12 @@ impl<T: Message, R: Runtime, H: Host<Group<T>>> Receiver<T, R, H> {
     /// Receives a message, waiting for one.
     ///
     /// # Errors
-    /// There is none left, and all senders are gone.
+    /// No message is left, and all senders are gone.
     pub fn recv(&self) -> Result<T, Disconnected> {
         endless(self.0.call(self.act(), Instant::NEVER))
     }
 
-    /// As [`recv`](Self::recv), for tasks. A future that is dropped before its end takes nothing.
+    /// As [`recv`](Self::recv), for tasks. A future that is dropped takes nothing.
     ///
     /// # Errors
     /// As [`recv`](Self::recv).
@@ -30,15 +31,15 @@ impl<T: Message, R: Runtime, H: Host<Group<T>>> Receiver<T, R, H> {
         endless(self.0.call_async(self.act()).await)
     }
 
-    /// Receives a message if there is one. In a rendezvous somebody must wait with it.
+    /// Receives a message if there is one. In a rendezvous, a sender must be waiting.
     ///
     /// # Errors
-    /// There is none, and perhaps all senders are gone.
+    /// There is no message, and perhaps all senders are gone.
     pub fn try_recv(&self) -> Result<T, NotReceived> {
         in_time(self.0.call(self.act(), Instant::ZERO))
     }
 
-    /// As [`recv`](Self::recv), waiting no longer than `most`.
+    /// As [`recv`](Self::recv), waiting at most for `most`.
     ///
     /// # Errors
     /// As [`try_recv`](Self::try_recv).
@@ -47,7 +48,7 @@ impl<T: Message, R: Runtime, H: Host<Group<T>>> Receiver<T, R, H> {
         in_time(self.0.call(self.act(), until))
     }
 
-    /// Names the receiving of a message as a case of a [`select`](super::select).
+    /// Makes a case of a [`select`](super::select) that receives a message.
     pub fn receiving(&self) -> Case<'_, T, R, H> {
         self.0.case(self.act())
     }
@@ -57,7 +58,7 @@ impl<T: Message, R: Runtime, H: Host<Group<T>>> Receiver<T, R, H> {
         from_fn(|| self.recv().ok())
     }
 
-    /// Receives messages as long as there are any.
+    /// Receives messages while there are any.
     pub fn try_iter(&self) -> impl Iterator<Item = T> {
         from_fn(|| self.try_recv().ok())
     }

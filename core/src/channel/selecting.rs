@@ -8,14 +8,14 @@ use super::{Act, Acts, Choose, Chosen, Group, Message, Outcome, Shared};
 use crate::machine::Host;
 use crate::runtime::{Instant, Runtime, System};
 
-/// One thing that a [`select`] may do: made by [`Sender::sending`](super::Sender::sending) and
+/// A possible act of a [`select`], made by [`Sender::sending`](super::Sender::sending) or
 /// [`Receiver::receiving`](super::Receiver::receiving).
 pub struct Case<'a, T: Message, R: Runtime = System, H: Host<Group<T>> = Group<T>> {
     pub(super) group: &'a Shared<T, R, H>,
     pub(super) act: Act<T>,
 }
 
-/// Cases of which one will happen; made by [`select`].
+/// Cases, one of which will happen; made by [`select`].
 #[must_use = "nothing is selected before it is said how long to wait"]
 pub struct Select<'a, T: Message, R: Runtime = System, H: Host<Group<T>> = Group<T>> {
     group: &'a Shared<T, R, H>,
@@ -26,11 +26,12 @@ pub struct Select<'a, T: Message, R: Runtime = System, H: Host<Group<T>> = Group
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Selected<T> {
-    /// Its place among the cases.
+    /// Its number among the cases.
     pub case: usize,
-    /// What came of it. A channel whose other end is gone is ready, with an error.
+    /// The outcome of the case. If the other end of a channel is gone, its case is ready with an
+    /// error.
     pub outcome: Outcome<T>,
-    /// Messages of the other cases, each with the place of its case.
+    /// The messages of the other cases, with the numbers of their cases.
     pub unsent: Vec<(usize, T)>,
 }
 
@@ -38,11 +39,11 @@ pub struct Selected<T> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Unready<T> {
-    /// The messages, each with the place of its case.
+    /// The messages, with the numbers of their cases.
     pub unsent: Vec<(usize, T)>,
 }
 
-/// Does one of several things on channels of one group. If several can be done, each has the same
+/// Does one of several acts on channels of one group. If several are possible, each has the same
 /// chance.
 ///
 /// # Panics
@@ -68,13 +69,13 @@ impl<T: Message, R: Runtime, H: Host<Group<T>>> Select<'_, T, R, H> {
     }
 
     /// As [`wait`](Self::wait), for tasks. If the future is dropped no case has happened, except
-    /// that a message of a rendezvous may have been taken just before.
+    /// that a receiver of a rendezvous may just have taken a message.
     pub async fn wait_async(self) -> Selected<T> {
         let group = self.group;
         endless(group.call_async(self.until_when(Instant::NEVER)).await)
     }
 
-    /// As [`wait`](Self::wait), until `deadline`. What can be done then still is.
+    /// As [`wait`](Self::wait), until `deadline`. A case that is possible then still happens.
     ///
     /// # Errors
     /// No case could happen.
@@ -83,7 +84,7 @@ impl<T: Message, R: Runtime, H: Host<Group<T>>> Select<'_, T, R, H> {
         in_time(group.call(self.until_when(deadline)))
     }
 
-    /// As [`until`](Self::until), for tasks, as [`wait_async`](Self::wait_async) is.
+    /// As [`until`](Self::until), for tasks; see [`wait_async`](Self::wait_async).
     ///
     /// # Errors
     /// No case could happen.
@@ -92,7 +93,7 @@ impl<T: Message, R: Runtime, H: Host<Group<T>>> Select<'_, T, R, H> {
         in_time(group.call_async(self.until_when(deadline)).await)
     }
 
-    /// Does not wait.
+    /// Does a case that is possible now, without waiting.
     ///
     /// # Errors
     /// No case can happen now.

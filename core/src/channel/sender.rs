@@ -1,4 +1,4 @@
-//! The end of a channel where messages go in.
+//! The sending end of a channel.
 
 use std::time::Duration;
 
@@ -7,22 +7,23 @@ use super::{Act, Case, Chosen, Disconnected, Group, Message, NotSent, Outcome};
 use crate::machine::Host;
 use crate::runtime::{Instant, Runtime, System};
 
-/// Sends messages. When the last copy is dropped, receivers get what is left and then an end.
+/// Sends messages. When the last copy is dropped, receivers get the remaining messages and then an
+/// error.
 pub struct Sender<T: Message, R: Runtime = System, H: Host<Group<T>> = Group<T>>(
     pub(super) End<T, R, H>,
 );
 
 impl<T: Message, R: Runtime, H: Host<Group<T>>> Sender<T, R, H> {
-    /// Sends a message, waiting for room, or for who takes it in a rendezvous.
+    /// Sends a message, waiting for room, or in a rendezvous for a receiver.
     ///
     /// # Errors
-    /// All receivers are gone; the message comes back.
+    /// All receivers are gone; the message is returned.
     pub fn send(&self, message: T) -> Result<(), Disconnected<T>> {
         endless(self.0.call(self.act(message), Instant::NEVER))
     }
 
-    /// As [`send`](Self::send), for tasks. A future that is dropped before its end has not sent,
-    /// unless the message was taken just before.
+    /// As [`send`](Self::send), for tasks. A future that is dropped has not sent its message,
+    /// unless a receiver has just taken it.
     ///
     /// # Errors
     /// As [`send`](Self::send).
@@ -30,15 +31,16 @@ impl<T: Message, R: Runtime, H: Host<Group<T>>> Sender<T, R, H> {
         endless(self.0.call_async(self.act(message)).await)
     }
 
-    /// Sends a message if that needs no waiting. In a rendezvous somebody must wait for it.
+    /// Sends a message if that is possible without waiting. In a rendezvous, a receiver must be
+    /// waiting.
     ///
     /// # Errors
-    /// There is no room or nobody takes it, or all receivers are gone; the message comes back.
+    /// There is no room or no receiver waits, or all receivers are gone; the message is returned.
     pub fn try_send(&self, message: T) -> Result<(), NotSent<T>> {
         in_time(self.0.call(self.act(message), Instant::ZERO))
     }
 
-    /// As [`send`](Self::send), waiting no longer than `most`.
+    /// As [`send`](Self::send), waiting at most for `most`.
     ///
     /// # Errors
     /// As [`try_send`](Self::try_send).
@@ -47,7 +49,7 @@ impl<T: Message, R: Runtime, H: Host<Group<T>>> Sender<T, R, H> {
         in_time(self.0.call(self.act(message), until))
     }
 
-    /// Names the sending of a message as a case of a [`select`](super::select).
+    /// Makes a case of a [`select`](super::select) that sends a message.
     pub fn sending(&self, message: T) -> Case<'_, T, R, H> {
         self.0.case(self.act(message))
     }

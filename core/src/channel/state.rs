@@ -1,4 +1,4 @@
-//! The rules of a group of channels: what lies in them, who waits for which, and who meets whom.
+//! The rules of a group of channels: waiting messages, waiting calls, and how calls meet.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -7,22 +7,22 @@ use super::errors::Disconnected;
 use super::operations::Message;
 use crate::machine::{Channel, Cx};
 
-/// Where those sleep who wait to send into one channel that keeps messages.
+/// Callers that wait to send into a single channel that stores messages sleep here.
 pub const SENDERS: Channel = 0;
-/// Where those sleep who wait to receive from one channel that keeps messages.
+/// Callers that wait to receive from a single channel that stores messages sleep here.
 pub const RECEIVERS: Channel = 1;
-/// Where those sleep who must meet somebody, or who wait for several channels.
+/// Callers in a rendezvous, or that wait for several channels, sleep here.
 pub const MEETING: Channel = 2;
 
-/// Room for this many messages is kept.
+/// A smaller buffer than this is not shrunk.
 const KEPT: usize = 1024;
 
 /// One end of a channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {
-    /// Where messages go in.
+    /// The end where messages go in.
     Sending,
-    /// Where they come out.
+    /// The end where messages come out.
     Receiving,
 }
 
@@ -30,21 +30,21 @@ pub enum Side {
 #[derive(Clone, Debug)]
 pub struct Group<T> {
     pipes: Vec<Pipe<T>>,
-    /// Calls that wait, the oldest first.
+    /// Waiting calls, the oldest first.
     pub(super) waiting: BTreeMap<u64, Waiting<T>>,
     tickets: u64,
-    /// How many messages were handed to one who waited.
+    /// How many messages were handed directly to a waiting call.
     handed: u64,
 }
 
 #[derive(Clone, Debug)]
 struct Pipe<T> {
-    /// `None` without limit. Through one of none a message goes from hand to hand.
+    /// `None` for no limit. With zero, the channel is a rendezvous.
     capacity: Option<usize>,
     queue: VecDeque<T>,
-    /// What was handed to calls that were then given up, in the order in which it was handed.
+    /// Messages that were handed to calls which were then dropped, in the order of handing.
     back: BTreeMap<u64, T>,
-    /// How many can send, and how many can receive.
+    /// How many users can send, and how many can receive.
     senders: usize,
     receivers: usize,
 }
@@ -53,7 +53,7 @@ struct Pipe<T> {
 #[derive(Clone, Debug)]
 pub(super) struct Waiting<T> {
     pub(super) acts: Acts<T>,
-    /// What somebody who came later did with it, and with which of its acts.
+    /// The act that a later call completed for it, and the outcome.
     pub(super) met: Option<(usize, Outcome<T>)>,
     /// The number of the message that it was handed.
     pub(super) handed: u64,
@@ -82,7 +82,7 @@ impl<T> Pipe<T> {
         self.queue.pop_front().or_else(|| Some(self.back.pop_first()?.1))
     }
 
-    /// Gives memory back that a burst took.
+    /// Gives back memory that a burst took.
     fn shrink(&mut self) {
         if self.queue.capacity() > KEPT && self.queue.len() < self.queue.capacity() / 4 {
             self.queue.shrink_to(self.queue.capacity() / 2);
@@ -91,7 +91,7 @@ impl<T> Pipe<T> {
 }
 
 impl<T: Message> Group<T> {
-    /// Opens a channel, in the place of one that nobody can use any more if there is one.
+    /// Opens a channel. It reuses the place of a channel without users, if there is one.
     pub(super) fn open(&mut self, capacity: Option<usize>) -> PipeId {
         let (queue, back) = (VecDeque::new(), BTreeMap::new());
         let pipe = Pipe { capacity, queue, back, senders: 1, receivers: 1 };
@@ -104,12 +104,12 @@ impl<T: Message> Group<T> {
         PipeId(at)
     }
 
-    /// Counts one more who can use an end.
+    /// Counts one more user of an end.
     pub(super) fn hold(&mut self, pipe: PipeId, side: Side) {
         *self.users(pipe, side) += 1;
     }
 
-    /// Counts one less. Behind the last receiver nobody is given what waits: it is returned.
+    /// Counts one user less. After the last receiver, returns the waiting messages.
     pub(super) fn leave(&mut self, pipe: PipeId, side: Side, cx: &mut Cx<'_>) -> VecDeque<T> {
         let users = self.users(pipe, side);
         *users -= 1;
@@ -144,7 +144,7 @@ impl<T: Message> Group<T> {
         self.pipes[pipe.0].queue.len()
     }
 
-    /// Does one of the acts that can be done now, each with the same chance.
+    /// Does one of the acts that are possible now, each with the same chance.
     pub(super) fn attempt(
         &mut self,
         acts: &mut [Act<T>],
@@ -181,7 +181,7 @@ impl<T: Message> Group<T> {
         }
     }
 
-    /// Finds who has waited longest at an end of a channel from hand to hand, and for which act.
+    /// Finds the call that has waited longest at an end of a rendezvous, and its act.
     fn partner(&self, pipe: PipeId, side: Side) -> Option<(u64, usize)> {
         if !self.pipes[pipe.0].is_rendezvous() {
             return None;
@@ -194,7 +194,7 @@ impl<T: Message> Group<T> {
         found.next()
     }
 
-    /// Ends the waiting of a partner by this act.
+    /// Completes the act of a waiting partner.
     fn meet(&mut self, (ticket, at): (u64, usize), outcome: Outcome<T>) -> Option<&mut Act<T>> {
         let waiting = self.waiting.get_mut(&ticket)?;
         waiting.met = Some((at, outcome));
@@ -240,13 +240,13 @@ impl<T: Message> Group<T> {
         Outcome::Received(message.ok_or(Disconnected(())))
     }
 
-    /// Wakes one who can use what has changed. With several channels those who sleep want different
-    /// things, so all of them look.
+    /// Wakes one caller that can use the change. With several channels, sleepers wait for different
+    /// things, so all are woken.
     fn wake(&self, on: Channel, cx: &mut Cx<'_>) {
         if self.pipes.len() == 1 { cx.wakes.one(on) } else { cx.wakes.all(on) }
     }
 
-    /// Returns where a call sleeps that wants one of these.
+    /// Returns the place where a call with these acts sleeps.
     pub(super) fn line(&self, acts: &[Act<T>]) -> Channel {
         match acts {
             [act] if !self.pipes[act.pipe().0].is_rendezvous() => match act.side() {
@@ -257,7 +257,7 @@ impl<T: Message> Group<T> {
         }
     }
 
-    /// Notes who waits. Who waited before keeps its place.
+    /// Notes a waiting call. A call that has waited before keeps its place.
     pub(super) fn enrol(&mut self, ticket: Option<u64>, acts: Acts<T>) -> u64 {
         let ticket = ticket.unwrap_or_else(|| {
             self.tickets += 1;
@@ -267,8 +267,9 @@ impl<T: Message> Group<T> {
         ticket
     }
 
-    /// Takes a message back that was handed to a call which was given up. Its sender has gone on, so
-    /// it is received before what is sent later, and behind what was handed over before it.
+    /// Takes back a message that was handed to a call which was then dropped. Its sender has
+    /// already continued, so it is received before later messages, and after those handed over
+    /// before it.
     pub(super) fn take_back(&mut self, from: PipeId, (number, message): (u64, T), cx: &mut Cx<'_>) {
         cx.wakes.all(MEETING);
         match self.partner(from, Side::Receiving) {
@@ -277,7 +278,7 @@ impl<T: Message> Group<T> {
         }
     }
 
-    /// Lists the messages of a channel that are on their way to nobody, in their order.
+    /// Lists, in order, the messages of a channel that no waiting call has.
     pub fn messages(&self, pipe: PipeId) -> impl Iterator<Item = &T> {
         let pipe = &self.pipes[pipe.0];
         pipe.queue.iter().chain(pipe.back.values())
@@ -288,7 +289,8 @@ impl<T: Message> Group<T> {
         self.waiting.len()
     }
 
-    /// Returns how many began to wait before a call that waits, and what somebody did with it.
+    /// Returns how many calls began to wait before this one, and the outcome if a later call
+    /// completed it.
     pub fn place(&self, ticket: u64) -> Option<(usize, Option<&Outcome<T>>)> {
         let met = self.waiting.get(&ticket)?.met.as_ref();
         Some((self.waiting.range(..ticket).count(), met.map(|(_, outcome)| outcome)))
@@ -297,7 +299,7 @@ impl<T: Message> Group<T> {
     /// Checks the rules that every step keeps.
     ///
     /// # Panics
-    /// If one is broken.
+    /// If a rule is violated.
     pub fn check(&self) {
         for (at, pipe) in self.pipes.iter().enumerate() {
             let [sends, receives] = [Side::Sending, Side::Receiving]
@@ -317,12 +319,12 @@ impl<T: Message> Group<T> {
 
 #[cfg(test)]
 impl<T: Message> Group<T> {
-    /// Returns for how many messages there is memory.
+    /// Returns the capacity of the buffer of a channel.
     pub(super) fn room(&self, pipe: PipeId) -> usize {
         self.pipes[pipe.0].queue.capacity()
     }
 
-    /// Puts messages in without asking.
+    /// Puts messages into a channel without any checks.
     pub(super) fn put(&mut self, pipe: PipeId, messages: &[T]) {
         self.pipes[pipe.0].queue.extend(messages.iter().cloned());
     }

@@ -1,9 +1,9 @@
-//! Which items wait for their time, and whose time comes first.
+//! The items that wait for their time, in the order of their times.
 
 use crate::runtime::Instant;
 use crate::slab::{Ranked, Slot, SlotHeap};
 
-/// When an item's time comes. Equal times keep the order in which they were given
+/// When the time of an item comes. Equal times keep the order in which they were set
 /// (`workqueue:DQ-13`).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Due {
@@ -24,7 +24,7 @@ impl Ranked for Due {
     }
 }
 
-/// The times of waiting items, one for each.
+/// The times of the waiting items, one for each item.
 #[derive(Clone, Debug)]
 pub(super) struct Later {
     times: SlotHeap<Due>,
@@ -51,13 +51,13 @@ impl Later {
         self.times.first()
     }
 
-    /// Returns the time of an item, if it waits.
+    /// Returns the time of an item that waits.
     pub(super) fn get(&self, slot: Slot) -> Option<Due> {
         self.times.get(slot).copied()
     }
 
-    /// Gives an item a time; one that waits for an earlier one, or the same, keeps it
-    /// (`workqueue:DQ-9`). Tells whether it is the earliest of all now.
+    /// Sets the time of an item. If the item already has an earlier or equal time, it keeps that
+    /// (`workqueue:DQ-9`). Tells whether it is now the earliest of all.
     pub(super) fn give(&mut self, slot: Slot, deadline: Instant) -> bool {
         self.sequence += 1;
         let due = Due { deadline, sequence: self.sequence, slot };
@@ -69,19 +69,19 @@ impl Later {
         self.first().is_some_and(|first| first.slot == slot)
     }
 
-    /// Takes out the earliest that has come by then.
+    /// Removes the earliest item, if its time has come.
     #[inline]
     pub(super) fn pop_due(&mut self, by: Instant) -> Option<Due> {
         self.first().filter(|first| first.deadline <= by && first.deadline != Instant::NEVER)?;
         self.times.pop()
     }
 
-    /// Takes an item out.
+    /// Removes an item.
     pub(super) fn remove(&mut self, slot: Slot) {
         self.times.remove(slot);
     }
 
-    /// Takes out any.
+    /// Removes any item.
     pub(super) fn pop_any(&mut self) -> Option<Due> {
         self.times.pop_last()
     }
@@ -106,7 +106,7 @@ mod tests {
     }
 
     quickcheck! {
-        /// Calls as `(which item, when)`; every fourth takes the first, some take any.
+        /// Each call is `(item, time)`; every fourth takes the first item, some take any.
         fn items_become_due_as_in_a_sorted_map(calls: Vec<(u8, u8, u8)>) -> bool {
             let (mut later, mut map) = (Later::new(), BTreeMap::<u32, (Instant, usize)>::new());
             let first = |map: &BTreeMap<u32, (Instant, usize)>| {

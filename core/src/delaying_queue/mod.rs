@@ -1,8 +1,8 @@
 //! The delaying queue: a work queue that also adds items later (client-go `util/workqueue`).
 //!
-//! An item added with a delay is handed out when its time has come. Given several delays, it
-//! keeps the earliest; adding it at once does not cancel the later delivery
-//! (`workqueue:DQ-9`, `DQ-11`). Shutdown ends all waiting and drops the items that are not yet due.
+//! An item that is added with a delay is handed out when its time has come. If it is given several
+//! delays, the earliest counts; adding it at once does not cancel the later delivery
+//! (`workqueue:DQ-9`, `DQ-11`). Shutdown drops the items that are not yet due.
 //!
 //! ```
 //! use std::time::Duration;
@@ -17,13 +17,14 @@
 //! assert_eq!(*queue.get().unwrap(), "default/web");
 //! ```
 //!
-//! The reference runs a thread that waits for the times, with a buffer in front of it, a
-//! heartbeat and an order of shutting down. Here the times lie in a heap under the queue's lock
-//! and consumers sleep until the earliest of them, so [`DelayingQueue::add_after`] never blocks
+//! The reference runs a thread that waits for the times, with a buffer in front of it, a heartbeat
+//! and a protocol for shutdown. Here the times are in a heap under the queue's lock, and consumers
+//! sleep until the earliest of them. So [`DelayingQueue::add_after`] never blocks
 //! (`workqueue:DQ-6`) and there is nothing to stop (`DQ-16` to `DQ-18`, `DQ-20` to `DQ-25`).
 //!
-//! If very many items are due together, each call adds a part of them, so that nobody keeps the lock
-//! for long. An item that is added at once meanwhile may come before those that are still to be added.
+//! If very many items are due together, each call adds only a part of them, so that the lock is
+//! never held for long. An item that is added at once meanwhile may come before due items that are
+//! still to be added.
 
 mod later;
 mod operations;
@@ -70,7 +71,7 @@ impl<K: Key + Hash, R: Runtime> DelayingQueue<K, R> {
 }
 
 impl<K: Key + Hash, R: Runtime, S: Storage<K>> DelayingQueue<K, R, S> {
-    /// Makes an empty queue with an order of delivery of your own (`workqueue:ST-1`).
+    /// Makes an empty queue with your own order of delivery (`workqueue:ST-1`).
     pub fn with_storage(runtime: &R, storage: S) -> Self {
         Self::with_host(runtime, hasher(runtime), Delaying::new(storage))
     }
@@ -92,33 +93,33 @@ where
     /// Makes a queue around a given state, with a given hasher.
     ///
     /// # For harnesses
-    /// A state with items in it must have been filled with hashes of this hasher, which nobody
-    /// checks: another one finds none of them again.
+    /// If the state holds items, their hashes must come from this hasher. This is not checked: with
+    /// another hasher none of them is found again.
     #[cfg_attr(not(feature = "harness"), doc(hidden))]
     pub fn with_host(runtime: &R, hasher: B, host: H) -> Self {
         Self { monitor: Monitor::new(runtime, host), hasher }
     }
 
-    /// Adds an item when `delay` has passed from now; at once if it is zero. Never blocks.
+    /// Adds an item after `delay`, counted from now; at once if it is zero. Never blocks.
     ///
-    /// An item that waits for an earlier time already keeps it (`workqueue:DQ-9`). One that does
-    /// not fit into time waits until shutdown (`workqueue:CV-4`).
+    /// An item that already waits for an earlier time keeps it (`workqueue:DQ-9`). A delay beyond
+    /// the end of representable time waits until shutdown (`workqueue:CV-4`).
     #[inline]
     pub fn add_after(&self, key: K, delay: Duration) {
-        // The delay counts from here, not from when the lock is free (`workqueue:DQ-5`).
+        // The delay counts from here, not from when the lock is taken (`workqueue:DQ-5`).
         let called = Some(self.monitor.runtime().now());
         let hash = self.hasher.hash_one(&key);
         self.monitor.call(AddAfter { key: Some(key), hash, delay, called });
     }
 
-    /// Returns how often an item was given a delay, of zero too (`workqueue:DQ-4`).
+    /// Returns how often an item was given a delay, including delays of zero (`workqueue:DQ-4`).
     pub fn retries(&self) -> u64 {
         self.monitor.call(Retries)
     }
 
-    /// Refuses new items, drops those whose time has not come, and waits for nobody. Items that
-    /// wait to be handed out still are; every waiting caller wakes. If very many wait for their time,
-    /// they are dropped a part at a time, and others may call in between.
+    /// Refuses new items, drops those whose time has not come, and does not wait. Items that are
+    /// ready are still handed out; every waiting caller wakes. If very many items wait for their
+    /// time, they are dropped in parts, and other calls may come in between.
     pub fn shut_down(&self) {
         self.monitor.call(ShutDown::new());
     }

@@ -1,4 +1,4 @@
-//! The calls on a delaying queue. Calls that the queue inside has as well have the same names there.
+//! The calls on a delaying queue. Calls that the inner queue has as well have the same names there.
 
 use std::time::Duration;
 
@@ -18,26 +18,26 @@ pub struct AddAfter<K> {
     pub key: Option<K>,
     /// Its hash.
     pub hash: u64,
-    /// How long it waits.
+    /// The delay.
     pub delay: Duration,
-    /// When the call was made, which the delay counts from (`workqueue:DQ-5`); `None` for the
-    /// time of its step.
+    /// The time of the call, from which the delay counts (`workqueue:DQ-5`); `None` for the time of
+    /// its step.
     pub called: Option<Instant>,
 }
 
-/// Refuses new items, wakes everybody, releases every drain, ends all waiting for a time.
+/// Refuses new items, wakes everybody, releases every drain, and drops items that wait for a time.
 #[derive(Clone, Debug)]
 pub struct ShutDown<K> {
-    /// The items whose waiting ended, to drop outside the lock; filled by the steps.
+    /// The dropped items, to be dropped outside the lock; filled by the steps.
     pub discarded: Vec<Vec<K>>,
 }
 
-/// Refuses new items, ends all waiting for a time, and waits.
+/// Refuses new items, drops items that wait for a time, and waits.
 #[derive(Clone, Debug)]
 pub struct Drain<K> {
-    /// The drain of the queue inside.
+    /// The drain of the inner queue.
     pub inner: queue::Drain,
-    /// The items whose waiting ended, to drop outside the lock; filled by the first steps.
+    /// The dropped items, to be dropped outside the lock; filled by the first steps.
     pub discarded: Vec<Vec<K>>,
 }
 
@@ -111,10 +111,10 @@ impl<K: Key, S: Storage<K>> Operation<Delaying<K, S>> for Get {
         machine.move_due(cx);
         match Operation::<Queue<K, S>>::step(self, &mut machine.queue, cx) {
             Step::Wait { on, .. } => Step::Wait { on, until: machine.earliest() },
-            // All that were added are in processing, and more are due.
+            // All items that were added are in processing, and more are due.
             Step::Done(None) if machine.is_behind(cx) => Step::again(GETTERS),
             taken => {
-                // One of the items that were just added needs nobody else: this caller is here.
+                // One of the items that were just added is for this caller, so it wakes nobody.
                 cx.takes_one(GETTERS);
                 taken
             }

@@ -13,9 +13,9 @@ use super::later::{Due, Later};
 
 /// The state of a delaying queue, without its lock.
 ///
-/// The reference moves due items in a thread of their own. Here every call that could tell the
-/// difference moves them first, and a consumer sleeps until the earliest deadline: nothing runs
-/// in the background, so nothing has to be started, handed over to or stopped.
+/// The reference moves due items in a separate thread. Here every call that could see the
+/// difference moves them first, and a consumer sleeps until the earliest deadline. Nothing runs in
+/// the background, so nothing has to be started, handed over or stopped.
 #[derive(Clone)]
 pub struct Delaying<K: Key, S: Storage<K> = Fifo> {
     pub(super) queue: Queue<K, S>,
@@ -23,7 +23,7 @@ pub struct Delaying<K: Key, S: Storage<K> = Fifo> {
     later: Later,
     /// How often an item was given a delay (`workqueue:DQ-4`).
     retries: u64,
-    /// When it was shut down, or a drain began.
+    /// When it was shut down or a drain began.
     pub(super) ended: Option<Instant>,
 }
 
@@ -39,7 +39,7 @@ impl<K: Key, S: Storage<K>> Delaying<K, S> {
         Self::around(Queue::new(storage))
     }
 
-    /// Makes an empty, running queue that is measured, retries too (`workqueue:MX-2`).
+    /// Makes an empty, running queue that is measured, including retries (`workqueue:MX-2`).
     pub fn measured(storage: S, metrics: &Metrics) -> Self {
         Self::around(Queue::measured(storage, metrics))
     }
@@ -49,10 +49,10 @@ impl<K: Key, S: Storage<K>> Delaying<K, S> {
     }
 
     /// Adds the items whose time has come, in the order of their times (`workqueue:DQ-10`). Every
-    /// call does so first, so that its answer is right at the time of the call.
+    /// call does this first, so that its answer is right for its time.
     ///
-    /// A step adds no more than [`AT_ONCE`](crate::machine::AT_ONCE), or the first caller would keep
-    /// the lock until all of a large number are added. Calls that must know all ask
+    /// A step adds at most [`AT_ONCE`](crate::machine::AT_ONCE) items; otherwise the first caller
+    /// would hold the lock until a large number is added. Calls that need all of them ask
     /// [`is_behind`](Self::is_behind).
     #[inline]
     pub(super) fn move_due(&mut self, cx: &mut Cx<'_>) {
@@ -71,13 +71,14 @@ impl<K: Key, S: Storage<K>> Delaying<K, S> {
         }
     }
 
-    /// Tells whether there are items whose time has come and that were not added yet.
+    /// Tells whether there are items whose time has come but that were not added yet.
     pub(super) fn is_behind(&self, cx: &mut Cx<'_>) -> bool {
         let Some(first) = self.later.first() else { return false };
         first.deadline <= self.due_by(cx) && first.deadline != Instant::NEVER
     }
 
-    /// Items with a time up to this one are due. Once the queue has ended, later ones never are.
+    /// Items with a time up to this one are due. Once the queue has ended, later items never become
+    /// due.
     fn due_by(&self, cx: &mut Cx<'_>) -> Instant {
         self.ended.unwrap_or_else(|| cx.now())
     }
@@ -105,7 +106,7 @@ impl<K: Key, S: Storage<K>> Delaying<K, S> {
         }
     }
 
-    /// As [`add_after`](Self::add_after), for an item that the queue holds.
+    /// As [`add_after`](Self::add_after), for an item that the queue holds already.
     pub(crate) fn add_slot_after(
         &mut self,
         slot: Slot,
@@ -127,11 +128,11 @@ impl<K: Key, S: Storage<K>> Delaying<K, S> {
         }
     }
 
-    /// Gives an item that is kept a deadline; one that has an earlier one keeps it
+    /// Sets the deadline of a kept item. If it has an earlier one, it keeps that
     /// (`workqueue:DQ-9`).
     #[inline]
     fn wait_until(&mut self, slot: Slot, deadline: Instant, cx: &mut Cx<'_>) {
-        // An earlier time that has come is over: the item was only not added yet.
+        // If its earlier time has already come, the item was only not added yet.
         let given = self.later.get(slot).map(|due| due.deadline);
         if let Some(due) = given.filter(|due| *due != Instant::NEVER)
             && due <= self.due_by(cx)
@@ -145,9 +146,9 @@ impl<K: Key, S: Storage<K>> Delaying<K, S> {
         }
     }
 
-    /// Refuses new items and ends the waiting of all (`workqueue:DQ-19`): those that are due are
-    /// added, and the others let go, some in each step. Returns whether that is over; those that left
-    /// the queue are in `discarded`.
+    /// Refuses new items and ends all waiting (`workqueue:DQ-19`): due items are added and the
+    /// others dropped, some in each step. Returns whether that is complete; dropped items are in
+    /// `discarded`.
     pub(super) fn end_waiting(&mut self, discarded: &mut Vec<Vec<K>>, cx: &mut Cx<'_>) -> bool {
         if self.ended.is_none() {
             self.ended = Some(cx.now());
@@ -170,19 +171,19 @@ impl<K: Key, S: Storage<K>> Delaying<K, S> {
         self.later.is_empty()
     }
 
-    /// Returns the earliest time at which an item's time comes.
+    /// Returns the earliest time of the waiting items.
     #[inline]
     pub(super) fn earliest(&self) -> Option<Instant> {
         self.later.first().map(|due| due.deadline)
     }
 
-    /// Returns the queue inside: what waits to be handed out, and what is in processing.
+    /// Returns the inner queue, with the items that are ready or in processing.
     pub fn queue(&self) -> &Queue<K, S> {
         &self.queue
     }
 
-    /// Returns the items that wait for their time, and when it comes, in the order in which they
-    /// will be added.
+    /// Returns the items that wait for their time, with the time, in the order in which they will
+    /// be added.
     pub fn later(&self) -> Vec<(&K, Instant)> {
         let mut all: Vec<Due> = self.queue.kept().filter_map(|slot| self.later.get(slot)).collect();
         all.sort_unstable();
@@ -194,7 +195,7 @@ impl<K: Key, S: Storage<K>> Delaying<K, S> {
         self.later.len()
     }
 
-    /// Returns how often an item was given a delay, of zero too (`workqueue:DQ-4`).
+    /// Returns how often an item was given a delay, including delays of zero (`workqueue:DQ-4`).
     pub fn retries(&self) -> u64 {
         self.retries
     }

@@ -12,11 +12,12 @@ pub enum Delta<K, O> {
     Added(O),
     /// The object changed.
     Updated(O),
-    /// The object was deleted: its last state, or a tombstone if that was missed.
+    /// The object was deleted: its last state, or a tombstone if the deletion was missed.
     Deleted(LastState<K, O>),
     /// The object was in a list.
     Replaced(O),
-    /// The object is known and shown again: a resync, or a list where the two are not told apart.
+    /// The object is known and shown again, by a resync or by a list that is not distinguished from
+    /// one.
     Sync(O),
 }
 
@@ -36,7 +37,7 @@ impl<K: Key, O: Handle> Intake<K, O> {
     }
 }
 
-/// What kind of change a [`Delta`] is.
+/// The kind of a [`Delta`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[expect(missing_docs, reason = "the variants are those of `Delta`")]
 pub enum DeltaKind {
@@ -65,7 +66,7 @@ impl<K, O> Delta<K, O> {
         }
     }
 
-    /// Returns the object, out of its tombstone if it is in one; `None` if that is empty.
+    /// Returns the object, also from a tombstone; `None` if the tombstone has no object.
     pub fn object(&self) -> Option<&O> {
         match self {
             Self::Added(object)
@@ -114,10 +115,10 @@ impl<K, O> Deltas<K, O> {
         self.last()
     }
 
-    /// Appends a change, and returns the one that is dropped for it if there is one.
+    /// Appends a change, and returns the change that is dropped for it, if any.
     ///
-    /// Only two deletions in a row become one (`cache:DF-6`, `DF-7`): the older, unless it is a
-    /// tombstone, because then the newer one cannot know less.
+    /// Only two deletions in a row are merged (`cache:DF-6`, `DF-7`). The older one is dropped,
+    /// unless it is a tombstone: then the newer one knows at least as much.
     #[inline]
     pub fn push(&mut self, delta: Delta<K, O>) -> Option<Delta<K, O>> {
         match (self.newest_mut(), &delta) {
@@ -158,7 +159,7 @@ impl<K, O> Deltas<K, O> {
 
 #[cfg(test)]
 impl<K, O> Deltas<K, O> {
-    /// Makes a list of just these changes, as no caller can.
+    /// Makes a list of exactly these changes, which is impossible for callers.
     pub(super) fn uncompressed(changes: Vec<Delta<K, O>>) -> Self {
         Self(Few::Many(Box::new(changes)))
     }
@@ -176,7 +177,7 @@ impl<K, O> From<Delta<K, O>> for Deltas<K, O> {
     }
 }
 
-/// Compresses while collecting.
+/// Compresses the changes while collecting them.
 impl<K, O> FromIterator<Delta<K, O>> for Deltas<K, O> {
     fn from_iter<I: IntoIterator<Item = Delta<K, O>>>(changes: I) -> Self {
         let mut deltas = Self::new();

@@ -1,11 +1,11 @@
-//! The queue of changes: one entry per object, one change after the other in it (client-go
+//! The queue of changes: one entry per object, with the changes of that object in order (client-go
 //! `DeltaFIFO`).
 //!
-//! A producer, normally a reflector, says what it saw: added, updated, deleted, here is the whole
-//! list. A consumer pops all that happened to one object since it looked last, and applies it to
-//! its own store, the *known objects*, while the queue's lock is held. Therefore, whenever the
-//! lock is free, the known objects plus what is pending are what the producer saw
-//! (`cache:INV-3`), and a relist can tell what was deleted unseen.
+//! A producer, normally a reflector, reports changes: added, updated, deleted, or a whole list. A
+//! consumer pops all changes of one object since its last pop, and applies them to its own store,
+//! the *known objects*, while the queue's lock is held. So whenever the lock is free, the known
+//! objects plus the pending changes are the state that the producer saw (`cache:INV-3`), and a
+//! relist can detect missed deletions.
 //!
 //! ```
 //! use seatrial_core::delta_fifo::{Delta, DeltaFifo};
@@ -23,10 +23,10 @@
 //! # Ok::<(), seatrial_core::store::EnqueueError>(())
 //! ```
 //!
-//! It promises that the changes of one object come in the order in which they were queued
-//! (`cache:DF-27`), that nothing is merged but two deletions in a row, and that `has_synced` turns
-//! true only when the whole first list has been processed. Left out: order between objects, and a
-//! bound on the changes of an object that nobody pops (`cache:DF-31`).
+//! Guarantees: the changes of one object come in the order in which they were queued
+//! (`cache:DF-27`), nothing is merged except two deletions in a row, and `has_synced` turns true
+//! only when the whole first list has been processed. Left out: order between objects, and a limit
+//! on the changes of an object that is never popped (`cache:DF-31`).
 
 mod contract;
 mod delta;
@@ -60,7 +60,7 @@ for_harness! {
     use state::{DeltaQueue, Left, POPPERS, SYNC};
 }
 
-/// What can be chosen when a [`DeltaFifo`] is made.
+/// The options of a [`DeltaFifo`].
 pub struct Options<N> {
     /// The consumer's store. Without one, deletions of objects that are not pending are dropped
     /// and a resync does nothing.
@@ -68,7 +68,7 @@ pub struct Options<N> {
     /// Whether a list shows its objects as [`Delta::Replaced`]; otherwise as [`Delta::Sync`],
     /// which a consumer cannot tell from a resync (`cache:DF-33`).
     pub emit_replaced: bool,
-    /// Who is told of slow processing.
+    /// The function that is told of slow processing.
     pub on_slow: Option<SlowHook>,
 }
 
@@ -79,7 +79,7 @@ impl Default for Options<NothingKnown> {
 }
 
 impl<N> Options<N> {
-    /// Chooses what informers use: a store, and lists told apart from resyncs.
+    /// Makes the options that informers use: a store, and lists distinguished from resyncs.
     pub fn with_known(known: N) -> Self {
         Self { known: Some(known), emit_replaced: true, on_slow: None }
     }
@@ -98,8 +98,8 @@ impl<N> fmt::Debug for Options<N> {
 /// The queue of changes. Shared by reference or in an `Arc`.
 ///
 /// `K` is the key, `O` the handle to an object (normally an `Arc`), `N` the consumer's store, `R`
-/// the runtime, `H` what the lock holds: the rules themselves, unless a harness puts a recorded or
-/// mutated machine there.
+/// the runtime, `H` the content of the lock: the rules themselves, or a recorded or mutated machine
+/// in a harness.
 pub struct DeltaFifo<
     K: Key,
     O: Handle,
@@ -142,8 +142,8 @@ where
     /// Makes a queue around a given state.
     ///
     /// # For harnesses
-    /// The state must have been made with the hasher of `intake`, which nobody checks: another one
-    /// finds no object again.
+    /// The state must have been made with the hasher of `intake`. This is not checked: with another
+    /// hasher no object is found again.
     #[cfg_attr(not(feature = "harness"), doc(hidden))]
     pub fn with_host(
         runtime: &R,
@@ -157,8 +157,8 @@ where
     /// Queues [`Delta::Added`].
     ///
     /// # Errors
-    /// The object has no key or the transformer refused it: nothing is queued, but the queue
-    /// counts as written to (`cache:QU-19`).
+    /// The object has no key or the transformer refused it. Nothing is queued, but the queue counts
+    /// as populated (`cache:QU-19`).
     #[inline]
     pub fn add(&self, object: O) -> Result<(), EnqueueError> {
         self.put(Verb::Add, object)
@@ -183,12 +183,11 @@ where
 
     /// Queues [`Delta::Deleted`] with the last state as the server sent it.
     ///
-    /// An object that is neither pending nor known is none of the consumer's business: nothing is
-    /// queued (`cache:DF-9`). The entry stays; it is for the consumer to remove the object when it
-    /// sees the deletion (`cache:DF-11`).
+    /// If the object is neither pending nor known, nothing is queued (`cache:DF-9`). The entry
+    /// stays; the consumer removes the object when it sees the deletion (`cache:DF-11`).
     ///
     /// # Errors
-    /// The object has no key, and nothing happened; or the transformer refused it.
+    /// The object has no key, and nothing happened, or the transformer refused it.
     pub fn delete(&self, object: O) -> Result<(), EnqueueError> {
         self.delete_last_state(LastState::Final(object))
     }
@@ -203,13 +202,12 @@ where
         self.monitor.call(Delete { key: Some(key), last: Some(last) })
     }
 
-    /// Queues a complete list: every object in it as [`Delta::Replaced`] (or [`Delta::Sync`]),
-    /// then a tombstone for every object that is pending or known and not in it
-    /// (`cache:DF-12`).
+    /// Queues a complete list: every object in it as [`Delta::Replaced`] (or [`Delta::Sync`]), then
+    /// a tombstone for every object that is pending or known but not in the list (`cache:DF-12`).
     ///
     /// # Errors
-    /// An object has no key or the transformer refused it. The objects before it are queued, nothing
-    /// behind it, no tombstone, and the first list is still to come (`cache:DF-20`).
+    /// An object has no key or the transformer refused it. The objects before it are queued, but
+    /// nothing after it and no tombstones, and the first list is still to come (`cache:DF-20`).
     pub fn replace(&self, objects: Vec<O>) -> Result<(), EnqueueError> {
         let Listed { objects, refused } = self.intake.list(objects);
         self.monitor.call(Replace::new(objects, refused))
@@ -224,8 +222,8 @@ where
         self.intake.hasher().hashed(key.clone())
     }
 
-    /// Queues changes that were taken out before, at the tail, unless newer ones are pending: then
-    /// these are silently dropped (`cache:QU-10`, `QU-11`).
+    /// Queues changes that were popped before, at the tail. If newer changes are pending, these are
+    /// silently dropped (`cache:QU-10`, `QU-11`).
     ///
     /// # Errors
     /// The list is empty, or its newest object has no key.

@@ -1,4 +1,4 @@
-//! The calls on a DeltaFIFO, each one critical section per step.
+//! The calls on a DeltaFIFO. Each step of a call is one critical section.
 
 use crate::machine::{Cx, Operation, Step};
 use crate::store::{EnqueueError, Keyed};
@@ -7,7 +7,7 @@ use crate::store::{Handle, Hashed, Key, KnownObjects, LastState};
 use super::state::{DeltaQueue, Left, POPPERS, Popped, SYNC};
 use super::{Delta, Deltas};
 
-/// Which of the two words a write used. The queue does not check it (`cache:DF-8`).
+/// The verb of a write. The queue does not check it (`cache:DF-8`).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Verb {
     /// The object is new.
@@ -19,11 +19,11 @@ pub enum Verb {
 /// Queues a new state of an object.
 #[derive(Clone, Debug)]
 pub struct Put<K, O> {
-    /// What the caller says of it.
+    /// The caller's verb.
     pub verb: Verb,
-    /// The key; taken out when the queue keeps it, `None` if the object has none.
+    /// The key; taken out when the queue keeps it. `None` if the object has none.
     pub key: Option<Hashed<K>>,
-    /// The object, or why it was refused: even then the queue counts as written to
+    /// The object, or why it was refused. In both cases the queue counts as populated
     /// (`cache:QU-19`).
     pub object: Option<Result<O, EnqueueError>>,
 }
@@ -33,7 +33,8 @@ pub struct Put<K, O> {
 pub struct Delete<K, O> {
     /// The key; taken out when the queue keeps it.
     pub key: Option<Hashed<K>>,
-    /// The last state of the object, or why it was refused. Compression may leave a change here.
+    /// The last state of the object, or why it was refused. Compression may put a dropped change
+    /// here.
     pub last: Option<Result<LastState<K, O>, EnqueueError>>,
 }
 
@@ -55,7 +56,7 @@ impl<K, O> Replace<K, O> {
     }
 }
 
-/// Shows every known object again that has nothing pending.
+/// Shows again every known object without pending changes.
 #[derive(Clone, Debug)]
 pub struct Resync<K, O> {
     /// Values to drop outside the lock.
@@ -84,7 +85,7 @@ pub struct Pop;
 /// Ends the processing of an entry.
 #[derive(Clone, Debug)]
 pub struct Processed<K, O> {
-    /// The entry, if it is to go back. Boxed: it seldom does.
+    /// The entry, if it goes back. Boxed, because that is rare.
     pub requeue: Option<Box<AddIfAbsent<K, O>>>,
 }
 
@@ -188,7 +189,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Del
             Some(Err(refused)) => Err(refused),
             Some(Ok(last)) => {
                 let dropped = queue.enqueue(&mut self.key, Delta::Deleted(last), &mut cx.wakes);
-                // Left here, it drops after the lock is released.
+                // Stored here, it drops after the lock is released.
                 self.last = dropped.and_then(|delta| match delta {
                     Delta::Deleted(last) => Some(Ok(last)),
                     _ => None,

@@ -1,7 +1,7 @@
-//! Where entries wait: items in slots, and the slots in the order of delivery.
+//! The waiting entries: items in slots, and the slots in the order of delivery.
 //!
 //! The reference keeps a map and a slice of keys, which can disagree. Here an entry is in the order
-//! from when its item takes a slot until it leaves it (`cache:DF-1`).
+//! exactly while its item has a slot (`cache:DF-1`).
 
 use crate::slab::{Line, Slab, Slot, Vacancy, Value};
 use crate::store::Hashed;
@@ -11,7 +11,7 @@ use super::Deltas;
 #[derive(Debug)]
 pub(super) struct Pending<K, O> {
     items: Slab<K, Deltas<K, O>>,
-    /// The next to be delivered first.
+    /// The next one to be delivered is first.
     order: Line<Slot>,
 }
 
@@ -46,7 +46,7 @@ impl<K: Eq, O> Pending<K, O> {
         self.items.find(key.item())
     }
 
-    /// Returns the slot of an entry, or the place for one.
+    /// Returns the slot of an entry, or a vacancy for it.
     #[inline(always)]
     pub(super) fn seek(&self, key: &Hashed<K>) -> Result<Slot, Vacancy> {
         self.items.seek(key.item())
@@ -62,7 +62,7 @@ impl<K: Eq, O> Pending<K, O> {
         self.items.value_mut(slot)
     }
 
-    /// Appends an entry at the place that was found for it.
+    /// Appends an entry at a vacancy that was found for it.
     #[inline(always)]
     pub(super) fn push_back(&mut self, vacancy: Vacancy, key: K, deltas: Deltas<K, O>) {
         let (slot, _, value) = self.items.fill_both(vacancy, key);
@@ -70,7 +70,7 @@ impl<K: Eq, O> Pending<K, O> {
         self.order.push_back(slot);
     }
 
-    /// Takes the first entry out. Nothing of it stays behind (`cache:DF-25`, `cache:CX-19`).
+    /// Removes the first entry completely (`cache:DF-25`, `cache:CX-19`).
     #[inline]
     pub(super) fn pop_front(&mut self) -> Option<(K, Deltas<K, O>)> {
         let slot = self.order.pop_front()?;
@@ -78,7 +78,7 @@ impl<K: Eq, O> Pending<K, O> {
         Some((self.items.remove(slot)?, deltas))
     }
 
-    /// Goes through the entries in the order of delivery.
+    /// Visits the entries in the order of delivery.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&K, u32, &Deltas<K, O>)> {
         self.order.iter().map(|&slot| {
             let item = self.items.item(slot);
@@ -86,7 +86,7 @@ impl<K: Eq, O> Pending<K, O> {
         })
     }
 
-    /// Checks that order and slots are what they should be.
+    /// Checks that order and slots agree.
     pub(super) fn check(&self, hash_of: impl Fn(&K) -> u32) {
         let mut slots = Vec::from_iter(self.order.iter().copied());
         slots.sort_unstable();

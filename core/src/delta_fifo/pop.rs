@@ -1,4 +1,4 @@
-//! Taking what is next, by threads and by tasks.
+//! Taking the next entry, by threads and by tasks.
 
 use crate::events::{AfterPop, Closed, Taken, Taking};
 use crate::machine::Host;
@@ -27,9 +27,9 @@ where
 {
     /// Takes the next entry, sleeping until there is one, and lets `process` look at it.
     ///
-    /// `process` runs under the queue's lock (`cache:QU-12`): it is the place, and the only one,
-    /// to update the known objects, and it must not call the queue. The entry is gone whatever it
-    /// returns, and if it panics.
+    /// `process` runs under the queue's lock (`cache:QU-12`). It is the only place to update the
+    /// known objects, and it must not call the queue. The entry is removed whatever `process`
+    /// returns, and even if it panics.
     ///
     /// # Errors
     /// The queue is closed and empty.
@@ -54,7 +54,7 @@ where
         self.taking().take(Pop, Processed { requeue: None }, name, process, end)
     }
 
-    /// As [`pop`](Self::pop), for tasks. `process` runs under the lock here as well, and awaits
+    /// As [`pop`](Self::pop), for tasks. Here, too, `process` runs under the lock, so it awaits
     /// nothing. A future that is dropped takes nothing, and a wake-up that was meant for it goes to
     /// another consumer.
     ///
@@ -84,7 +84,7 @@ where
         Taking { monitor: &self.monitor, on_slow: self.on_slow.as_ref() }
     }
 
-    /// Says what ends the processing of an entry.
+    /// Makes the call that ends the processing of an entry.
     #[inline]
     fn ended(&self, popped: &Popped<K, O>, after: AfterPop) -> Processed<K, O> {
         let requeue = match after {

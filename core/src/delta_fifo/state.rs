@@ -10,8 +10,8 @@
 //!                                   +--------------------------+
 //! ```
 //!
-//! Whatever is asked of foreign code - the store of known objects - is asked before anything
-//! changes: a panic in there leaves the queue as it was.
+//! Foreign code - the store of known objects - is called before anything changes, so a panic in it
+//! does not change the queue.
 
 use std::fmt;
 
@@ -23,9 +23,9 @@ use crate::store::{Handle, Hashed, Key, KeyHasher, KeySet, KnownObjects, LastSta
 use super::pending::Pending;
 use super::{Delta, Deltas};
 
-/// Where callers of `pop` sleep.
+/// Callers of `pop` sleep here.
 pub const POPPERS: Channel = 0;
-/// Where callers of `wait_for_sync` sleep.
+/// Callers of `wait_for_sync` sleep here.
 pub const SYNC: Channel = 1;
 
 /// The state of a DeltaFIFO, without its lock.
@@ -44,9 +44,9 @@ pub struct DeltaQueue<K: Key, O: Handle, N: KnownObjects<K, O> = NothingKnown> {
 /// Values that a call no longer needs, to drop outside the lock.
 #[derive(Clone, Debug)]
 pub struct Left<K, O> {
-    /// Keys that the queue has already, or that were looked at.
+    /// Keys that the queue already has, or that were only looked up.
     pub keys: Vec<Hashed<K>>,
-    /// What compression dropped, and objects that are not queued.
+    /// Changes that compression dropped, and objects that are not queued.
     pub changes: Vec<Delta<K, O>>,
 }
 
@@ -83,13 +83,13 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> DeltaQueue<K, O, N> {
         }
     }
 
-    /// Notes a write that is not a list (`cache:QU-14`).
+    /// Notes a write other than a list (`cache:QU-14`).
     #[inline]
     pub(super) fn populate(&mut self, wakes: &mut Wakes) {
         self.latch.populate(0, wakes, SYNC);
     }
 
-    /// Queues a change; takes the key if it is new. Returns what compression dropped.
+    /// Queues a change; takes the key if it is new. Returns the change that compression dropped.
     #[inline]
     pub(super) fn enqueue(
         &mut self,
@@ -107,15 +107,15 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> DeltaQueue<K, O, N> {
         }
     }
 
-    /// Tells whether deleting an object means anything: it is pending, or known, or it cannot be
-    /// told that it is not (`cache:DF-9`).
+    /// Tells whether a deletion must be queued: the object is pending or known, or the store cannot
+    /// tell (`cache:DF-9`).
     pub(super) fn may_exist(&self, key: &Hashed<K>) -> bool {
         self.pending.find(key).is_some()
             || self.known.as_ref().is_some_and(|known| !matches!(known.get(key.key()), Ok(None)))
     }
 
-    /// Queues a complete list, and tombstones for whatever is pending or known and not in it. What
-    /// is needed no more goes to `left`.
+    /// Queues a complete list, and tombstones for pending or known objects that are not in it.
+    /// Values that are no longer needed go to `left`.
     pub(super) fn replace(
         &mut self,
         listed: Vec<Keyed<K, O>>,
@@ -145,8 +145,8 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> DeltaQueue<K, O, N> {
         }
     }
 
-    /// As [`enqueue`](Self::enqueue); a key that is not new goes to `left`, and what compression
-    /// drops.
+    /// As [`enqueue`](Self::enqueue); a key that is not new, and a change that compression drops,
+    /// go to `left`.
     fn enqueue_of(
         &mut self,
         key: Hashed<K>,
@@ -159,8 +159,8 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> DeltaQueue<K, O, N> {
         left.keys.extend(key);
     }
 
-    /// Finds what a list has deleted, with the newest state known (`cache:DF-12`): first the
-    /// pending keys, then the known ones that are not pending.
+    /// Finds the objects that a list has deleted, with their newest known states (`cache:DF-12`):
+    /// first the pending keys, then the known ones that are not pending.
     fn unlisted(
         &self,
         listed: &[Keyed<K, O>],
@@ -190,8 +190,8 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> DeltaQueue<K, O, N> {
         gone
     }
 
-    /// Shows every known object again that has nothing pending (`cache:DF-21`); an older state
-    /// must not be queued behind a newer one. Values no longer needed go to `left`.
+    /// Shows again every known object without pending changes (`cache:DF-21`), because an older
+    /// state must not be queued after a newer one. Values no longer needed go to `left`.
     pub(super) fn resync(&mut self, left: &mut Left<K, O>, wakes: &mut Wakes) {
         let mut idle = Vec::new();
         for key in self.known_keys() {
@@ -202,7 +202,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> DeltaQueue<K, O, N> {
             }
         }
         for (key, object) in idle {
-            // A store that names a key twice shows it once.
+            // If a store names a key twice, it is shown once.
             if self.pending.find(&key).is_none() {
                 self.enqueue(&mut Some(key), Delta::Sync(object), wakes);
             } else {
@@ -231,7 +231,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> DeltaQueue<K, O, N> {
         Some(Popped { key, deltas, initial, left: self.pending.len() })
     }
 
-    /// Ends the processing of an entry; only now it counts as processed (`cache:QU-18`).
+    /// Ends the processing of an entry, which counts as processed only now (`cache:QU-18`).
     #[inline]
     pub(super) fn finish(&mut self, wakes: &mut Wakes) {
         if std::mem::take(&mut self.in_process) {
@@ -242,7 +242,8 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> DeltaQueue<K, O, N> {
         }
     }
 
-    /// Queues changes unless their key has newer ones, and then leaves them (`cache:QU-10`).
+    /// Queues changes unless their key has newer ones; then leaves them with the caller
+    /// (`cache:QU-10`).
     pub(super) fn add_if_absent(
         &mut self,
         key: &mut Option<Hashed<K>>,
@@ -296,7 +297,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> DeltaQueue<K, O, N> {
         self.pending.is_empty()
     }
 
-    /// Goes through the pending objects in the order of delivery.
+    /// Visits the pending objects in the order of delivery.
     pub fn iter(&self) -> impl Iterator<Item = (&K, &Deltas<K, O>)> {
         self.pending.iter().map(|(key, _, deltas)| (key, deltas))
     }
@@ -306,7 +307,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> DeltaQueue<K, O, N> {
         self.known.as_ref()
     }
 
-    /// Returns the store that the queue reads, for a consumer that lives inside the same state.
+    /// Returns the store that the queue reads, for a consumer inside the same state.
     pub fn known_mut(&mut self) -> Option<&mut N> {
         self.known.as_mut()
     }
@@ -354,7 +355,7 @@ mod tests {
         queue
     }
 
-    /// The changes of the object that is delivered next.
+    /// The changes of the object that will be delivered next.
     fn next(queue: &mut Queue) -> &mut Deltas<u8, u8> {
         let slot = queue.pending.find(&queue.hasher.hashed(2)).unwrap();
         queue.pending.deltas_mut(slot)

@@ -1,4 +1,4 @@
-//! The driver of tasks: carries out what the rules order, on any executor and without a thread.
+//! The driver for tasks: carries out the orders of the rules on any executor, without a thread.
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -22,34 +22,35 @@ use super::state::Election;
 use super::turn::{Io, Next, Notes, Turn};
 use super::work::EndOfWork;
 
-/// What to do when leadership comes and goes, for a run that is awaited.
+/// Callbacks of a run that is awaited: the work of a leader, and reports.
 pub trait AsyncCallbacks<R: Runtime, H: Host<Election> = Election>: Send + Sync {
-    /// Does the protected work, as part of the task that awaits the run: between two of its waits
-    /// the lease is renewed. Work that keeps a processor busy belongs on an executor of its own.
+    /// Does the protected work, inside the task that awaits the run. The lease is renewed between
+    /// two of its waits, so work that keeps a processor busy belongs on its own executor.
     ///
-    /// The work should end when its leadership is [`lost`](Leadership::lost); to end before ends the
-    /// term, as in the [blocking](super::Callbacks::started_leading) form. What has not ended
-    /// when the run is over, or in the strict profile when the lease is freed, is dropped: so it
-    /// has stopped before the stop callback is called.
+    /// The work should end when its leadership is [`lost`](Leadership::lost). If it ends earlier,
+    /// the term ends, as in the [blocking](super::Callbacks::started_leading) form. Work that is
+    /// unfinished when the run ends, or in the strict profile when the lease is freed, is dropped,
+    /// so it has stopped before the stop callback is called.
     fn started_leading(&self, leadership: Leadership<R, H>) -> impl Future<Output = ()> + Send;
 
-    /// Learns that the run is over, also if it never led or was dropped (`election:LE-47`). The
+    /// Called when the run is over, even if it never led or was dropped (`election:LE-47`). The
     /// elector can be used again.
     fn stopped_leading(&self) {}
 
-    /// Learns that another leader was seen, possibly itself, possibly nobody (`election:LE-52`), in
-    /// the order of observation. The run waits for it: tell somebody else and return.
+    /// Called when a different leader is seen: this elector, another one, or nobody
+    /// (`election:LE-52`), in the order of observation. The run waits for it, so pass the name on
+    /// and return.
     fn new_leader(&self, leader: &Name) {
         let _ = leader;
     }
 }
 
 impl<L: AsyncLock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
-    /// As [`run`](Self::run), awaited (`election:LE-46`): competes for the lease, leads once, and
-    /// returns whether it led when that term is over or the token has ended.
+    /// As [`run`](Self::run), for tasks (`election:LE-46`): competes for the lease, leads once, and
+    /// returns when that term is over or the token has ended. Returns whether it led.
     ///
-    /// Nothing happens until it is polled. A run that is dropped before its end loses its
-    /// leadership at once and frees no lease; to free it, cancel the token and await the end.
+    /// Nothing happens until it is polled. A run that is dropped loses its leadership at once and
+    /// does not free the lease; to free it, cancel the token and await the end.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -79,17 +80,17 @@ impl<L: AsyncLock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
     /// ```
     ///
     /// # Errors
-    /// This elector runs already.
+    /// This elector is already in use.
     ///
     /// # Panics
-    /// If a call on the lock, the work or a callback does; the stop callback has run before.
+    /// If a call on the lock, the work or a callback panics. The stop callback has run before.
     pub async fn run_async<C: AsyncCallbacks<R, H>>(
         &self,
         token: &CancelToken<R>,
         callbacks: &C,
     ) -> Result<bool, AlreadyRunning> {
         let lock = self.lend().ok_or(AlreadyRunning)?;
-        let token = token.child(); // of this run; its work ends it
+        let token = token.child(); // of this run; the end of its work cancels it
         let (first, end) = self.begin(&token)?;
         let mut running = Running {
             elector: self,
@@ -107,18 +108,18 @@ impl<L: AsyncLock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
         ended(ran, running.broken.take(), stopped)
     }
 
-    /// As [`attempt`](Self::attempt), awaited.
+    /// As [`attempt`](Self::attempt), for tasks.
     ///
     /// # Errors
-    /// This elector runs already.
+    /// This elector is already in use.
     pub async fn attempt_async(&self) -> Result<bool, AlreadyRunning> {
         self.drive_once_async(Try).await
     }
 
-    /// As [`release`](Self::release), awaited.
+    /// As [`release`](Self::release), for tasks.
     ///
     /// # Errors
-    /// This elector runs already.
+    /// This elector is already in use.
     pub async fn release_async(&self) -> Result<bool, AlreadyRunning> {
         self.drive_once_async(GiveUp).await
     }
@@ -129,7 +130,7 @@ impl<L: AsyncLock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
     ) -> Result<bool, AlreadyRunning> {
         let mut lock = self.lend().ok_or(AlreadyRunning)?;
         let mut turn = accepted(self.ask(begin))?;
-        // Dropped before the lock goes back, so the next borrower finds no attempt under way.
+        // It drops before the lock goes back, so the next borrower finds no attempt under way.
         let mut aborts = AbortsOnDrop { elector: self, armed: true };
         let success = loop {
             self.tell_slow_path(&turn.notes);
@@ -148,7 +149,7 @@ impl<L: AsyncLock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
     }
 }
 
-/// Drops the attempt of an elector unless it came to its end.
+/// Drops the attempt of an elector unless it was completed.
 struct AbortsOnDrop<'a, L: Send + 'static, R: Runtime, H: Host<Election>> {
     elector: &'a Elector<L, R, H>,
     armed: bool,
@@ -162,12 +163,12 @@ impl<L: Send + 'static, R: Runtime, H: Host<Election>> Drop for AbortsOnDrop<'_,
     }
 }
 
-/// A run under way.
+/// A run that is under way.
 struct Running<'a, L: AsyncLock, R: Runtime, H: Host<Election>, C: AsyncCallbacks<R, H>> {
     elector: &'a Elector<L, R, H>,
     callbacks: &'a C,
     token: CancelToken<R>,
-    /// What the work broke with.
+    /// The panic of the work.
     broken: Option<Panic>,
     end: Option<OnEnd<R>>,
     /// `None` once the run was stopped.
@@ -177,7 +178,7 @@ struct Running<'a, L: AsyncLock, R: Runtime, H: Host<Election>, C: AsyncCallback
     is_over: bool,
 }
 
-/// The protected work under way.
+/// The protected work that is under way.
 struct Work<'a, R: Runtime, H: Host<Election>> {
     task: Pin<Box<dyn Future<Output = ()> + Send + 'a>>,
     /// Dropped after the task.
@@ -215,8 +216,9 @@ impl<L: AsyncLock, R: Runtime, H: Host<Election>, C: AsyncCallbacks<R, H>> Runni
     }
 
     async fn call(&mut self, io: &Io, deadline: Option<Instant>, releases: bool) -> Turn {
-        // A release is not part of the run that was cancelled (LE-40), and nobody works under a
-        // lease that is given away: work that has not ended in its time is ended here (LE-42).
+        // A release is not part of the run that was cancelled (LE-40). In the strict profile
+        // unfinished work is dropped here, so that nothing works under a lease that is given away
+        // (LE-42).
         let token = if releases { None } else { Some(&self.token) };
         if releases && self.elector.is_strict {
             self.work = None;
@@ -238,14 +240,14 @@ impl<L: AsyncLock, R: Runtime, H: Host<Election>, C: AsyncCallbacks<R, H>> Runni
 }
 
 impl<L: AsyncLock, R: Runtime, H: Host<Election>, C: AsyncCallbacks<R, H>> Running<'_, L, R, H, C> {
-    /// Ends the run, once: the leadership, then the work, then the word to everybody. Returns what
-    /// the stop callback broke with.
+    /// Ends the run, once: first the leadership, then the work, then calls the stop callback.
+    /// Returns the panic of the stop callback.
     fn stop(&mut self) -> Option<Panic> {
         self.lock.as_ref()?;
         drop(self.end.take());
         if !self.is_over {
             let notes = self.elector.ask(Abort);
-            // Whatever broke may break again; the first panic is the one that is passed on.
+            // A second panic may follow; only the first one is passed on.
             caught::tell(|| self.tell(notes));
         }
         let work = self.work.take();
@@ -280,7 +282,7 @@ async fn send<L: AsyncLock>(lock: &mut L, io: &Io) -> Result<Stored, StoreError>
     }
 }
 
-/// Awaits something while the work goes on. What the work breaks with is kept.
+/// Awaits something while the work goes on. A panic of the work is kept.
 async fn beside<R: Runtime, H: Host<Election>, T>(
     work: &mut Option<Work<'_, R, H>>,
     broken: &mut Option<Panic>,
@@ -302,7 +304,7 @@ async fn beside<R: Runtime, H: Host<Election>, T>(
     .await
 }
 
-/// Awaits a call until its deadline or the end of its token; then it is given up.
+/// Awaits a call until its deadline or the end of its token; then gives it up.
 pub(super) async fn limited<R: Runtime, T>(
     runtime: &R,
     call: impl Future<Output = Result<T, StoreError>>,
@@ -332,7 +334,7 @@ pub(super) async fn limited<R: Runtime, T>(
     .await
 }
 
-/// Awaits something; a panic becomes a value.
+/// Awaits a future and returns its panic as a value.
 async fn unless_it_panics<T>(awaited: impl Future<Output = T>) -> Result<T, Panic> {
     let mut awaited = pin!(awaited);
     poll_fn(|context| {

@@ -12,12 +12,12 @@ use super::run::Phase;
 use super::state::Election;
 use super::turn::{Io, Next, Turn};
 
-/// An attempt whose answer is awaited.
+/// An attempt that waits for an answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Attempt {
-    /// `now` of the rules: read once, before the first call.
+    /// The time of the attempt (`now` in the rules): read once, before the first call.
     began: Instant,
-    /// What to write.
+    /// The record to write.
     desired: Record,
     pending: Pending,
 }
@@ -59,8 +59,8 @@ impl Election {
         }
     }
 
-    /// Tells whether the fast path applies (`election:LE-18`). The strict profile takes it only
-    /// to renew the term that it is in, so that a record of an earlier life is always read first.
+    /// Tells whether the fast path applies (`election:LE-18`). The strict profile takes it only to
+    /// renew its current term, so that a record of an earlier life is always read first.
     fn may_update_unread(&mut self, now: Instant, cx: &mut Cx<'_>) -> bool {
         !self.config.coordinated
             && self.is_holder()
@@ -68,8 +68,8 @@ impl Election {
             && (!self.is_strict() || self.term_is_live(cx))
     }
 
-    /// Sends the pending call of an attempt, unless its time is up: then no call is made, as a
-    /// call would fail at once.
+    /// Sends the pending call of an attempt. If its time is up, it makes no call, because the call
+    /// would fail at once.
     fn send(&mut self, attempt: Attempt, cx: &mut Cx<'_>) -> Turn {
         if self.token_is_done(cx) {
             return self.attempt_over(false, cx);
@@ -110,14 +110,14 @@ impl Election {
             }
             (pending, Err(_)) => {
                 if pending == Pending::Create && !self.is_strict() {
-                    self.remembered = None; // LK-3: the reference forgets what it remembered
+                    self.remembered = None; // LK-3: the reference forgets it here
                 }
                 self.attempt_over(false, cx)
             }
         }
     }
 
-    /// The lock does not exist (`election:LE-20`, `LC-12`).
+    /// Handles that the lock does not exist (`election:LE-20`, `LC-12`).
     fn not_found(&mut self, mut attempt: Attempt, cx: &mut Cx<'_>) -> Turn {
         if self.is_strict() && self.term.live {
             self.revoke(cx); // LE-38: the lease of this term is gone
@@ -130,7 +130,7 @@ impl Election {
         self.send(attempt, cx)
     }
 
-    /// The lock was read (`election:LE-21` to `LE-23`).
+    /// Handles the lock that was read (`election:LE-21` to `LE-23`).
     fn fetched(&mut self, mut attempt: Attempt, stored: &Stored, cx: &mut Cx<'_>) -> Turn {
         if !self.observe(stored, cx.now()) {
             return self.attempt_over(false, cx); // CX-12: a lagging read
@@ -159,8 +159,8 @@ impl Election {
         self.send(attempt, cx)
     }
 
-    /// Completes what to write from what was read: a renewal keeps the term, anything else begins
-    /// one (`election:LE-23`, `LC-15`, [S] `LE-26`).
+    /// Completes the record to write from the one that was read. A renewal keeps the term, any
+    /// other write begins one (`election:LE-23`, `LC-15`, [S] `LE-26`).
     fn fill_in(&mut self, desired: &mut Record, read: &Record, renews: bool) {
         if self.config.coordinated {
             desired.strategy = read.strategy.clone();
@@ -177,7 +177,7 @@ impl Election {
         }
     }
 
-    /// Tells whether a record that was read is one that this elector wrote in its current term.
+    /// Tells whether this elector wrote the record that was read in its current term.
     fn is_of_this_term(&self, stored: &Stored) -> bool {
         stored.record.holder == self.config.identity
             && self.term.fence.as_ref().is_some_and(|fence| {
@@ -185,16 +185,16 @@ impl Election {
             })
     }
 
-    /// Tells whether the server wants this elector to go on (`election:LC-14`). At the very end
-    /// of the lease it still does, other than in [`lease_valid`](Self::lease_valid).
+    /// Tells whether the server wants this elector to go on (`election:LC-14`). Unlike
+    /// [`lease_valid`](Self::lease_valid) this includes the last moment of the lease.
     fn may_renew_coordinated(&self, attempt: &Attempt, stored: &Stored) -> bool {
         let length = u64::try_from(stored.record.duration_seconds).unwrap_or(0);
         let expired = self.observed.at + Duration::from_secs(length) < attempt.began;
         !expired && self.is_holder() && stored.record.preferred_holder.is_empty()
     }
 
-    /// The store accepted a write (`election:LE-24`): the attempt has succeeded, unless its time
-    /// to act is over already.
+    /// The store accepted a write (`election:LE-24`). The attempt has succeeded, unless it is
+    /// already too late to act on it.
     fn written(&mut self, attempt: Attempt, stored: &Stored, cx: &mut Cx<'_>) -> Turn {
         let now = cx.now();
         let transitions = attempt.desired.transitions;

@@ -1,4 +1,4 @@
-//! How an elector is set up, and which set-ups are refused.
+//! The settings of an elector, and the settings that are refused.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ pub const JITTER: f64 = 1.2;
 /// The three durations of an election (`election:LE-1`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Timing {
-    /// How long others wait after they last saw the holder renew (L).
+    /// How long others wait after they last saw the holder renew the lease (L).
     pub lease: Duration,
     /// How long a leader tries to renew before it gives up (D).
     pub renew: Duration,
@@ -34,29 +34,29 @@ impl Timing {
         }
     }
 
-    /// Returns when a client of its own for the lock gives a request up: after half the renew
-    /// deadline, but not within a second (`election:LK-6`, `LK-28`).
+    /// Returns when a separate client for the lock gives up a request: after half the renew
+    /// deadline, but not before a second (`election:LK-6`, `LK-28`).
     #[must_use]
     pub fn request_timeout(&self) -> Duration {
         (self.renew / 2).max(Duration::from_secs(1))
     }
 
-    /// Returns the whole seconds of the lease: what is stored and obeyed.
+    /// Returns the whole seconds of the lease, which are stored and obeyed.
     #[must_use]
     pub const fn stored_lease(&self) -> Duration {
         Duration::from_secs(self.lease.as_secs())
     }
 }
 
-/// What a user of the strict profile vouches for (`election:LE-4`).
+/// The bounds that a user of the strict profile guarantees (`election:LE-4`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Bounds {
-    /// How many millionths a clock may run too fast or too slow (ρ).
+    /// By how many millionths a clock may run too fast or too slow (ρ).
     pub drift_ppm: u32,
     /// How long protected work goes on after its leadership was cancelled, at most (γ).
     pub work: Duration,
-    /// How late a due timer is served, at most (ε).
+    /// By how much a timer may be late, at most (ε).
     pub scheduling: Duration,
     /// How long a leader acts after the start of its last successful attempt (A); `None` for the
     /// longest time that is safe.
@@ -85,7 +85,7 @@ setters! {
 }
 
 impl Bounds {
-    /// Perfect clocks, and nothing that takes time: what a simulation begins with.
+    /// Perfect clocks, and nothing takes time: a starting point for simulations.
     pub const PERFECT: Self =
         Self { drift_ppm: 0, work: Duration::ZERO, scheduling: Duration::ZERO, acting: None };
 
@@ -103,13 +103,13 @@ impl Bounds {
     }
 }
 
-/// Which rules an elector follows.
+/// The rules that an elector follows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Profile {
     /// Exactly the reference, defects included. Two leaders are possible when replies are late,
     /// clocks drift or processes pause (`election:SF-9`).
     Classic,
-    /// One leader at most, within the stated bounds and whatever the latency (`election:SF-10`).
+    /// At most one leader, within the stated bounds, whatever the latency (`election:SF-10`).
     Strict(Bounds),
 }
 
@@ -122,7 +122,7 @@ impl Default for Profile {
 /// How the versions of an object may be compared (`election:CX-12`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Versions {
-    /// Equal or not, nothing else.
+    /// Only for equality.
     #[default]
     Opaque,
     /// As numbers that grow with every write to the store. The store must never be reset to an
@@ -130,7 +130,8 @@ pub enum Versions {
     Ordered,
 }
 
-/// The set-up of an elector (`election:LE-1`): [`new`](Self::new), and what differs from it.
+/// The settings of an elector (`election:LE-1`): call [`new`](Self::new), then change single
+/// settings.
 ///
 /// ```
 /// use std::time::Duration;
@@ -146,23 +147,23 @@ pub enum Versions {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Config {
-    /// Who takes part; unique per incarnation of the process.
+    /// The identity of the participant; unique per incarnation of the process.
     pub identity: Name,
     /// Lease, renew and retry durations.
     pub timing: Timing,
-    /// Which rules to follow.
+    /// The rules to follow.
     pub profile: Profile,
     /// Whether to free the lease when a term ends.
     pub release_on_cancel: bool,
-    /// Whether work that returns ends its term, so that somebody else can lead. Work that panics
-    /// always does. Without it, a leader that has nothing left to do renews its lease until it is
-    /// cancelled.
+    /// Whether work that returns ends its term, so that another participant can lead. Work that
+    /// panics always does. If false, a leader that has nothing left to do renews its lease until it
+    /// is cancelled.
     pub work_ends_term: bool,
     /// Whether the server chooses the holder, and electors only renew (`election:LC-1`).
     pub coordinated: bool,
-    /// What the store's versions mean.
+    /// How the store's versions may be compared.
     pub versions: Versions,
-    /// What metrics and health messages call the elector.
+    /// The name of the elector in metrics and health messages.
     pub name: Arc<str>,
 }
 
@@ -180,7 +181,7 @@ setters! {
 }
 
 impl Config {
-    /// Makes the recommended set-up: strict, 15/10/2 seconds.
+    /// Makes the recommended settings: strict, 15/10/2 seconds.
     #[must_use]
     pub fn new(identity: &str) -> Self {
         Self {
@@ -195,17 +196,17 @@ impl Config {
         }
     }
 
-    /// Makes the recommended durations with the reference's rules: so work that returns does not
-    /// end its term.
+    /// Makes settings with the recommended durations and the reference's rules, so work that
+    /// returns does not end its term.
     #[must_use]
     pub fn classic(identity: &str) -> Self {
         Self { profile: Profile::Classic, work_ends_term: false, ..Self::new(identity) }
     }
 
-    /// Checks the set-up (`election:LE-2`, `LE-4`).
+    /// Checks the settings (`election:LE-2`, `LE-4`).
     ///
     /// # Errors
-    /// The first rule that is broken.
+    /// The first rule that is violated.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let Timing { lease, renew, retry } = self.timing;
         validate_nanos(nanos(lease), nanos(renew), nanos(retry))?;
@@ -235,7 +236,7 @@ impl Config {
 /// (`election:LE-2`, 1 to 5).
 ///
 /// # Errors
-/// The first rule that is broken.
+/// The first rule that is violated.
 pub fn validate_nanos(lease: i64, renew: i64, retry: i64) -> Result<(), ConfigError> {
     if lease <= renew {
         return Err(ConfigError::LeaseNotGreaterThanRenew);
@@ -286,7 +287,7 @@ fn sides_of_the_bound(acting: Duration, lease: Duration, bounds: &Bounds) -> (Du
     )
 }
 
-/// Returns J times a number of nanoseconds, without its fraction.
+/// Returns J times a number of nanoseconds, rounded down.
 fn jittered(retry: i64) -> i64 {
     (JITTER * retry as f64) as i64
 }
@@ -299,7 +300,7 @@ fn duration(nanos: i64) -> Duration {
     Duration::from_nanos(u64::try_from(nanos).unwrap_or(0))
 }
 
-/// Why a set-up is refused (`election:LE-2`, `LE-4`).
+/// Why settings are refused (`election:LE-2`, `LE-4`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ConfigError {
@@ -307,26 +308,27 @@ pub enum ConfigError {
     LeaseNotGreaterThanRenew,
     /// The renew deadline must be longer than the retry period with its jitter.
     RenewNotGreaterThanJitteredRetry,
-    /// The lease must last.
+    /// The lease must be positive.
     LeaseNotPositive,
-    /// The renew deadline must last.
+    /// The renew deadline must be positive.
     RenewNotPositive,
-    /// The retry period must last.
+    /// The retry period must be positive.
     RetryNotPositive,
-    /// An empty identity would take itself for the leader of a free lease.
+    /// With an empty identity it would take itself for the leader of a free lease.
     EmptyIdentity,
-    /// The stored lease has whole seconds, at least one.
+    /// The stored lease must be at least one whole second.
     LeaseNotWholeSeconds,
     /// Within these bounds two leaders would be possible, or no time would be left to renew.
     UnsafeTiming {
         /// How much time is needed.
         needed: Duration,
-        /// How much there is.
+        /// How much time there is.
         given: Duration,
     },
 }
 
-/// The sentences on durations and on the identity are the reference's, with its names of them.
+/// The messages about durations and the identity are the reference's, with its names for the
+/// settings.
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -346,8 +348,8 @@ impl fmt::Display for ConfigError {
     }
 }
 
-/// Says what helps: which of the two is short, the time until others may take over or the time that
-/// is left to renew, it cannot tell.
+/// Tells how to mend unsafe timing. It cannot tell which time is too short: the time until others
+/// may take over, or the time that is left to renew.
 fn unsafe_timing(f: &mut fmt::Formatter<'_>, needed: Duration, given: Duration) -> fmt::Result {
     write!(
         f,

@@ -1,4 +1,4 @@
-//! The blocking driver: carries out what the rules order.
+//! The blocking driver: carries out the orders of the rules.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -21,32 +21,33 @@ use super::turn::{Io, Next, Notes, Turn};
 use super::work::Passed;
 use super::{Config, ConfigError, Elector, HealthCheck};
 
-/// What to do when leadership comes and goes (`election:LE-1`).
+/// Callbacks of a run: the work of a leader, and reports (`election:LE-1`).
 pub trait Callbacks<R: Runtime, H: Host<Election> = Election>: Send + Sync + 'static {
-    /// Does the protected work, on a thread of its own, as long as the leadership is valid. At
-    /// most once per run (`election:LE-49`). Work that returns before ends the term, and the run
-    /// with it, unless [`Config::work_ends_term`] says otherwise; work that panics always does.
+    /// Does the protected work, on its own thread, as long as the leadership is valid. Called at
+    /// most once per run (`election:LE-49`). Work that returns earlier ends the term and the run,
+    /// unless [`Config::work_ends_term`] says otherwise; work that panics always ends them.
     fn started_leading(&self, leadership: &Leadership<R, H>);
 
-    /// Learns that the run is over, also if it never led (`election:LE-47`). Leadership was
-    /// revoked before; the work may not have returned yet (`election:LE-48`). The elector can be
-    /// used again.
+    /// Called when the run is over, even if it never led (`election:LE-47`). Leadership was revoked
+    /// before; the work may not have returned yet (`election:LE-48`). The elector can be used
+    /// again.
     fn stopped_leading(&self);
 
-    /// Learns that another leader was seen, possibly itself, possibly nobody (`election:LE-52`).
-    /// Called on a thread of its own; in the strict profile in the order of observation.
+    /// Called when a different leader is seen: this elector, another one, or nobody
+    /// (`election:LE-52`). It runs on its own thread; in the strict profile in the order of
+    /// observation.
     fn new_leader(&self, leader: &Name) {
         let _ = leader;
     }
 
-    /// Tells whether [`new_leader`](Self::new_leader) is to be called at all; where it is not, no
-    /// thread is started for it.
+    /// Tells whether [`new_leader`](Self::new_leader) is to be called. If not, no thread is started
+    /// for it.
     fn wants_new_leader(&self) -> bool {
         true
     }
 }
 
-/// The elector runs already, or makes a single attempt.
+/// The elector is already in use, by a run, an attempt or a release.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AlreadyRunning;
 
@@ -58,7 +59,7 @@ impl fmt::Display for AlreadyRunning {
 
 impl std::error::Error for AlreadyRunning {}
 
-/// Ends a run: with the first panic of its loop, its work and its stop callback, if there is one.
+/// Ends a run: passes on the first panic of its loop, its work and its stop callback, if any.
 pub(super) fn ended(
     ran: Result<bool, Panic>,
     work: Option<Panic>,
@@ -73,24 +74,24 @@ pub(super) fn ended(
 
 impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
     /// Competes for the lease, leads once, and returns when that term is over or the token has
-    /// ended (`election:LE-46`). Returns whether it led. Sleeps end with the token at once, and
-    /// leadership is revoked before a cancellation returns.
+    /// ended (`election:LE-46`). Returns whether it led. The end of the token interrupts sleeps at
+    /// once, and leadership is revoked before a cancelled run returns.
     ///
     /// # Errors
-    /// This elector runs already.
+    /// This elector is already in use.
     ///
     /// # Panics
-    /// If a call on the lock, the work or the stop callback does; the stop callback has run before.
-    /// Of several panics it is the first.
-    /// Work that panics ends the term like a cancellation, so that the lease is freed if the set-up
-    /// says so. Work that panics when the run is over does so on its own thread.
+    /// If a call on the lock, the work or the stop callback panics; of several panics the first is
+    /// passed on. The stop callback has run before. Work that panics ends the term like a
+    /// cancellation, so the lease is freed if the settings say so. Work that panics after the run
+    /// is over does so on its own thread.
     pub fn run<C: Callbacks<R, H>>(
         &self,
         token: &CancelToken<R>,
         callbacks: &Arc<C>,
     ) -> Result<bool, AlreadyRunning> {
         let mut lock = self.lend().ok_or(AlreadyRunning)?;
-        let token = token.child(); // of this run; its work ends it
+        let token = token.child(); // of this run; the end of its work cancels it
         let (first, end) = self.begin(&token)?;
         let broken = Arc::new(Passed::new(self.runtime()));
         let ran = catch_unwind(AssertUnwindSafe(|| {
@@ -99,7 +100,7 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
         drop(end);
         if ran.is_err() {
             let notes = self.ask(Abort);
-            // Whatever broke may break again; the first panic is the one that is passed on.
+            // A second panic may follow; only the first one is passed on.
             caught::tell(|| self.tell_all(notes, &*lock, callbacks));
         }
         drop(lock);
@@ -108,25 +109,24 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
         ended(ran, broken.close(), stopped.err())
     }
 
-    /// Makes one attempt to acquire or renew, for callers with a loop of their own
-    /// (`election:LE-16`).
+    /// Makes one attempt to acquire or renew, for callers with their own loop (`election:LE-16`).
     ///
     /// # Errors
-    /// This elector runs already.
+    /// This elector is already in use.
     pub fn attempt(&self) -> Result<bool, AlreadyRunning> {
         self.drive_once(Try)
     }
 
-    /// Gives the lease up, for callers with a loop of their own (`election:LE-41`). True if it is
-    /// given up or was not held.
+    /// Gives up the lease, for callers with their own loop (`election:LE-41`). True if it was given
+    /// up or not held.
     ///
     /// # Errors
-    /// This elector runs already.
+    /// This elector is already in use.
     pub fn release(&self) -> Result<bool, AlreadyRunning> {
         self.drive_once(GiveUp)
     }
 
-    /// Takes the report of a new leader, if one is due after [`attempt`](Self::attempt).
+    /// Returns the new leader, if one is to be reported after [`attempt`](Self::attempt).
     pub fn take_report(&self) -> Option<Name> {
         self.monitor.call(Report)
     }
@@ -213,7 +213,7 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
             let worked = catch_unwind(work);
             end.panicked = worked.is_err();
             if let Err(panic) = worked {
-                broken.pass(panic); // before the end of the work ends the run
+                broken.pass(panic); // passed on before the end of the work ends the run
             }
             drop(end);
         });
@@ -256,7 +256,7 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
         }
     }
 
-    /// Lets the thread that delivers the reports of this run end once it has delivered them.
+    /// Lets the reporting thread of this run end once it has delivered all reports.
     fn end_reports(&self) {
         if let Some(queue) = self.runtime().lock(&self.reporter).queue.take() {
             queue.shut_down();
@@ -264,9 +264,9 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
     }
 }
 
-/// What every driver does alike.
+/// The parts that all drivers share.
 impl<L: Send + 'static, R: Runtime, H: Host<Election>> Elector<L, R, H> {
-    /// Begins a run, which ends with its token as long as the second value lives.
+    /// Begins a run. While the second value lives, the run ends with its token.
     pub(super) fn begin(&self, token: &CancelToken<R>) -> Result<(Turn, OnEnd<R>), AlreadyRunning> {
         let first = accepted(self.ask(Begin { cancelled: token.is_cancelled() }))?;
         let run = self.monitor.call(Runs);
@@ -282,7 +282,7 @@ impl<L: Send + 'static, R: Runtime, H: Host<Election>> Elector<L, R, H> {
         }
     }
 
-    /// Tells the metrics, the event log and the callbacks what happened, in the order of the
+    /// Reports the notes to the metrics, the event log and the callbacks, in the order of the
     /// rules.
     pub(super) fn tell(
         &self,
@@ -312,7 +312,7 @@ impl<L: Send + 'static, R: Runtime, H: Host<Election>> Elector<L, R, H> {
     }
 }
 
-/// Refuses what the machine has refused.
+/// Returns an error if the machine refused.
 pub(super) fn accepted(turn: Turn) -> Result<Turn, AlreadyRunning> {
     if matches!(turn.next, Next::Refused) { Err(AlreadyRunning) } else { Ok(turn) }
 }
@@ -329,12 +329,12 @@ impl<R: Runtime, H: Host<Election>> Wake for EndRun<R, H> {
     }
 }
 
-/// The one ordered channel to `new_leader` ([S] `election:LE-52`).
+/// The single ordered channel to `new_leader` ([S] `election:LE-52`).
 pub(super) struct Reporter<R: Runtime> {
     queue: Option<Arc<WorkQueue<(u64, Name), R>>>,
-    /// The thread that delivers, of this run or of the last.
+    /// The thread that delivers reports, of this run or of the last one.
     thread: Option<R::Join<()>>,
-    /// Numbers the reports: equal ones are delivered each.
+    /// Numbers the reports, so that equal ones are not merged.
     count: u64,
 }
 
@@ -345,10 +345,10 @@ impl<R: Runtime> Default for Reporter<R> {
 }
 
 impl<L: Lock, R: Runtime> Elector<L, R> {
-    /// Makes an elector, attaches the watchdog and runs: all in one call (`election:LE-7`).
+    /// Makes an elector, attaches the watchdog and runs, all in one call (`election:LE-7`).
     ///
     /// # Errors
-    /// The set-up is refused.
+    /// The settings are refused.
     pub fn run_new<C: Callbacks<R>>(
         runtime: &R,
         lock: L,
@@ -367,7 +367,7 @@ impl<L: Lock, R: Runtime> Elector<L, R> {
     /// As [`run_new`](Self::run_new).
     ///
     /// # Panics
-    /// If the set-up is refused.
+    /// If the settings are refused.
     pub fn run_or_die<C: Callbacks<R>>(
         runtime: &R,
         lock: L,

@@ -1,4 +1,4 @@
-//! Fencing tokens: what lets a protected resource refuse a former leader (`election:SF-14`).
+//! Fencing tokens: with them a protected resource can refuse a former leader (`election:SF-14`).
 
 use std::cmp::Ordering;
 
@@ -9,7 +9,7 @@ use super::record::Name;
 #[derive(Clone, PartialEq, Eq, Debug, Hash)]
 #[non_exhaustive]
 pub struct Fence {
-    /// The lock object: another one is another epoch.
+    /// The uid of the lock object; a new object begins a new epoch.
     pub uid: Name,
     /// The record's count of transitions. Raised by every acquisition in the strict profile.
     pub transitions: i64,
@@ -18,18 +18,18 @@ pub struct Fence {
 }
 
 impl Fence {
-    /// Makes a token of its parts, for a resource to which they were sent.
+    /// Makes a token from its parts, for a resource that received them.
     #[must_use]
     pub const fn new(uid: Name, transitions: i64, version: Version) -> Self {
         Self { uid, transitions, version }
     }
 }
 
-/// A protected resource's memory of tokens: it accepts an effect only if its token is not lower
-/// than the highest seen.
+/// A protected resource's memory of tokens. It accepts an effect only if its token is not lower
+/// than the highest one seen.
 ///
-/// Tokens of different lock objects are ordered by version where versions are numbers, otherwise
-/// by first sight.
+/// Tokens of different lock objects are ordered by version if versions are numbers, otherwise by
+/// first sight.
 #[derive(Clone, Debug, Default)]
 pub struct Gate {
     highest: Option<Fence>,
@@ -50,7 +50,7 @@ impl Gate {
         self.highest.as_ref()
     }
 
-    /// Decides whether an effect under `token` is accepted, and remembers the token if so.
+    /// Decides whether an effect with `token` is accepted; if so, remembers the token.
     pub fn admit(&mut self, token: &Fence) -> bool {
         let Some(highest) = &self.highest else {
             self.highest = Some(token.clone());
@@ -61,7 +61,8 @@ impl Gate {
         } else if self.past.contains(&token.uid) {
             Ordering::Less
         } else {
-            // A token that cannot be compared counts as newer: its lock object was never seen before.
+            // A token that cannot be compared counts as newer, because its lock object was never
+            // seen before.
             token.version.compare(&highest.version).unwrap_or(Ordering::Greater)
         };
         if order == Ordering::Less {

@@ -41,7 +41,7 @@ struct Watched<R: Runtime, H: Host<Election>> {
     name: Arc<str>,
 }
 
-/// Watches the elector that is attached to it, if any. May be asked from any thread.
+/// Watches the attached elector, if any. It may be called from any thread.
 pub struct HealthCheck<R: Runtime = System, H: Host<Election> = Election> {
     runtime: R,
     tolerance: Duration,

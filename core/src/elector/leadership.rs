@@ -14,17 +14,17 @@ use super::state::Election;
 use super::watchdog::Watchdog;
 use super::work::EndOfWork;
 
-/// One term of leadership: revoked before another participant can lead, within the bounds of the
-/// strict profile.
+/// One term of leadership. Within the bounds of the strict profile it is revoked before another
+/// participant can lead.
 ///
-/// Asking and waiting act as the watchdog: both compare the end of the term with the clock, so a
-/// stuck thread cannot hide it (`election:SF-11`).
+/// Asking and waiting also act as the watchdog: both compare the end of the term with the clock, so
+/// a stuck thread cannot hide it (`election:SF-11`).
 pub struct Leadership<R: Runtime = System, H: Host<Election> = Election> {
     monitor: Arc<Monitor<Election, R, H>>,
     term: u64,
     fence: Fence,
     run: CancelToken<R>,
-    /// The leading token, once somebody has asked for it. All copies share it.
+    /// The leading token, made when it is first asked for. All copies share it.
     leading: Arc<R::Mutex<Option<CancelToken<R>>>>,
 }
 
@@ -44,7 +44,7 @@ impl<R: Runtime, H: Host<Election>> Leadership<R, H> {
         &self.fence
     }
 
-    /// Tells whether this term lasts at this moment. Ask immediately before acting.
+    /// Tells whether this term is valid at this moment. Ask immediately before acting.
     pub fn is_valid(&self) -> bool {
         self.monitor.call(Holds { term: self.term })
     }
@@ -54,13 +54,13 @@ impl<R: Runtime, H: Host<Election>> Leadership<R, H> {
         self.monitor.call(Watch { term: self.term });
     }
 
-    /// Waits without a thread until this term is over.
+    /// Waits until this term is over, without a thread.
     pub fn lost(&self) -> impl Future<Output = ()> + Send {
         self.monitor.call_async(Watch { term: self.term })
     }
 
     /// Returns a token that is cancelled when this term is over: the leading token of
-    /// `election:LE-46`, for parts that take one. To cancel it ends nothing else.
+    /// `election:LE-46`, for code that takes a token. Cancelling it has no other effect.
     #[must_use]
     pub fn token(&self) -> CancelToken<R> {
         let runtime = self.monitor.runtime();

@@ -1,4 +1,4 @@
-//! The lock of an elector, lent to its driver.
+//! The lock of an elector, while its driver borrows it.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -9,17 +9,16 @@ use crate::runtime::Runtime;
 use super::Elector;
 use super::state::Election;
 
-/// The lock of an elector for the time of one run, attempt or release. It goes back to its place
-/// when this drops.
+/// The lock of an elector during one run, attempt or release. It is returned when this drops.
 pub(super) struct Lent<'a, L: Send + 'static, R: Runtime> {
     runtime: &'a R,
     place: &'a R::Mutex<Option<L>>,
-    /// `None` at the very end of the drop alone.
+    /// `None` only at the very end of the drop.
     lock: Option<L>,
 }
 
 impl<L: Send + 'static, R: Runtime, H: Host<Election>> Elector<L, R, H> {
-    /// Lends the lock out; `None` if somebody has it.
+    /// Lends the lock; `None` if it is already lent.
     pub(super) fn lend(&self) -> Option<Lent<'_, L, R>> {
         let runtime = self.runtime();
         let lock = runtime.lock(&self.lock).take()?;

@@ -1,19 +1,19 @@
 //! Leader election (client-go `tools/leaderelection`).
 //!
 //! Participants compete for a lease that is kept in one object of a versioned store. The holder
-//! renews it; the others take it once they have watched it unchanged for its whole duration *on
-//! their own clock*. Clocks may differ by any amount, timestamps in the record decide nothing.
+//! renews it; the others take it once they have seen it unchanged for its whole duration *on their
+//! own clock*. Clocks may differ by any amount; timestamps in the record decide nothing.
 //!
 //! A run blocks its thread ([`Elector::run`]) or is awaited on any executor
-//! ([`Elector::run_async`]), with the protected work beside it.
+//! ([`Elector::run_async`]); the protected work runs beside it.
 //!
-//! Two profiles of one code:
+//! The same code has two profiles:
 //!
 //! * [`Profile::Strict`] (default): at most one leader, whatever the latency of the store, as long
 //!   as clocks keep their stated rate and work stops within its stated time (`election:SF-10`).
-//!   What no clock can exclude, a process paused between looking and acting, the resource refuses
-//!   by the term's [`Fence`].
-//! * [`Profile::Classic`]: the reference's rules exactly. Late replies, drift and some orders of
+//!   No clock can help if a process pauses between its check and its action; for that case the
+//!   resource refuses outdated effects by the term's [`Fence`].
+//! * [`Profile::Classic`]: exactly the reference's rules. Late replies, drift and some orders of
 //!   release lead to two leaders (`election:SF-9`, `CX-1` to `CX-15`).
 //!
 //! ```
@@ -46,7 +46,7 @@
 //! assert!(led);
 //! ```
 
-/// Makes a setter for each field, since configurations and records may get further fields.
+/// Makes a setter for each field, because configurations and records may get more fields.
 macro_rules! setters {
     ($name:ident { $($field:ident: $type:ty),+ $(,)? }) => {
         impl $name {
@@ -125,11 +125,11 @@ use driver::Reporter;
 
 /// A participant in an election. Shared by reference or in an `Arc`.
 ///
-/// `L` is the lock, a [`Lock`] or an [`AsyncLock`], `R` the runtime, `H` what the monitor holds:
-/// the rules themselves, unless a harness puts a recorded or mutated machine there.
+/// `L` is the lock, a [`Lock`] or an [`AsyncLock`], `R` the runtime, `H` the content of the
+/// monitor: the rules themselves, or a recorded or mutated machine in a harness.
 pub struct Elector<L: Send + 'static, R: Runtime = System, H: Host<Election> = Election> {
     monitor: Arc<Monitor<Election, R, H>>,
-    /// Lent for the time of one run, attempt or release; a second one is refused meanwhile.
+    /// Lent during one run, attempt or release; a second one is refused meanwhile.
     lock: R::Mutex<Option<L>>,
     reporter: R::Mutex<Reporter<R>>,
     identity: Name,
@@ -142,7 +142,7 @@ impl<L: Send + 'static, R: Runtime> Elector<L, R> {
     /// Makes a participant. It makes no call before it runs (`election:LE-6`).
     ///
     /// # Errors
-    /// The set-up is refused ([`Config::validate`]).
+    /// The settings are refused ([`Config::validate`]).
     pub fn new(runtime: &R, lock: L, config: Config) -> Result<Self, ConfigError> {
         let election = Election::new(config.clone())?;
         Ok(Self::with_host(runtime, lock, &config, election))
@@ -153,8 +153,8 @@ impl<L: Send + 'static, R: Runtime, H: Host<Election>> Elector<L, R, H> {
     /// Makes a participant around a given state.
     ///
     /// # For harnesses
-    /// The state must have been made from the same set-up, and the set-up be
-    /// [valid](Config::validate). Nobody checks that: the participant would go by the durations and
+    /// The state must have been made from the same settings, and these must be
+    /// [valid](Config::validate). This is not checked: the participant would use the durations and
     /// the profile of the state, and report under the names of `config`.
     #[cfg_attr(not(feature = "harness"), doc(hidden))]
     pub fn with_host(runtime: &R, lock: L, config: &Config, host: H) -> Self {
@@ -173,19 +173,19 @@ impl<L: Send + 'static, R: Runtime, H: Host<Election>> Elector<L, R, H> {
         elector
     }
 
-    /// Returns the runtime that the elector lives on.
+    /// Returns the runtime of the elector.
     pub fn runtime(&self) -> &R {
         self.monitor.runtime()
     }
 
-    /// Makes a call, in a frame of its own: a turn is large, and the frames of those who take many
-    /// would grow by one for each of them.
+    /// Makes a call in a separate stack frame. A turn is large, and a caller that takes many would
+    /// need space for each of them in its own frame.
     #[inline(never)]
     fn ask<O: Operation<Election>>(&self, op: O) -> O::Ret {
         self.monitor.call(op)
     }
 
-    /// Returns the own identity.
+    /// Returns the participant's own identity.
     pub fn identity(&self) -> &Name {
         &self.identity
     }
@@ -196,12 +196,12 @@ impl<L: Send + 'static, R: Runtime, H: Host<Election>> Elector<L, R, H> {
         self.monitor.call(IsLeader)
     }
 
-    /// Returns who leads, as far as this participant has seen (`election:LE-15`).
+    /// Returns the current leader, as far as this participant has seen (`election:LE-15`).
     pub fn leader(&self) -> Name {
         self.monitor.call(Leader)
     }
 
-    /// Returns the record that the participant goes by, with the local time from which it counts.
+    /// Returns the record that the participant relies on, with the local time from which it counts.
     pub fn observed(&self) -> Observed {
         self.monitor.call(Look)
     }

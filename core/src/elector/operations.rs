@@ -1,4 +1,4 @@
-//! The calls on an elector, each one critical section per step.
+//! The calls on an elector. Each step of a call is one critical section.
 
 use std::time::Duration;
 
@@ -14,11 +14,11 @@ use super::turn::{Next, Notes, Turn};
 /// Begins a run.
 #[derive(Clone, Debug)]
 pub struct Begin {
-    /// Whether its token has ended already: then it makes no attempt.
+    /// Whether its token has ended already; then the run makes no attempt.
     pub cancelled: bool,
 }
 
-/// Counts the runs that were begun: the number of the current one.
+/// Returns the number of runs that were begun, which is the number of the current run.
 #[derive(Clone, Debug)]
 pub struct Runs;
 
@@ -26,11 +26,11 @@ pub struct Runs;
 #[derive(Clone, Debug)]
 pub struct Try;
 
-/// Gives the lease up outside of a run.
+/// Gives up the lease outside of a run.
 #[derive(Clone, Debug)]
 pub struct GiveUp;
 
-/// Hands in what the lock answered to [`Next::Call`].
+/// Passes the lock's answer to a [`Next::Call`].
 #[derive(Clone, Debug)]
 pub struct Reply(pub Option<Result<Stored, StoreError>>);
 
@@ -45,7 +45,8 @@ pub struct Cancel {
     pub run: u64,
 }
 
-/// Drops the run, or the attempt: its driver has failed. Returns what is still to be told.
+/// Drops the run or the attempt, because its driver has failed. Returns the notes that are still to
+/// be reported.
 #[derive(Clone, Debug)]
 pub struct Abort;
 
@@ -76,7 +77,7 @@ pub struct Holds {
 #[derive(Clone, Debug)]
 pub struct IsLeader;
 
-/// Asks who leads, as far as this elector has seen.
+/// Asks for the current leader, as far as this elector has seen.
 #[derive(Clone, Debug)]
 pub struct Leader;
 
@@ -91,7 +92,7 @@ pub struct Check {
     pub tolerance: Duration,
 }
 
-/// Takes the report of a new leader, if one is due, after an attempt outside of a run.
+/// Takes the new leader to report, if any, after an attempt outside of a run.
 #[derive(Clone, Debug)]
 pub struct Report;
 

@@ -1,4 +1,4 @@
-//! Giving the lease up (`election:LE-40` to `LE-45`).
+//! Giving up the lease (`election:LE-40` to `LE-45`).
 
 use crate::machine::Cx;
 use crate::runtime::Instant;
@@ -9,23 +9,23 @@ use super::run::{Phase, fraction};
 use super::state::Election;
 use super::turn::{Io, Next, Turn};
 
-/// A release under way.
+/// A release that is under way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Release {
     pub(super) deadline: Instant,
     pub(super) stage: Stage,
-    /// The run that ends with it; `None` for a release outside of a run.
+    /// The run that ends with the release; `None` for a release outside of a run.
     run: Option<EndingRun>,
 }
 
-/// What a release waits for.
+/// The event that a release waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Stage {
     /// The answer to a read.
     Read,
     /// The answer to a write.
     Write,
-    /// The next try, which is due then.
+    /// The next try, at `due`.
     Pause { due: Instant },
 }
 
@@ -36,12 +36,12 @@ struct EndingRun {
 }
 
 impl Release {
-    /// Tells whether a run ends with it.
+    /// Tells whether a run ends with this release.
     pub(super) fn ends_a_run(&self) -> bool {
         self.run.is_some()
     }
 
-    /// Tells whether it is the end of a term that a run has led.
+    /// Tells whether it ends a term that a run has led.
     pub(super) fn ends_a_term(&self) -> bool {
         self.run.is_some_and(|run| run.led)
     }
@@ -59,7 +59,7 @@ impl Election {
             return self.turn(Next::Refused);
         }
         if self.is_strict() {
-            self.revoke(cx); // LE-42: nobody works under a lease that is given away
+            self.revoke(cx); // LE-42: nothing works under a lease that is given away
         }
         self.start_release(None, cx)
     }
@@ -71,7 +71,7 @@ impl Election {
         self.try_release(cx)
     }
 
-    /// Reads the lock, as every try of a release begins.
+    /// Reads the lock: every try of a release begins so.
     pub(super) fn try_release(&mut self, cx: &mut Cx<'_>) -> Turn {
         self.send_release(Io::Get, cx)
     }
@@ -107,12 +107,13 @@ impl Election {
 
     fn release_fetched(&mut self, stored: &Stored, cx: &mut Cx<'_>) -> Turn {
         let ours = if self.is_strict() {
-            // LE-42: observe the record just read, else a later run could overwrite it (CX-15).
+            // LE-42: observe the record just read. Otherwise a later run could overwrite it
+            // (CX-15).
             self.observe(stored, cx.now())
                 && stored.record.holder == self.config.identity
                 && self.written_transitions == Some(stored.record.transitions)
         } else {
-            // The reference goes by what it observed before, not by what it just read (CX-3).
+            // The reference relies on its earlier observation, not on the record just read (CX-3).
             self.remembered = Some(stored.version.clone());
             self.is_holder()
         };
@@ -124,8 +125,8 @@ impl Election {
         self.send_release(Io::Update(record, version), cx)
     }
 
-    /// A record that anyone may take at once; a server refuses a duration of zero
-    /// (`election:LE-43`).
+    /// Returns a record that anyone may take at once. Its duration is not zero, because a server
+    /// refuses that (`election:LE-43`).
     fn released_record(&self, transitions: i64, cx: &Cx<'_>) -> Record {
         let wall = Some(Timestamp::from(cx.wall()));
         Record {
@@ -139,8 +140,8 @@ impl Election {
         }
     }
 
-    /// Tries again: the reference at once, the strict profile after a twentieth to a tenth of the
-    /// retry period.
+    /// Tries again: at once in the reference's rules, and after a twentieth to a tenth of the retry
+    /// period in the strict profile.
     fn release_conflicted(&mut self, cx: &mut Cx<'_>) -> Turn {
         if !self.is_strict() {
             return self.try_release(cx);

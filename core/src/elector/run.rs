@@ -1,5 +1,5 @@
-//! The loops around the attempts: acquire, renew, and what ends them (`election:LE-31` to
-//! `LE-39`, `LE-46` to `LE-51`).
+//! The loops around the attempts: acquiring, renewing, and their ends (`election:LE-31` to `LE-39`,
+//! `LE-46` to `LE-51`).
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::release::{Release, Stage};
 use super::state::{Election, RUN};
 use super::turn::{Next, Notes, Turn};
 
-/// How far a run is.
+/// The phase of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Phase {
     /// No run.
@@ -19,17 +19,17 @@ pub(super) enum Phase {
     Idle,
     /// One attempt outside of a run.
     Once,
-    /// Wants to lead; the next attempt is due then.
+    /// Tries to acquire the lease; the next attempt is at `due`.
     Acquire { due: Instant },
-    /// Has won; the callback is being started.
+    /// Has acquired it; the callback is being started.
     Lead,
-    /// Renews, until the deadline.
+    /// Tries to renew, until the deadline of the round.
     Round(Round),
-    /// Has renewed; the next round is due then.
+    /// Has renewed; the next round is at `due`.
     Between { due: Instant },
-    /// Waits for the protected work to end, until then at most (strict).
+    /// Waits for the protected work to end, at most until `until` (strict).
     Drain { until: Instant },
-    /// Gives the lease up.
+    /// Gives up the lease.
     Release(Release),
 }
 
@@ -38,8 +38,8 @@ pub(super) enum Phase {
 pub(super) struct Round {
     began: Instant,
     deadline: Instant,
-    /// When the ticker next allows an attempt. A tick that came during an attempt is kept, those
-    /// after it are dropped.
+    /// When the ticker next allows an attempt. The first tick during an attempt is kept, later ones
+    /// are dropped.
     tick: Instant,
 }
 
@@ -50,14 +50,14 @@ impl Election {
         }
         self.runs += 1;
         self.cancelled = cancelled;
-        self.revoke(cx); // a term of single attempts does not go on in a run
+        self.revoke(cx); // a term of single attempts does not continue in a run
         self.wrote = false;
         self.phase = Phase::Acquire { due: cx.now() };
         if self.cancelled { self.end_run(false, cx) } else { self.begin_attempt(cx) }
     }
 
-    /// Ends the run from outside (`election:ENV-5`): the leading token is a child of the run's. A
-    /// late cancellation of an earlier run changes nothing.
+    /// Cancels the run from outside (`election:ENV-5`): the leading token is a child of the run's.
+    /// A late cancellation of an earlier run has no effect.
     pub(super) fn cancel_run(&mut self, run: u64, cx: &mut Cx<'_>) {
         let is_running = match self.phase {
             Phase::Idle | Phase::Once => false,
@@ -72,7 +72,7 @@ impl Election {
         cx.wakes.all(RUN);
     }
 
-    /// Tells whether a call made now would be refused by its token.
+    /// Tells whether the token would refuse a call made now.
     pub(super) fn token_is_done(&self, cx: &mut Cx<'_>) -> bool {
         match self.phase {
             Phase::Once | Phase::Idle => false,
@@ -101,7 +101,7 @@ impl Election {
         matches!(self.phase, Phase::Lead | Phase::Round(_) | Phase::Between { .. })
     }
 
-    /// An attempt is over: what that means depends on which loop made it.
+    /// An attempt is over; the next step depends on the loop that made it.
     pub(super) fn attempt_over(&mut self, success: bool, cx: &mut Cx<'_>) -> Turn {
         match self.phase {
             Phase::Acquire { .. } => self.acquire_over(success, cx),
@@ -133,7 +133,7 @@ impl Election {
         self.turn(Next::Lead { term, fence })
     }
 
-    /// R to (1+J)R (`election:LE-31`, `ENV-6`).
+    /// A random time from R to (1+J)R (`election:LE-31`, `ENV-6`).
     fn jittered_retry(&self, cx: &Cx<'_>) -> Duration {
         let retry = self.config.timing.retry;
         retry.saturating_add(retry.mul_f64(JITTER * fraction(cx.entropy())))
@@ -169,8 +169,8 @@ impl Election {
         self.end_leading(cx)
     }
 
-    /// The renew loop is over. The strict profile cancels the work before anything else; the
-    /// classic one leaves it running until the lease is given away (`election:LE-50`).
+    /// The renew loop is over. The strict profile first cancels the work; the classic one leaves it
+    /// running until the lease is given away (`election:LE-50`).
     fn end_leading(&mut self, cx: &mut Cx<'_>) -> Turn {
         let Profile::Strict(bounds) = self.config.profile else {
             return if self.config.release_on_cancel {
@@ -191,8 +191,8 @@ impl Election {
         self.turn(Next::Rest)
     }
 
-    /// The acquire loop was cancelled. A write of its last attempt may have been applied: the
-    /// strict profile takes that back (`election:LE-33`).
+    /// The acquire loop was cancelled. The last attempt may have written a record; the strict
+    /// profile takes that back (`election:LE-33`).
     fn acquire_gave_up(&mut self, cx: &mut Cx<'_>) -> Turn {
         if self.is_strict() && self.config.release_on_cancel && self.wrote {
             self.begin_release(false, cx)
@@ -210,7 +210,7 @@ impl Election {
         self.turn(Next::Ended { led })
     }
 
-    /// Drops a run whose driver failed. What leaves leadership says so on this path, too
+    /// Drops a run whose driver failed. The end of leadership is reported in this case, too
     /// (`election:LE-35`, [S] `LE-39`).
     pub(super) fn abort_run(&mut self, cx: &mut Cx<'_>) -> Notes {
         self.notes = Notes {
@@ -225,7 +225,7 @@ impl Election {
         std::mem::take(&mut self.notes)
     }
 
-    /// Tells whether a term that a run has led is being wound up.
+    /// Tells whether a term that a run has led is ending.
     fn ends_a_term(&self) -> bool {
         match self.phase {
             Phase::Drain { .. } => true,
@@ -260,7 +260,7 @@ impl Election {
         }
     }
 
-    /// The token is looked at before the tick (`election:ENV-7`).
+    /// The token is checked before the tick (`election:ENV-7`).
     fn rest_in_round(&mut self, mut round: Round, cx: &mut Cx<'_>) -> Step<Turn> {
         let now = cx.now();
         if self.token_is_done(cx) || self.lost(cx) {
@@ -284,7 +284,7 @@ fn wait(until: Instant) -> Step<Turn> {
     Step::Wait { on: RUN, until: Some(until) }
 }
 
-/// Returns the first tick after `now` of a ticker that began then.
+/// Returns the first tick after `now` of a ticker that began at `began`.
 fn next_tick(began: Instant, period: Duration, now: Instant) -> Instant {
     let period = u64::try_from(period.as_nanos()).unwrap_or(u64::MAX).max(1);
     let elapsed = now.as_nanos().saturating_sub(began.as_nanos());

@@ -1,4 +1,4 @@
-//! What an elector has seen of the lock, and when (`election:LE-8`, `LE-21`).
+//! The states of the lock that an elector has seen, and when (`election:LE-8`, `LE-21`).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use super::record::{Name, Record};
 /// How many distinct states of the lock the strict profile remembers (`election:CX-12`).
 const REMEMBERED: usize = 8;
 
-/// The record that the elector goes by, and the local time from which its lease counts. Written
-/// and read together (`election:LE-9`).
+/// The record that the elector relies on, and the local time from which its lease counts. Both are
+/// written and read together (`election:LE-9`).
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Observed {
@@ -30,22 +30,21 @@ impl Observed {
     }
 }
 
-/// What tells one state of the lock from the next in the classic profile: the "raw bytes" of the
-/// rules.
+/// Distinguishes the states of the lock in the classic profile: the "raw bytes" of the rules.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) enum Raw {
-    /// Nothing was seen, or an object without a record.
+    /// Nothing was seen yet, or an object without a record.
     #[default]
     Nothing,
-    /// The record as JSON, that is, with whole seconds (`election:LK-13`). Kept as a record:
-    /// comparing it is the same and costs no text.
+    /// The record as JSON, that is, with whole seconds (`election:LK-13`). It is kept as a record,
+    /// because comparing records has the same result and needs no text.
     Json(Record),
     /// The text of an annotation (`election:LK-19`).
     Text(Arc<str>),
 }
 
 impl Raw {
-    /// Tells whether the fetched object is in the same state, as the classic profile sees it.
+    /// Tells whether the fetched object has the same state, by the rules of the classic profile.
     pub(super) fn is_still(&self, stored: &Stored) -> bool {
         match (self, &stored.text) {
             (Self::Text(seen), Some(text)) => seen == text,
@@ -63,7 +62,7 @@ impl Raw {
     }
 }
 
-/// One state of the lock and when it was first seen.
+/// One state of the lock, and when it was first seen.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Sighting {
     uid: Name,
@@ -74,13 +73,13 @@ struct Sighting {
 /// The last few distinct states of the lock (strict).
 ///
 /// A lagging replica may show an old state after a newer one, and then the newer one again. Each
-/// counts from its *first* sighting: else a dead leader would be seen as alive for ever
+/// state counts from its *first* sighting; otherwise a dead leader would seem alive for ever
 /// (`election:CX-12`).
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Sightings(VecDeque<Sighting>);
 
 impl Sightings {
-    /// Returns how a fetched state was first seen, which may be now.
+    /// Returns the first sighting of a fetched state, which may be this one.
     pub(super) fn see(&mut self, stored: &Stored, now: Instant) -> &Observed {
         let is = |old: &Sighting| old.version == stored.version && old.uid == stored.uid;
         let known = match self.0.back() {

@@ -1,4 +1,4 @@
-//! The rules of the elector: what it has seen, whether it leads, and until when.
+//! The rules of the elector: the states it has seen, whether it leads, and until when.
 //!
 //! ```text
 //!        Begin             won                  round begins          renewed
@@ -26,19 +26,19 @@ use super::run::Phase;
 use super::sighting::{Observed, Raw, Sightings};
 use super::turn::{Next, Notes, Turn};
 
-/// Where the run sleeps.
+/// The run sleeps here.
 pub const RUN: Channel = 0;
-/// Where the watchdog and the protected work wait for the end of the term.
+/// The watchdog and the protected work wait here for the end of the term.
 pub const TERM: Channel = 1;
 
 /// One term of leadership.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Term {
-    /// Counts terms; the last one's number is kept when it is over.
+    /// The number of the term; kept when the term is over.
     pub(super) number: u64,
     pub(super) live: bool,
-    /// When the term ends unless a renewal moves it (`election:SF-11`); never in the classic
-    /// profile.
+    /// When the term ends unless it is renewed (`election:SF-11`). In the classic profile it does
+    /// not end by time.
     pub(super) valid_until: Instant,
     pub(super) fence: Option<Fence>,
     /// When the term was revoked.
@@ -51,21 +51,22 @@ pub(super) struct Term {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Election {
     pub(super) config: Config,
-    /// A of the strict profile; no limit in the classic one.
+    /// A of the strict profile; unlimited in the classic one.
     pub(super) acting: Duration,
     pub(super) observed: Observed,
     pub(super) raw: Raw,
     pub(super) sightings: Sightings,
     /// The newest version seen, if versions are ordered.
     pub(super) newest: Option<Version>,
-    /// The version that the lock object had when it was last received (`election:LK-2`).
+    /// The version of the lock object when it was last received (`election:LK-2`).
     pub(super) remembered: Option<Version>,
     pub(super) reported: Name,
     pub(super) phase: Phase,
     pub(super) attempt: Option<Attempt>,
     /// Whether the last attempt sent a write.
     pub(super) wrote: bool,
-    /// The transitions of the last write sent: a record with others is not this elector's.
+    /// The transitions in the last write sent. A record with a different number is not this
+    /// elector's.
     pub(super) written_transitions: Option<i64>,
     /// How many runs were begun.
     pub(super) runs: u64,
@@ -79,13 +80,13 @@ impl Election {
     /// Makes an elector that has seen nothing.
     ///
     /// # Errors
-    /// [`Config::validate`] refused the set-up.
+    /// [`Config::validate`] refused the settings.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
         config.validate()?;
         Ok(Self::unchecked(config))
     }
 
-    /// As [`new`](Self::new), for studies of set-ups that would be refused.
+    /// As [`new`](Self::new), for studies of settings that would be refused.
     #[must_use]
     pub fn unchecked(config: Config) -> Self {
         Self {
@@ -108,19 +109,19 @@ impl Election {
         }
     }
 
-    /// Returns the set-up.
+    /// Returns the settings.
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// Returns the record that the elector goes by, with the time from which it counts.
+    /// Returns the record that the elector relies on, with the time from which it counts.
     #[must_use]
     pub fn observed(&self) -> &Observed {
         &self.observed
     }
 
-    /// Returns the version that the next update would carry.
+    /// Returns the version that the next update would send.
     #[must_use]
     pub fn remembered(&self) -> Option<&Version> {
         self.remembered.as_ref()
@@ -152,8 +153,8 @@ impl Election {
         if seconds < 0 { self.observed.at > now + length } else { self.observed.at + length > now }
     }
 
-    /// Takes note of a fetched state of the lock (`election:LE-21`). False if it is older than
-    /// one seen before, and changes nothing.
+    /// Notes a fetched state of the lock (`election:LE-21`). If it is older than one seen before,
+    /// changes nothing and returns false.
     pub(super) fn observe(&mut self, stored: &Stored, now: Instant) -> bool {
         if !self.is_strict() {
             if !self.raw.is_still(stored) {
@@ -174,7 +175,7 @@ impl Election {
         true
     }
 
-    /// Moves the newest version forward; false if the given one lies behind it.
+    /// Moves the newest version forward; false if the given one is older.
     pub(super) fn advance(&mut self, version: &Version) -> bool {
         let order = self.newest.as_ref().and_then(|newest| version.compare(newest));
         if order == Some(Ordering::Less) {
@@ -184,7 +185,7 @@ impl Election {
         true
     }
 
-    /// Takes note of a write of our own that the store has accepted.
+    /// Notes this elector's own write that the store has accepted.
     pub(super) fn observe_own(&mut self, record: Record, stored: &Stored, now: Instant) {
         self.observed = Observed { record, at: now };
         self.remembered = Some(stored.version.clone());
@@ -193,7 +194,7 @@ impl Election {
         }
     }
 
-    /// Reports another leader than the last reported one (`election:LE-52`).
+    /// Returns the current leader if it differs from the last reported one (`election:LE-52`).
     pub(super) fn report_transition(&mut self) -> Option<Name> {
         if self.observed.record.holder == self.reported {
             return None;
@@ -213,7 +214,7 @@ impl Election {
         };
     }
 
-    /// Ends the term, if one is live, and wakes those who wait for its end.
+    /// Ends the term, if one is live, and wakes the callers that wait for its end.
     pub(super) fn revoke(&mut self, cx: &mut Cx<'_>) {
         if self.term.live {
             self.term.live = false;
@@ -224,7 +225,7 @@ impl Election {
     }
 
     /// Tells whether the term is live now, and ends it if its time has passed. The first call after
-    /// that time does the watchdog's work (`election:SF-11`).
+    /// that time does the work of the watchdog (`election:SF-11`).
     pub(super) fn term_is_live(&mut self, cx: &mut Cx<'_>) -> bool {
         if self.term.live && self.is_strict() && cx.now() >= self.term.valid_until {
             self.revoke(cx);
@@ -237,8 +238,8 @@ impl Election {
         self.term.number == term && self.term_is_live(cx)
     }
 
-    /// The work of a term is over: a term without work would keep others from working, so its run
-    /// ends, too. What an earlier term's work does says nothing about this one.
+    /// The work of a term is over. A term without work would only keep others from working, so its
+    /// run ends, too. The end of an earlier term's work has no effect.
     pub(super) fn work_ended(&mut self, term: u64, panicked: bool, cx: &mut Cx<'_>) -> bool {
         if self.term.number != term {
             return false;
@@ -252,13 +253,13 @@ impl Election {
         ends_the_run
     }
 
-    /// Answers a user who asks whether this elector leads (`election:LE-12`).
+    /// Tells whether this elector leads, for users (`election:LE-12`).
     pub(super) fn leads(&mut self, cx: &mut Cx<'_>) -> bool {
         self.is_holder() && (!self.is_strict() || self.term_is_live(cx))
     }
 
-    /// Tells whether the leader's own lease has long run out, which means that it neither renews
-    /// nor stops (`election:LE-55`).
+    /// Tells whether the leader's own lease has long run out, which means that the leader neither
+    /// renews nor stops (`election:LE-55`).
     pub(super) fn is_wedged(&self, tolerance: Duration, now: Instant) -> bool {
         let allowed = self.config.timing.lease.saturating_add(tolerance);
         self.is_holder() && now.since(self.observed.at) > allowed
@@ -268,7 +269,7 @@ impl Election {
         Turn { notes: std::mem::take(&mut self.notes), next }
     }
 
-    /// Checks what must always hold of the state.
+    /// Checks the invariants of the state.
     pub(super) fn check(&self) {
         let in_call = self.attempt.is_some() || matches!(self.phase, Phase::Release(_));
         assert!(!(in_call && self.phase == Phase::Idle), "a call is part of a run or an attempt");

@@ -1,4 +1,4 @@
-//! What the elector wants done next: its steps return orders, the driver carries them out.
+//! The orders of the elector: its steps return them, and the driver carries them out.
 
 use crate::runtime::Instant;
 
@@ -17,17 +17,17 @@ pub enum Io {
     Update(Record, Version),
 }
 
-/// What to do next.
+/// The next thing to do.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Next {
-    /// Call the lock, until `deadline` at most, and hand in the answer
+    /// Call the lock, at most until `deadline`, and pass on the answer
     /// ([`Reply`](super::operations::Reply)).
     Call {
         /// The call.
         io: Io,
-        /// When to give it up.
+        /// When to give up the call.
         deadline: Option<Instant>,
-        /// Whether it belongs to a release, which the token of the run does not end.
+        /// Whether it belongs to a release; the token of the run does not end those.
         releases: bool,
     },
     /// Sleep until something is due ([`Rest`](super::operations::Rest)).
@@ -46,30 +46,30 @@ pub enum Next {
         /// Whether the run had led.
         led: bool,
     },
-    /// Nothing was done: another run or attempt is under way, or there is none to go on with.
+    /// Nothing was done: another run or attempt is under way, or there is none to continue.
     Refused,
 }
 
-/// What happened on the way, to be told in this order before the next thing is done.
+/// Events to report, in this order, before the next order is carried out.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Notes {
     /// An attempt had to read first although this is the leader (`election:LE-60`).
     pub slow_path: bool,
-    /// Another leader than the last reported one was observed (`election:LE-52`).
+    /// A leader was observed that differs from the last reported one (`election:LE-52`).
     pub new_leader: Option<Name>,
-    /// Leadership was gained: the event, and the metric goes on.
+    /// Leadership was gained: report the event and turn the metric on.
     pub became_leader: bool,
-    /// Leadership was lost: the metric goes off.
+    /// Leadership was lost: turn the metric off.
     pub metric_off: bool,
-    /// The renew loop is over: the event.
+    /// The renew loop is over: report the event.
     pub stopped_leading: bool,
 }
 
 /// The answer to every operation that moves a run forward.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Turn {
-    /// What happened.
+    /// The events to report.
     pub notes: Notes,
-    /// What to do next.
+    /// The next thing to do.
     pub next: Next,
 }

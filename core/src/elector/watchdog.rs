@@ -10,8 +10,8 @@ use crate::runtime::Runtime;
 
 type Waits = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// A wait that is polled wherever it is woken, by those who end the term or by an alarm, and
-/// cancels a token when it is over.
+/// A wait that is polled by the code that wakes it: the code that ends the term, or an alarm. When
+/// the wait is over, it cancels a token.
 pub(super) struct Watchdog<R: Runtime> {
     runtime: R,
     waits: R::Mutex<State>,
@@ -19,14 +19,14 @@ pub(super) struct Watchdog<R: Runtime> {
 }
 
 struct State {
-    /// `None` while somebody polls it, and once it is over.
+    /// `None` while it is being polled, and once it is over.
     wait: Option<Waits>,
-    /// It was woken while somebody polled it.
+    /// It was woken while it was being polled.
     woken: bool,
 }
 
 impl<R: Runtime> Watchdog<R> {
-    /// Cancels `token` when `wait` is over, which may be at once.
+    /// Cancels `token` when `wait` is over, which may be immediately.
     pub(super) fn set(
         runtime: &R,
         token: CancelToken<R>,
@@ -44,7 +44,7 @@ impl<R: Runtime> Wake for Watchdog<R> {
         loop {
             let mut state = self.runtime.lock(&self.waits);
             let Some(mut wait) = state.wait.take() else {
-                state.woken = true; // the call that polls now polls again
+                state.woken = true; // the call that is polling now polls again
                 return;
             };
             state.woken = false;

@@ -16,7 +16,7 @@ use super::state::Election;
 pub(super) struct EndOfWork<R: Runtime, H: Host<Election>> {
     pub(super) monitor: Arc<Monitor<Election, R, H>>,
     pub(super) term: u64,
-    /// The token of the run. It ends with the work, so that no call on the lock holds the run up.
+    /// The token of the run. It ends with the work, so that no call on the lock delays the run.
     pub(super) run: CancelToken<R>,
     pub(super) panicked: bool,
 }
@@ -37,7 +37,7 @@ impl<R: Runtime, H: Host<Election>> fmt::Debug for EndOfWork<R, H> {
     }
 }
 
-/// Takes a panic of the work to the thread that runs the elector.
+/// Passes a panic of the work to the thread that runs the elector.
 pub(super) struct Passed<R: Runtime> {
     runtime: R,
     slot: R::Mutex<Slot>,
@@ -46,7 +46,7 @@ pub(super) struct Passed<R: Runtime> {
 #[derive(Default)]
 struct Slot {
     panic: Option<Panic>,
-    /// Nobody looks any more.
+    /// The run is over, and nobody takes a panic any more.
     is_closed: bool,
 }
 
@@ -55,7 +55,7 @@ impl<R: Runtime> Passed<R> {
         Self { runtime: runtime.clone(), slot: runtime.mutex(Slot::default()) }
     }
 
-    /// Passes a panic on. One that comes when the run is over goes on where it is.
+    /// Passes a panic on. If the run is already over, the panic continues on this thread.
     pub(super) fn pass(&self, panic: Panic) {
         let mut slot = self.runtime.lock(&self.slot);
         if slot.is_closed {
@@ -65,7 +65,7 @@ impl<R: Runtime> Passed<R> {
         slot.panic = Some(panic);
     }
 
-    /// Takes what was passed on; nothing is after that.
+    /// Takes the panic, if any. Later panics are not taken.
     pub(super) fn close(&self) -> Option<Panic> {
         let mut slot = self.runtime.lock(&self.slot);
         slot.is_closed = true;

@@ -1,15 +1,15 @@
 //! The calls that all queues of objects share, written once.
 
-/// Writes for a queue what does the same in all of them. The attributes in front are those of
-/// `has_synced`: what it counts differs.
+/// Writes the calls that are the same in all queues of objects. The attributes in front are those
+/// of `has_synced`, which counts differently in each queue.
 macro_rules! event_queue_calls {
     ($name:literal, $(#[$synced:meta])* [$($generics:tt)*] $queue:ty, [$($bounds:tt)*]) => {
-        /// How far it is, and its end.
+        /// Its progress, and its end.
         impl<$($generics)*> $queue
         where
             $($bounds)*
         {
-            /// Lets every `pop` end once the queue is empty. Writes still work (`cache:QU-3` to
+            /// Ends every `pop` once the queue is empty. Writes still work (`cache:QU-3` to
             /// `QU-5`).
             pub fn close(&self) {
                 self.monitor.call(Close);
@@ -26,13 +26,13 @@ macro_rules! event_queue_calls {
             }
 
             /// Sleeps until [`has_synced`](Self::has_synced); false if the queue was closed and
-            /// drained without getting there.
+            /// drained before.
             pub fn wait_for_sync(&self) -> bool {
                 self.monitor.call(WaitForSync)
             }
 
-            /// As [`wait_for_sync`](Self::wait_for_sync), for tasks: to drop the future is to stop
-            /// waiting.
+            /// As [`wait_for_sync`](Self::wait_for_sync), for tasks. Dropping the future stops the
+            /// wait.
             pub fn wait_for_sync_async(&self) -> impl Future<Output = bool> + Send {
                 self.monitor.call_async(WaitForSync)
             }
@@ -59,8 +59,8 @@ macro_rules! event_queue_calls {
     };
 }
 
-/// Writes the part of an implementation of [`Queue`](super::Queue) that hands on to the queue's own calls
-/// of the same name.
+/// Writes the methods of an implementation of [`Queue`](super::Queue) that call the queue's own
+/// methods of the same name.
 macro_rules! own_calls {
     () => {
         fn pop<T>(

@@ -1,16 +1,16 @@
-//! What every queue of objects offers, whatever it hands out.
+//! The contract of every queue of objects, whatever it hands out.
 
 use crate::store::{EnqueueError, LastState};
 
 use super::Closed;
 
-/// The contract between who sees changes and who applies them (`cache:QU-1`).
+/// The contract between a producer of changes and the consumer that applies them (`cache:QU-1`).
 ///
-/// Closing ends every `pop` once the queue is empty, and gates no writer. `pop` lets `process`
-/// look at the entry that it took; the entry is gone whatever `process` does. Each queue chooses which
-/// locks it holds meanwhile, and what it hands out.
+/// Closing ends every `pop` once the queue is empty, but does not stop writes. `pop` lets `process`
+/// look at the entry that it took; the entry is removed whatever `process` does. Each queue chooses
+/// the locks that it holds meanwhile, and the form of its entries.
 pub trait Queue<K, O>: Send + Sync + 'static {
-    /// What `pop` hands out.
+    /// The type of entry that `pop` hands out.
     type Popped: Send + 'static;
 
     /// Takes in a new object.
@@ -37,18 +37,18 @@ pub trait Queue<K, O>: Send + Sync + 'static {
     /// As [`add`](Self::add), for one of the objects.
     fn replace(&self, objects: Vec<O>, resource_version: &str) -> Result<(), EnqueueError>;
 
-    /// Shows what the consumer has once more.
+    /// Shows the consumer's objects again.
     ///
     /// # Errors
-    /// An object of the consumer's has no key.
+    /// An object of the consumer has no key.
     fn resync(&self) -> Result<(), EnqueueError>;
 
-    /// Takes in how far the server says that everything was seen. Most queues ignore it.
+    /// Takes in a version up to which the server has sent everything. Most queues ignore it.
     fn bookmark(&self, resource_version: &str) {
         let _ = resource_version;
     }
 
-    /// Takes what is next, sleeping until there is something, and lets `process` look at it.
+    /// Takes the next entry, sleeping until there is one, and lets `process` look at it.
     ///
     /// # Errors
     /// The queue is closed and empty.
@@ -69,19 +69,19 @@ pub trait Queue<K, O>: Send + Sync + 'static {
     fn has_synced(&self) -> bool;
 
     /// Sleeps until the first list has been processed; false if the queue was closed and drained
-    /// without getting there.
+    /// before.
     fn wait_for_sync(&self) -> bool;
 
-    /// As [`wait_for_sync`](Self::wait_for_sync), for tasks: to drop the future is to stop waiting.
+    /// As [`wait_for_sync`](Self::wait_for_sync), for tasks. Dropping the future stops the wait.
     fn wait_for_sync_async(&self) -> impl Future<Output = bool> + Send;
 
-    /// Lets every `pop` end once the queue is empty.
+    /// Ends every `pop` once the queue is empty.
     fn close(&self);
 
     /// Tells whether the queue is closed.
     fn is_closed(&self) -> bool;
 
-    /// Returns how much waits.
+    /// Returns how many entries wait.
     fn len(&self) -> usize;
 
     /// Tells whether nothing waits.

@@ -1,15 +1,14 @@
-//! When the first list has been processed.
+//! Detects when the first list has been processed.
 
 use crate::machine::{Channel, Wakes};
 
-/// Tells whether the initial batch - what the first successful `Replace` put into the queue, if no
-/// other write came before it - has been processed (`cache:QU-15`). Once set it stays set
-/// (`cache:QU-16`).
+/// Tells whether the initial batch has been processed (`cache:QU-15`): the entries of the first
+/// successful `Replace`, if no other write came before it. Once set it stays set (`cache:QU-16`).
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct SyncLatch {
     populated: bool,
-    /// Entries of the initial batch whose processing has not ended. An entry counts until
-    /// `process` has returned, not until it is taken (`cache:QU-18`).
+    /// Entries of the initial batch that are not processed. An entry counts until `process` has
+    /// returned, not only until it is taken (`cache:QU-18`).
     left: usize,
 }
 
@@ -20,7 +19,7 @@ impl SyncLatch {
         self.populated && self.left == 0
     }
 
-    /// Tells whether something has populated the queue (`cache:QU-14`).
+    /// Tells whether a write has populated the queue (`cache:QU-14`).
     #[inline]
     pub fn is_populated(&self) -> bool {
         self.populated

@@ -1,5 +1,5 @@
-//! What all queues of objects share: what they offer, how their calls end, when the first list has
-//! been processed, and how the next entry is taken.
+//! The parts that all queues of objects share: their contract, the ends of calls, the detection of
+//! the first list, and taking the next entry.
 
 mod calls;
 mod contract;

@@ -19,14 +19,14 @@ impl fmt::Display for Closed {
 
 impl Error for Closed {}
 
-/// What becomes of an entry after it was processed.
+/// The next step for an entry after it was processed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum AfterPop {
-    /// It is gone: the rule, whether processing succeeded or not (`cache:QU-8`).
+    /// It is removed. This is the rule, whether processing succeeded or not (`cache:QU-8`).
     Forget,
     /// It goes back to the tail, unless its key has a newer entry (`cache:QU-9`). It is then
-    /// processed after newer changes of other objects (`cache:QU-11`): for consumers that need the
-    /// classic behaviour and know its price.
+    /// processed after newer changes of other objects (`cache:QU-11`). This is for consumers that
+    /// need the classic behaviour and accept its cost.
     Requeue,
 }
 
@@ -34,7 +34,7 @@ pub enum AfterPop {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct SlowProcessing {
-    /// The key of the entry, of the first one in a batch.
+    /// The key of the entry, or of the first entry in a batch.
     pub key: String,
     /// How many entries were left in the queue when it was taken.
     pub left: usize,
@@ -42,17 +42,17 @@ pub struct SlowProcessing {
     pub took: Duration,
 }
 
-/// Is told of slow processing, after the lock is released.
+/// A function that is told of slow processing, after the lock is released.
 pub type SlowHook = Arc<dyn Fn(SlowProcessing) + Send + Sync>;
 
-/// More entries than this must be left before slow processing is worth a word.
+/// Slow processing is reported only if more entries than this are left.
 const MANY_LEFT: usize = 10;
 /// How long one entry may take.
 const LIMIT_EACH: Duration = Duration::from_millis(100);
 /// How long a batch may take, however large.
 const LIMIT: Duration = Duration::from_secs(1);
 
-/// Measures one call of `process`; reads the clock only if somebody wants to know.
+/// Measures one call of `process`; reads the clock only if there is a hook.
 pub(crate) struct Stopwatch {
     key: String,
     left: usize,

@@ -1,4 +1,5 @@
-//! Taking what is next and letting the consumer look at it: one text for all queues of objects.
+//! Taking the next entry and letting the consumer process it, written once for all queues of
+//! objects.
 
 use crate::machine::{Host, Machine, Operation};
 use crate::monitor::Monitor;
@@ -6,7 +7,7 @@ use crate::runtime::Runtime;
 
 use super::{Closed, SlowHook, SlowProcessing, Stopwatch};
 
-/// What was taken at once.
+/// The entries that were taken at once.
 pub(crate) trait Taken {
     /// How many entries it holds.
     fn entries(&self) -> usize {
@@ -17,16 +18,16 @@ pub(crate) trait Taken {
     fn left(&self) -> usize;
 }
 
-/// A queue that something is taken from, and who is told if its processing is slow.
+/// A queue to take entries from, and the hook for slow processing.
 pub(crate) struct Taking<'a, M: Machine, R: Runtime, H: Host<M>> {
     pub(crate) monitor: &'a Monitor<M, R, H>,
     pub(crate) on_slow: Option<&'a SlowHook>,
 }
 
 impl<M: Machine, R: Runtime, H: Host<M>> Taking<'_, M, R, H> {
-    /// Steps `first`, lets `process` look at what that takes, and steps the call that `end` makes of
-    /// what `process` says, or `abandoned` if either panics. Of slow processing `name` is said; what
-    /// `end` takes is none.
+    /// Steps `first`, lets `process` look at the result, and steps the call that `end` makes of the
+    /// answer, or `abandoned` if either panics. Slow processing is reported with `name`; the time
+    /// of `end` does not count.
     ///
     /// # Errors
     /// There is nothing to take and never will be.
@@ -80,7 +81,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Taking<'_, M, R, H> {
         outcome.ok_or(Closed)
     }
 
-    /// Lets `process` look at what was taken, with an eye on the clock.
+    /// Lets `process` look at the entries, and measures its time.
     #[inline(always)]
     fn process<P: Taken, S, T>(
         &self,

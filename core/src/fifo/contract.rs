@@ -1,4 +1,4 @@
-//! The queue of newest objects as one of those that informers fill.
+//! The queue of newest objects as one of the queues that informers can fill.
 
 use crate::events::{Queue, own_calls};
 use crate::machine::Host;

@@ -1,13 +1,13 @@
-//! Where objects wait, and their places in the queue.
+//! The waiting objects, and their places in the queue.
 //!
-//! An object that is deleted leaves its place behind, and one that is added again takes a new
+//! An object that is deleted leaves its place in the queue. If it is added again it takes a new
 //! place while the old one may still be there (`cache:FF-4`, `FF-7`). So an entry counts its
-//! places, and goes when it has neither object nor place.
+//! places, and is removed when it has neither an object nor a place.
 
 use crate::slab::{Line, Slab, Slot, Value};
 use crate::store::{Hashed, Keyed};
 
-/// What waits under a key.
+/// The entry of a key.
 #[derive(Clone, Debug)]
 struct Waiting<O> {
     /// `None` if all places of the key are stale.
@@ -31,11 +31,11 @@ pub(super) struct Items<K: Clone, O: Clone> {
     objects: usize,
 }
 
-/// What stood at the head of the queue.
+/// The entry at the head of the queue.
 pub(super) enum Head<K, O> {
     /// The object of a key.
     Object(K, O),
-    /// A place whose object is gone.
+    /// A place without an object.
     Stale,
 }
 
@@ -53,8 +53,8 @@ impl<K: Eq + Clone, O: Clone> Items<K, O> {
         self.entries.value(self.entries.find(key.item())?).object.as_ref()
     }
 
-    /// Stores an object; takes the key if it is new. Returns the object that was there, or `None`
-    /// if this one has taken a place at the tail.
+    /// Stores an object; takes the key if it is new. Returns the object that it replaced, or `None`
+    /// if it has taken a new place at the tail.
     pub(super) fn put(&mut self, key: &mut Option<Hashed<K>>, object: O) -> Option<O> {
         let slot = match self.entries.find(key.as_ref()?.item()) {
             Some(slot) => slot,
@@ -73,7 +73,7 @@ impl<K: Eq + Clone, O: Clone> Items<K, O> {
         before
     }
 
-    /// Takes the object of a key away and leaves its place.
+    /// Removes the object of a key but leaves its place.
     pub(super) fn delete(&mut self, key: &Hashed<K>) -> Option<O> {
         let slot = self.entries.find(key.item())?;
         let object = self.entries.value_mut(slot).object.take();
@@ -81,7 +81,7 @@ impl<K: Eq + Clone, O: Clone> Items<K, O> {
         object
     }
 
-    /// Takes the first place. A key all of whose places were stale goes with the last of them, under
+    /// Removes the first place. If it was the last stale place of a key, the key is dropped, under
     /// the lock.
     pub(super) fn pop_front(&mut self) -> Option<Head<K, O>> {
         let slot = self.queue.pop_front()?;
@@ -101,7 +101,7 @@ impl<K: Eq + Clone, O: Clone> Items<K, O> {
         })
     }
 
-    /// Takes all objects out, in no order.
+    /// Takes all objects out, in no particular order.
     pub(super) fn into_objects(mut self) -> Vec<Keyed<K, O>> {
         let slots: Vec<Slot> = self.entries.iter().map(|(slot, _)| slot).collect();
         let keyed = slots.into_iter().filter_map(|slot| {
@@ -113,7 +113,7 @@ impl<K: Eq + Clone, O: Clone> Items<K, O> {
         keyed.collect()
     }
 
-    /// Goes through the objects in the order of delivery.
+    /// Visits the objects in the order of delivery.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&K, &O)> {
         let mut seen = vec![false; self.entries.end()];
         let first = self
@@ -126,7 +126,7 @@ impl<K: Eq + Clone, O: Clone> Items<K, O> {
         })
     }
 
-    /// Checks `cache:FF-1` and what else must be.
+    /// Checks `cache:FF-1` and the other invariants.
     pub(super) fn check(&self, hash_of: impl Fn(&K) -> u32) {
         let mut places = vec![0; self.entries.end()];
         for slot in self.queue.iter() {

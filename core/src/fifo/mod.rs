@@ -1,9 +1,9 @@
 //! The queue of newest objects (client-go `FIFO`), and what all queues of objects share.
 //!
-//! Between two pops of an object any number of changes collapse into one: the newest state, at the
+//! Between two pops of an object, any number of changes collapse into one: the newest state, at the
 //! place of the first change. It is for consumers that process each object once per burst of
-//! changes and do not need to know about deletions (`cache:FF-16`): a deleted object is simply not
-//! handed out.
+//! changes and need not know about deletions (`cache:FF-16`): a deleted object is simply not handed
+//! out.
 //!
 //! ```
 //! use seatrial_core::fifo::Fifo;
@@ -20,9 +20,9 @@
 //! # Ok::<(), seatrial_core::store::KeyError>(())
 //! ```
 //!
-//! Every call of every queue first runs the caller's own functions - the key function, the
-//! transformer - outside the lock ([`Intake`]), so whatever they do, the queue is untouched until
-//! they have succeeded. [`Queue`] is what all of them offer.
+//! Every call of every queue first runs the caller's functions (the key function and the
+//! transformer) outside the lock ([`Intake`]). The queue does not change until they have succeeded.
+//! [`Queue`] is the contract of all these queues.
 
 mod contract;
 mod items;
@@ -54,8 +54,8 @@ for_harness! {
 
 /// The queue of newest objects. Shared by reference or in an `Arc`.
 ///
-/// `K` is the key, `O` the handle to an object (normally an `Arc`), `R` the runtime, `H` what the
-/// lock holds: the rules themselves, unless a harness puts a recorded or mutated machine there.
+/// `K` is the key, `O` the handle to an object (normally an `Arc`), `R` the runtime, `H` the
+/// content of the lock: the rules themselves, or a recorded or mutated machine in a harness.
 pub struct Fifo<K: Key, O: Handle, R: Runtime = System, H: Host<FifoQueue<K, O>> = FifoQueue<K, O>>
 {
     monitor: Monitor<FifoQueue<K, O>, R, H>,
@@ -84,8 +84,8 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Fifo<K, O, R, H> {
     /// Makes a queue around a given state.
     ///
     /// # For harnesses
-    /// The state must have been made with the hasher of `intake`, which nobody checks: another one
-    /// finds no object again. A transformer of `intake` is not used.
+    /// The state must have been made with the hasher of `intake`. This is not checked: with another
+    /// hasher no object is found again. A transformer of `intake` is not used.
     #[cfg_attr(not(feature = "harness"), doc(hidden))]
     pub fn with_host(
         runtime: &R,
@@ -96,7 +96,7 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Fifo<K, O, R, H> {
         Self { monitor: Monitor::new(runtime, host), intake, on_slow }
     }
 
-    /// Stores an object at the place that it has already, or at the tail (`cache:FF-2`).
+    /// Stores an object at its present place, or at the tail (`cache:FF-2`).
     ///
     /// # Errors
     /// The object has no key, and nothing happened.
@@ -114,8 +114,8 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Fifo<K, O, R, H> {
         self.add(object)
     }
 
-    /// Takes an object away, so that it is not handed out. Its place stays: if it is added again
-    /// before that place is reached, it is handed out there (`cache:FF-7`).
+    /// Removes an object, so that it is not handed out. Its place stays: if the object is added
+    /// again before that place is reached, it is handed out there (`cache:FF-7`).
     ///
     /// # Errors
     /// The object has no key, and nothing happened.
@@ -133,7 +133,7 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Fifo<K, O, R, H> {
         Ok(())
     }
 
-    /// Makes a list the content, in its order; of a key that is in it twice the last object counts
+    /// Replaces the content by a list, in its order. If a key occurs twice, the last object counts
     /// (`cache:FF-9`).
     ///
     /// # Errors
@@ -148,7 +148,7 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Fifo<K, O, R, H> {
         Ok(())
     }
 
-    /// Does nothing: whatever is in the queue will be handed out anyway (`cache:FF-11`).
+    /// Does nothing: everything in the queue will be handed out anyway (`cache:FF-11`).
     pub fn resync(&self) {
         self.monitor.call(Resync);
     }
@@ -157,8 +157,8 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Fifo<K, O, R, H> {
         self.intake.hasher().hashed(key.clone())
     }
 
-    /// Stores an object that was taken out before, at the tail, unless a newer one waits: then
-    /// this one is silently dropped (`cache:QU-10`, `QU-11`).
+    /// Stores an object that was popped before, at the tail. If a newer one waits, this one is
+    /// silently dropped (`cache:QU-10`, `QU-11`).
     ///
     /// # Errors
     /// The object has no key, and nothing happened.
@@ -184,8 +184,8 @@ event_queue_calls! {
     /// Tells whether as many places as the first list had have been processed or skipped; true at
     /// once if another write came before it (`cache:QU-15`).
     ///
-    /// They are counted, not named: after a second, shorter list it can stay false on an empty
-    /// queue (`cache:FF-10`).
+    /// Places are counted without regard to their keys: after a second, shorter list this can stay
+    /// false on an empty queue (`cache:FF-10`).
     [K, O, R, H] Fifo<K, O, R, H>,
     [K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>]
 }

@@ -1,4 +1,4 @@
-//! The calls on a FIFO, each one critical section per step.
+//! The calls on a FIFO. Each step of a call is one critical section.
 
 use crate::machine::{Cx, Operation, Step};
 use crate::store::{Handle, Hashed, Key, Keyed};
@@ -10,19 +10,20 @@ use super::state::{FifoQueue, POPPERS, Popped, SYNC};
 pub struct Put<K, O> {
     /// The key; taken out when the queue keeps it.
     pub key: Option<Hashed<K>>,
-    /// The object; afterwards the one that was in its place.
+    /// The object; afterwards the one that it replaced.
     pub object: Option<O>,
 }
 
-/// Takes an object away.
+/// Removes an object.
 #[derive(Clone, Debug)]
 pub struct Delete<K>(pub Hashed<K>);
 
-/// Makes a list the content; afterwards it holds what was there, and what it had newer objects for.
+/// Replaces the content by a list; afterwards it holds the old objects, and those of the list that
+/// a later one with the same key replaced.
 #[derive(Clone, Debug)]
 pub struct Replace<K, O>(pub Vec<Keyed<K, O>>);
 
-/// Queues every object that is not queued: none, because no call leaves one behind
+/// Would queue every object that is not queued. There are none, because no call leaves one behind
 /// (`cache:FF-11`).
 #[derive(Clone, Debug)]
 pub struct Resync;
@@ -35,7 +36,7 @@ pub struct Pop;
 /// Ends the processing of an object.
 #[derive(Clone, Debug)]
 pub struct Processed<K, O> {
-    /// The object, if it is to go back. Boxed: it seldom does.
+    /// The object, if it goes back. Boxed, because that is rare.
     pub requeue: Option<Box<AddIfAbsent<K, O>>>,
 }
 
@@ -48,7 +49,7 @@ pub struct AddIfAbsent<K, O> {
     pub object: Option<O>,
 }
 
-/// Lets every `pop` end once the queue is empty.
+/// Ends every `pop` once the queue is empty.
 #[derive(Clone, Debug)]
 pub struct Close;
 
@@ -106,7 +107,7 @@ impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for Put<K, O> {
     }
 }
 
-/// Returns the object that was taken away, which then drops outside the lock.
+/// Returns the object that was removed, so that it drops outside the lock.
 impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for Delete<K> {
     fn step(&mut self, queue: &mut FifoQueue<K, O>, cx: &mut Cx<'_>) -> Step<Option<O>> {
         queue.populate(&mut cx.wakes);

@@ -1,13 +1,13 @@
-//! What can be chosen when a queue is made.
+//! The options of a FIFO.
 
 use std::fmt;
 
 use super::SlowHook;
 
-/// What can be chosen when a [`Fifo`](super::Fifo) is made.
+/// The options of a [`Fifo`](super::Fifo).
 #[derive(Clone, Default)]
 pub struct Options {
-    /// Who is told of slow processing.
+    /// The function that is told of slow processing.
     pub on_slow: Option<SlowHook>,
 }
 

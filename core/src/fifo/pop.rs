@@ -1,4 +1,4 @@
-//! Taking what is next, by threads and by tasks.
+//! Taking the next object, by threads and by tasks.
 
 use crate::events::{Taken, Taking};
 use crate::machine::Host;
@@ -21,7 +21,7 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Fifo<K, O, R, H> {
     /// Takes the next object, sleeping until there is one, and lets `process` look at it.
     ///
     /// `process` runs under the queue's lock (`cache:QU-12`) and must not call the queue. The
-    /// object is gone whatever it returns, and if it panics.
+    /// object is removed whatever `process` returns, and even if it panics.
     ///
     /// # Errors
     /// The queue is closed and empty.
@@ -44,7 +44,7 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Fifo<K, O, R, H> {
         self.taking().take(Pop, Processed { requeue: None }, name, process, end)
     }
 
-    /// As [`pop`](Self::pop), for tasks. `process` runs under the lock here as well, and awaits
+    /// As [`pop`](Self::pop), for tasks. Here, too, `process` runs under the lock, so it awaits
     /// nothing. A future that is dropped takes nothing, and a wake-up that was meant for it goes to
     /// another consumer.
     ///
@@ -73,7 +73,7 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Fifo<K, O, R, H> {
         Taking { monitor: &self.monitor, on_slow: self.on_slow.as_ref() }
     }
 
-    /// Says what ends the processing of an object.
+    /// Makes the call that ends the processing of an object.
     fn ended(&self, popped: &Popped<K, O>, after: AfterPop) -> Processed<K, O> {
         let requeue = (after == AfterPop::Requeue).then(|| {
             let (key, object) = (Some(self.hashed(&popped.key)), Some(popped.object.clone()));

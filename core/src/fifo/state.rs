@@ -14,9 +14,9 @@ use crate::store::{Handle, Hashed, Key, KeyHasher, Keyed};
 
 use super::items::{Head, Items};
 
-/// Where callers of `pop` sleep.
+/// Callers of `pop` sleep here.
 pub const POPPERS: Channel = 0;
-/// Where callers of `wait_for_sync` sleep.
+/// Callers of `wait_for_sync` sleep here.
 pub const SYNC: Channel = 1;
 
 /// The state of a FIFO, without its lock.
@@ -27,8 +27,8 @@ pub struct FifoQueue<K: Key, O: Handle> {
     latch: SyncLatch,
     /// Whether an object is being processed, under the lock.
     in_process: bool,
-    /// Whether skipping stale places has set the latch in a `pop` that went on to hand out an
-    /// object: a held step wakes nobody, so the wake is given when processing ends.
+    /// Whether a `pop` that handed out an object has set the latch before, by skipping stale
+    /// places. A held step wakes nobody, so the wake follows when processing ends.
     sync_owed: bool,
     closed: bool,
 }
@@ -59,13 +59,13 @@ impl<K: Key, O: Handle> FifoQueue<K, O> {
         }
     }
 
-    /// Notes a write that is not a list (`cache:QU-14`).
+    /// Notes a write other than a list (`cache:QU-14`).
     pub(super) fn populate(&mut self, wakes: &mut Wakes) {
         self.latch.populate(0, wakes, SYNC);
     }
 
-    /// Stores an object, at the place that its key has already or at the tail (`cache:FF-2`).
-    /// Returns the object that was there.
+    /// Stores an object, at the present place of its key or at the tail (`cache:FF-2`). Returns the
+    /// object that it replaced.
     pub(super) fn put(
         &mut self,
         key: &mut Option<Hashed<K>>,
@@ -79,23 +79,23 @@ impl<K: Key, O: Handle> FifoQueue<K, O> {
         before
     }
 
-    /// Takes an object away; its place stays, to be skipped (`cache:FF-4`).
+    /// Removes an object; its place stays and will be skipped (`cache:FF-4`).
     pub(super) fn delete(&mut self, key: &Hashed<K>, wakes: &mut Wakes) -> Option<O> {
         let deleted = self.items.delete(key);
         self.tell_if_drained(wakes);
         deleted
     }
 
-    /// Wakes those who wait for the first list once the queue is drained: nothing more will come,
-    /// whichever call took the last object away.
+    /// Wakes the callers that wait for the first list once the queue is drained: nothing more will
+    /// come, whichever call removed the last object.
     fn tell_if_drained(&self, wakes: &mut Wakes) {
         if self.is_drained() {
             wakes.all(SYNC);
         }
     }
 
-    /// Makes a list the content, in its order (`cache:FF-9`). Returns what was there, and what the
-    /// list has newer objects for.
+    /// Replaces the content by a list, in its order (`cache:FF-9`). Returns the old objects, and
+    /// those of the list that a later one with the same key replaced.
     pub(super) fn replace(
         &mut self,
         listed: Vec<Keyed<K, O>>,
@@ -115,8 +115,8 @@ impl<K: Key, O: Handle> FifoQueue<K, O> {
     /// Takes the next object. The lock stays held until [`finish`](Self::finish).
     ///
     /// Stale places in front of it are skipped. They count as places of the first list
-    /// (`cache:FF-12`), and if one was the last the latch is set at once, whether an object
-    /// follows or not (`cache:FF-13`).
+    /// (`cache:FF-12`). If one of them was the last of that list, the latch is set at once, whether
+    /// an object follows or not (`cache:FF-13`).
     pub(super) fn pop(&mut self, wakes: &mut Wakes) -> Option<Popped<K, O>> {
         assert!(!self.in_process, "the lock is held while an object is processed");
         let mut skipped = Wakes::default();
@@ -137,7 +137,7 @@ impl<K: Key, O: Handle> FifoQueue<K, O> {
         }
     }
 
-    /// Ends the processing of an object; only now its place counts (`cache:QU-18`).
+    /// Ends the processing of an object, whose place counts only now (`cache:QU-18`).
     pub(super) fn finish(&mut self, wakes: &mut Wakes) {
         if std::mem::take(&mut self.in_process) {
             self.latch.finish(1, wakes, SYNC);
@@ -178,7 +178,7 @@ impl<K: Key, O: Handle> FifoQueue<K, O> {
         self.closed && self.is_empty() && !self.in_process
     }
 
-    /// Tells how far the first list is processed. It counts places, not keys: after a second,
+    /// Tells how far the first list is processed. Places are counted, not keys: after a second,
     /// shorter list it can stay unset although the queue is empty (`cache:FF-10`).
     pub fn latch(&self) -> &SyncLatch {
         &self.latch
@@ -199,7 +199,7 @@ impl<K: Key, O: Handle> FifoQueue<K, O> {
         self.len() == 0
     }
 
-    /// Goes through the objects that wait, in the order of delivery.
+    /// Visits the waiting objects in the order of delivery.
     pub fn iter(&self) -> impl Iterator<Item = (&K, &O)> {
         self.items.iter()
     }

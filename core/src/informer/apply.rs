@@ -1,4 +1,4 @@
-//! How what comes out of a queue changes the store, and what is told of it (`cache` section 15).
+//! How the events of a queue change the store, and the changes that result (`cache` section 15).
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,33 +9,33 @@ use crate::runtime::Runtime;
 use crate::store::indexed::{IndexedStore, StoreError, Transaction, TransactionError};
 use crate::store::{Handle, Key, LastState};
 
-/// What happened to an object of a store: what handlers are told.
+/// A change of an object in a store, as handlers are told it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Change<K, O> {
-    /// It is new to the store.
+    /// The object is new to the store.
     Added {
         /// The object.
         object: O,
         /// Whether it was in the first list.
         initial: bool,
     },
-    /// It changed, or is shown once more.
+    /// The object changed, or is shown again.
     Updated {
-        /// What was stored.
+        /// The object that was stored before.
         old: O,
-        /// What is stored.
+        /// The object that is stored now.
         new: O,
     },
-    /// It is gone: its last state, or a tombstone if that was missed.
+    /// The object is gone: its last state, or a tombstone if the deletion was missed.
     Deleted(LastState<K, O>),
 }
 
-/// Why something that came out of a queue did not change the store, or not wholly. What was told
-/// up to then holds (`cache:CT-8`, `CT-13`).
+/// Why an event did not change the store, or only in part. Changes that were told before the error
+/// are valid (`cache:CT-8`, `CT-13`).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ApplyError {
-    /// An object was not stored, and nothing after it.
+    /// An object was not stored, nor anything after it.
     Store(StoreError),
     /// Objects of a batch were not stored; the others were.
     Batch(TransactionError),
@@ -65,8 +65,9 @@ impl From<StoreError> for ApplyError {
     }
 }
 
-/// Changes a store by one event, then tells of it: the store is never behind what is told
-/// (`cache:CT-6` to `CT-12`). What is stored decides between new and changed, not the event.
+/// Changes a store by one event, then tells the change, so the store is never behind the changes
+/// that are told (`cache:CT-6` to `CT-12`). The content of the store, not the event, decides
+/// whether an object is new or changed.
 ///
 /// # Errors
 /// The store refused an object.
@@ -109,7 +110,7 @@ fn change<K, O>(old: Option<O>, new: O, initial: bool) -> Change<K, O> {
     }
 }
 
-/// A whole list takes the place of what is stored, in one step; then its differences are told:
+/// Replaces the content of the store by a whole list, in one step; then tells the differences,
 /// deletions first (`cache:CT-9`, `CT-10`).
 fn replace<K: Key, O: Handle, R: Runtime>(
     list: &Arc<Snapshot<O>>,
@@ -164,7 +165,7 @@ pub fn apply_batch<K: Key, O: Handle, R: Runtime>(
             changes.into_iter().for_each(tell);
             Ok(())
         }
-        // An index function refused one of them, and so the store all: one by one then.
+        // An index function refused one of them, so the store refused all. Apply them one by one.
         Err(error) if error.successful.is_empty() => one_by_one(events, initial, store, tell),
         Err(error) => {
             let mut stored = error.successful.iter().copied().peekable();
@@ -178,7 +179,7 @@ pub fn apply_batch<K: Key, O: Handle, R: Runtime>(
     }
 }
 
-/// Changes a store by events of which it refuses some.
+/// Applies events one by one, after the store refused some of them.
 fn one_by_one<K: Key, O: Handle, R: Runtime>(
     events: &[Event<K, O>],
     initial: bool,

@@ -1,4 +1,4 @@
-//! An informer with settings of its own.
+//! An informer with custom settings.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::list_watch::ListWatch;
 use super::reflector::{Config, Consistency, Difference, Hooks};
 use super::shared::{Informer, Refused};
 
-/// Settings of an informer that is to be made.
+/// Settings for a new informer.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -56,23 +56,23 @@ impl<O: Handle + Described, R: Runtime> Builder<O, R> {
         self
     }
 
-    /// Sets who is asked and told by the reflector.
+    /// Sets the hooks that the reflector calls.
     pub fn hooks(mut self, hooks: Hooks) -> Self {
         self.built.hooks = hooks;
         self
     }
 
-    /// Sets who is told what the store refused.
+    /// Sets the function that is told which objects the store refused.
     pub fn refused(mut self, refused: Refused) -> Self {
         self.built.refused = refused;
         self
     }
 
-    /// Changes every object, once, before anybody sees it: the place to leave out what nobody needs.
-    /// It must not change namespace, name, uid and resource version.
+    /// Changes every object once, before anybody sees it: the place to drop fields that nobody
+    /// needs. It must not change the namespace, name, uid and resource version.
     ///
-    /// Also where the first objects come by a stream it is called once for each, where the
-    /// reference calls it twice (`cache:WL-14`): it need not be idempotent.
+    /// It is called once for each object, even where the first objects come by a stream. (There the
+    /// reference calls it twice, `cache:WL-14`.) So it need not be idempotent.
     pub fn transform(
         mut self,
         transform: impl Fn(O) -> Result<O, Cause> + Send + Sync + 'static,
@@ -81,8 +81,9 @@ impl<O: Handle + Described, R: Runtime> Builder<O, R> {
         self
     }
 
-    /// Compares what came by a stream with a list of the same version, and tells of what differs: a
-    /// help against servers that do not keep their word, which costs a list (`cache:DC-1`).
+    /// Compares the objects of a stream with a list of the same version, and reports the
+    /// differences. This detects servers that break their promises, and costs a list
+    /// (`cache:DC-1`).
     pub fn check_consistency(
         mut self,
         differs: impl Fn(Vec<Difference<O>>) + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! What a change says, whatever happened.
+//! Reading a change without matching on its kind.
 
 use crate::store::{Described, LastState, NoMetadata};
 
@@ -8,7 +8,7 @@ impl<O: Described> Change<String, O> {
     /// Returns the key of the object. A tombstone has it even without an object (`cache:HN-3`).
     ///
     /// # Errors
-    /// The object has no metadata, which one out of an informer's store always has.
+    /// The object has no metadata. Objects from an informer's store always have it.
     pub fn key(&self) -> Result<String, NoMetadata> {
         match self {
             Self::Deleted(LastState::Tombstone(gone)) => Ok(gone.key.clone()),
@@ -18,8 +18,8 @@ impl<O: Described> Change<String, O> {
         }
     }
 
-    /// Tells whether the object is another one than before that has its name: the deletion between
-    /// them was missed (`cache:HN-7`).
+    /// Tells whether an update shows a different object with the same name: the deletion between
+    /// the two was missed (`cache:HN-7`).
     pub fn is_another(&self) -> bool {
         let Self::Updated { old, new } = self else { return false };
         let uids = old.metadata().zip(new.metadata()).map(|(old, new)| (old.uid, new.uid));
@@ -28,8 +28,8 @@ impl<O: Described> Change<String, O> {
 }
 
 impl<K, O> Change<K, O> {
-    /// Returns the newest state that is known: of a deletion the last one, `None` if it was missed
-    /// and nothing is known.
+    /// Returns the newest known state. For a deletion this is the last state, or `None` if the
+    /// deletion was missed and no state is known.
     pub fn newest(&self) -> Option<&O> {
         match self {
             Self::Added { object, .. } | Self::Updated { new: object, .. } => Some(object),

@@ -1,5 +1,5 @@
-//! Whose turn it is after a change: functions that turn changes into keys of a queue (client-go and
-//! controller-runtime: `EnqueueRequestForObject`, `EnqueueRequestForOwner`,
+//! The keys to reconcile after a change: functions that turn changes into keys of a queue
+//! (client-go and controller-runtime: `EnqueueRequestForObject`, `EnqueueRequestForOwner`,
 //! `EnqueueRequestsFromMapFunc`).
 //!
 //! ```
@@ -23,8 +23,8 @@
 //! assert_eq!(keys::of_controller("apps", "ReplicaSet")(&gone), ["default/web"]);
 //! ```
 //!
-//! An update names the keys of both states: the owner that lost an object has as much to do as the
-//! one that got it.
+//! An update gives the keys of both states, because the owner that lost an object has as much to do
+//! as the owner that got it.
 
 use std::sync::Arc;
 
@@ -38,8 +38,8 @@ pub fn own<O: Described>(change: &ObjectChange<O>) -> Vec<String> {
     change.key().into_iter().collect()
 }
 
-/// The keys of the owners of a kind that manage the object (`cache:PT-6`). The group is empty for
-/// the core group. An owner lives where its object does.
+/// The keys of the controlling owners of a kind (`cache:PT-6`). The group is empty for the core
+/// group. An owner is in the namespace of the object.
 pub fn of_controller<O: Object>(
     group: &str,
     kind: &str,
@@ -48,7 +48,7 @@ pub fn of_controller<O: Object>(
     move |change| wanted.keys(change, |owner| owner.is_controller)
 }
 
-/// The keys of all owners of a kind, whether they manage the object or not.
+/// The keys of all owners of a kind, whether they control the object or not.
 pub fn of_owners<O: Object>(
     group: &str,
     kind: &str,
@@ -57,7 +57,7 @@ pub fn of_owners<O: Object>(
     move |change| wanted.keys(change, |_| true)
 }
 
-/// As [`of_owners`], for a kind whose objects belong to the whole cluster: the key is the name.
+/// As [`of_owners`], for a cluster-scoped kind: the key is the name.
 pub fn of_cluster_owners<O: Object>(
     group: &str,
     kind: &str,
@@ -66,7 +66,8 @@ pub fn of_cluster_owners<O: Object>(
     move |change| wanted.keys(change, |_| true)
 }
 
-/// The key that a label names, in the namespace of the object; an empty one names none.
+/// The key whose name is the value of a label, in the namespace of the object; an empty value gives
+/// no key.
 pub fn of_label<O: Object>(
     name: &str,
 ) -> impl Fn(&ObjectChange<O>) -> Vec<String> + Clone + Send + Sync + 'static {
@@ -80,7 +81,7 @@ pub fn of_label<O: Object>(
     }
 }
 
-/// Collects keys of the state before and of the newest, each once.
+/// Collects the keys of the state before and of the newest state, each once.
 pub fn both<O>(change: &ObjectChange<O>, mut add: impl FnMut(&O, &mut Vec<String>)) -> Vec<String> {
     let mut keys = Vec::new();
     for object in change.before().into_iter().chain(change.newest()) {

@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use crate::store::Cause;
 
-/// A future that may live on another thread; boxed, so that a source of objects is a trait object.
+/// A boxed future that may move to another thread; boxed, so that a source can be a trait object.
 pub type Awaited<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// A collection of objects that can be listed and watched: two calls, whatever is behind them.
+/// A collection of objects that can be listed and watched, whatever is behind it.
 ///
-/// To drop a future is to give the call up.
+/// Dropping a future gives up the call.
 pub trait ListWatch<O>: Send + Sync + 'static {
     /// Reads the collection, or a page of it.
     fn list(&self, options: ListOptions) -> Awaited<'_, Result<Page<O>, SourceError>>;
@@ -20,8 +20,8 @@ pub trait ListWatch<O>: Send + Sync + 'static {
     /// Opens a stream of changes.
     fn watch(&self, options: WatchOptions) -> Awaited<'_, Result<Box<dyn Stream<O>>, SourceError>>;
 
-    /// Tells whether a watch can begin with the objects that are there already
-    /// (`cache:WL-1`). A source that cannot is never asked to.
+    /// Tells whether a watch can begin with the objects that already exist (`cache:WL-1`). If not,
+    /// it is never asked to.
     fn streams_lists(&self) -> bool {
         true
     }
@@ -41,34 +41,34 @@ impl<O, L: ListWatch<O> + ?Sized> ListWatch<O> for Arc<L> {
     }
 }
 
-/// Changes as they come in. To drop it ends it (`cache:LW-2` to `LW-4`).
+/// Changes as they arrive. Dropping it ends it (`cache:LW-2` to `LW-4`).
 pub trait Stream<O>: Send {
-    /// Waits for the next event; `None` once the stream has ended. To drop the future loses
-    /// nothing.
+    /// Waits for the next event; `None` once the stream has ended. Dropping the future loses no
+    /// event.
     fn next(&mut self) -> Awaited<'_, Option<Event<O>>>;
 }
 
-/// Which versions an answer may have.
+/// The versions that an answer may have, compared with the version that is asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum Match {
-    /// The version that is named, or a newer one.
+    /// That version or a newer one.
     NotOlderThan,
-    /// The version that is named and no other.
+    /// Exactly that version.
     Exact,
 }
 
-/// What a list is asked for.
+/// The options of a list.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct ListOptions {
-    /// The version: empty for the newest, `0` for any that its cache has.
+    /// The version: empty for the newest, `0` for any version in the server's cache.
     pub resource_version: String,
-    /// How the version is meant, if the server's own way is not enough.
+    /// How to match the version; `None` for the server's default.
     pub resource_version_match: Option<Match>,
     /// How many objects a page may have; zero for all.
     pub limit: u32,
-    /// Where the next page begins: what the page before said.
+    /// The token of the page, from the previous page.
     pub continue_token: String,
 }
 
@@ -80,7 +80,7 @@ pub struct Page<O> {
     pub items: Vec<O>,
     /// The version of the list.
     pub resource_version: String,
-    /// Where the next page begins; empty if this is the last.
+    /// The token of the next page; empty if this is the last.
     pub continue_token: String,
 }
 
@@ -91,7 +91,7 @@ impl<O> Page<O> {
         Self { items, resource_version, continue_token }
     }
 
-    /// Says where the next page begins.
+    /// Sets where the next page begins.
     #[must_use]
     pub fn followed_by(mut self, continue_token: impl Into<String>) -> Self {
         self.continue_token = continue_token.into();
@@ -99,23 +99,23 @@ impl<O> Page<O> {
     }
 }
 
-/// What a watch is asked for.
+/// The options of a watch.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct WatchOptions {
-    /// The version after which changes are told; empty for all objects first.
+    /// Only changes after this version are told; empty to be told all objects first.
     pub resource_version: String,
-    /// How the version is meant.
+    /// How to match the version.
     pub resource_version_match: Option<Match>,
-    /// After how long the server ends the stream.
+    /// The server ends the stream after this time.
     pub timeout: Duration,
-    /// Whether bookmarks are told.
+    /// Whether the server may send bookmarks.
     pub allow_bookmarks: bool,
-    /// Whether the objects that are there come first, ended by a bookmark of their own.
+    /// Whether the objects that exist come first, followed by a bookmark of their own.
     pub send_initial_events: bool,
 }
 
-/// What a stream tells.
+/// An event of a stream.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event<O> {
@@ -125,37 +125,36 @@ pub enum Event<O> {
     Modified(O),
     /// An object is gone: its last state.
     Deleted(O),
-    /// Everything up to a version was told.
+    /// All changes up to a version were told.
     Bookmark {
         /// The version.
         resource_version: String,
-        /// Whether it ends the objects that were there already.
+        /// Whether it marks the end of the objects that existed already.
         ends_initial: bool,
     },
-    /// Something that is no object of the kind that was asked for. It is passed over
-    /// (`cache:RE-23`).
+    /// Something that is not an object of the kind asked for. It is skipped (`cache:RE-23`).
     Foreign(String),
-    /// The stream has failed; nothing comes after it.
+    /// The stream has failed; nothing comes after this.
     Error(SourceError),
 }
 
-/// What a failure of a source means for who asked (`cache:RE-7`, `RE-8`).
+/// The meaning of a failure for the caller (`cache:RE-7`, `RE-8`).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum SourceKind {
-    /// The version or the page is too old.
+    /// The version or the page has expired.
     Expired,
     /// The version is newer than the server's.
     TooLarge,
-    /// The request makes no sense to the server: perhaps the version that it names is none.
+    /// The server does not understand the request: perhaps the version is not valid.
     Invalid,
-    /// Nobody listens.
+    /// The connection was refused.
     Refused,
-    /// The server has too much to do.
+    /// The server is overloaded.
     TooManyRequests,
     /// The server is broken.
     Internal,
-    /// The stream ended where more should have come.
+    /// The connection ended before the stream was complete.
     Eof,
     /// Anything else.
     Other,
@@ -170,7 +169,7 @@ pub struct SourceError {
 }
 
 impl SourceError {
-    /// Makes one of its cause.
+    /// Makes an error from its cause.
     pub fn new(
         kind: SourceKind,
         cause: impl Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -178,20 +177,20 @@ impl SourceError {
         Self { kind, retry_after: None, cause: Arc::from(cause.into()) }
     }
 
-    /// Says for how long the server wants to be left alone.
+    /// Sets how long to wait before the next request, as the server said.
     #[must_use]
     pub fn after(mut self, delay: Duration) -> Self {
         self.retry_after = Some(delay);
         self
     }
 
-    /// Returns what it means.
+    /// Returns the meaning of the failure.
     #[must_use]
     pub const fn kind(&self) -> SourceKind {
         self.kind
     }
 
-    /// Returns for how long the server wants to be left alone, if it said so.
+    /// Returns how long to wait before the next request, if the server said so.
     #[must_use]
     pub const fn retry_after(&self) -> Option<Duration> {
         self.retry_after
@@ -218,6 +217,6 @@ impl fmt::Debug for SourceError {
 
 impl std::error::Error for SourceError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.cause.source() // its text is ours
+        self.cause.source() // `Display` already shows the cause itself
     }
 }

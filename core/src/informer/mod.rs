@@ -1,7 +1,7 @@
-//! Informers: a local store that follows a collection of a server, and those who are told of its
-//! changes (client-go `tools/cache`).
+//! Informers: a local store that follows a collection of a server, and tells handlers and
+//! subscribers of its changes (client-go `tools/cache`).
 
-/// Options whose fields a checker reads: users write them by methods of the same names.
+/// Options whose fields a checker reads. Users set them by methods of the same names.
 macro_rules! read_by_harness {
     (
         $(#[$about:meta])*

@@ -1,4 +1,4 @@
-//! What handlers read of an object, beyond what stores do.
+//! The properties of an object that handlers read, beyond those that stores read.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,9 +8,9 @@ use crate::store::Described;
 /// Labels or annotations, as objects carry them.
 pub type Labels = BTreeMap<String, String>;
 
-/// An object of a server. The methods say what an object without such metadata says, so a type
-/// gives what it has; one implementation over a library's own trait of objects serves all its
-/// types.
+/// An object of a server. The default of each method is right for objects without that metadata, so
+/// a type implements only the methods that it needs. One implementation over a library's own object
+/// trait covers all its types.
 ///
 /// ```
 /// use seatrial_core::informer::{Labels, Object};
@@ -32,7 +32,7 @@ pub type Labels = BTreeMap<String, String>;
 /// }
 /// ```
 pub trait Object: Described {
-    /// Counts the changes of what the user asked for; `None` if the server does not count.
+    /// The number of changes to the specification; `None` if the server does not count them.
     fn generation(&self) -> Option<i64> {
         None
     }
@@ -52,7 +52,7 @@ pub trait Object: Described {
         Vec::new()
     }
 
-    /// Tells whether the deletion was asked for, and waits for finalizers or a grace period.
+    /// Tells whether deletion was requested and waits for finalizers or a grace period.
     fn is_terminating(&self) -> bool {
         false
     }
@@ -80,7 +80,7 @@ impl<T: Object + ?Sized> Object for Arc<T> {
     }
 }
 
-/// A reference of an object to one that owns it.
+/// A reference from an object to its owner.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Owner<'a> {
     /// The group and version of the owner, as `apps/v1`; the version alone for the core group.
@@ -91,7 +91,7 @@ pub struct Owner<'a> {
     pub name: &'a str,
     /// Its uid.
     pub uid: &'a str,
-    /// Whether it manages the object. One owner does at most.
+    /// Whether it is the controller of the object. At most one owner is.
     pub is_controller: bool,
 }
 

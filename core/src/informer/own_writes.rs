@@ -1,4 +1,4 @@
-//! Reconciling what shows one's own last write.
+//! Reconciling only when the informer shows the client's own last write.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,8 +10,8 @@ use crate::store::{Described, Handle};
 
 use super::shared::Informer;
 
-/// A reconciler that is called for a key once its informer shows what was last written of that key;
-/// made by [`after_own_writes`].
+/// A reconciler that is called for a key once its informer shows the last write to that key; made
+/// by [`after_own_writes`].
 #[derive(Debug)]
 pub struct AfterOwnWrites<F, O: Handle + Described, R: Runtime> {
     reconciler: F,
@@ -19,9 +19,9 @@ pub struct AfterOwnWrites<F, O: Handle + Described, R: Runtime> {
     patience: Duration,
 }
 
-/// Has a reconciler called for a key once the informer shows what was last
-/// [written](Informer::wrote) of it. A key for which that takes longer than `patience` comes back
-/// when the queue's limiter says so, and counts as a failure there; its worker takes others
+/// Calls a reconciler for a key only once the informer shows what was last
+/// [written](Informer::wrote) to it. If that takes longer than `patience`, the key comes back when
+/// the queue's limiter says so and counts as a failure there; its worker takes other keys
 /// meanwhile.
 pub fn after_own_writes<F, O: Handle + Described, R: Runtime>(
     informer: &Arc<Informer<O, R>>,

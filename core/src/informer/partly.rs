@@ -1,4 +1,5 @@
-//! What the store refuses of a batch: the rest is stored, and what is not is known.
+//! Batches that the store refuses in part: the rest is stored, and the refused objects are
+//! recorded.
 
 use std::sync::Arc;
 
@@ -10,14 +11,14 @@ use crate::store::{Described, Handle, LastState};
 
 use super::apply::{ApplyError, Change, apply_batch};
 
-/// Keys and versions; zero for a version that is no number.
+/// Keys and versions; zero for a version that is not a number.
 type States = Vec<(String, u64)>;
 
-/// An index that is added while a list is sifted may refuse more of it.
+/// How often a list is sifted: an index that is added meanwhile may refuse more of it.
 const TRIES: usize = 3;
 
-/// As [`apply_batch`]. Of a list that the store refuses the objects that it accepts are stored all
-/// the same; of the others stays what was stored before, so that nobody is told that they are gone.
+/// As [`apply_batch`]. If the store refuses a list, the objects that it accepts are still stored.
+/// For the others the previously stored state stays, so that they are not told as gone.
 pub(super) fn apply_what_can_be<O: Handle + Described, R: Runtime>(
     events: &[Event<String, O>],
     initial: bool,
@@ -39,7 +40,7 @@ pub(super) fn apply_what_can_be<O: Handle + Described, R: Runtime>(
     result
 }
 
-/// Leaves out of a list what the store would refuse.
+/// Replaces the objects of a list that the store would refuse by their stored states, if any.
 fn sift<O: Handle + Described, R: Runtime>(
     list: &Snapshot<O>,
     store: &IndexedStore<String, O, R>,
@@ -62,7 +63,7 @@ fn sift<O: Handle + Described, R: Runtime>(
     (Snapshot { resource_version, objects }, TransactionError { successful, total, errors })
 }
 
-/// Returns what of a batch is stored and what was refused.
+/// Splits a batch into the stored and the refused states.
 pub(super) fn parted<O: Described>(
     events: &[Event<String, O>],
     error: Option<&ApplyError>,
@@ -95,7 +96,7 @@ fn of_event<O: Described>(event: &Event<String, O>) -> Option<(String, u64)> {
     }
 }
 
-/// What has no metadata has no key that a reader could ask for.
+/// An object without metadata has no key that a reader could ask for.
 fn state<O: Described>(object: &O) -> Option<(String, u64)> {
     let version = object.metadata()?.resource_version.parse().unwrap_or_default();
     Some((object.key().ok()?, version))

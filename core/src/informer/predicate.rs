@@ -1,4 +1,4 @@
-//! Which changes are worth a look (controller-runtime `predicate`).
+//! Selecting the changes that are worth handling (controller-runtime `predicate`).
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,11 +11,10 @@ use super::shared::ObjectChange;
 
 type Compare<O> = Arc<dyn Fn(&O, &O) -> bool + Send + Sync>;
 
-/// Which updates are worth a look.
+/// Selects the updates that are worth handling.
 ///
-/// It is asked about updates alone, so no predicate and no combination of them keeps an addition or
-/// a deletion back. Neither does it keep back an update that hides a deletion: the object is
-/// [another one](Change::is_another) than before, or its deletion was asked for just now.
+/// It judges only updates: additions and deletions always pass. So do updates that hide a deletion:
+/// the object is [another one](Change::is_another) than before, or its deletion was just requested.
 ///
 /// ```
 /// # use seatrial_core::informer::{Object, Predicate};
@@ -26,13 +25,13 @@ type Compare<O> = Arc<dyn Fn(&O, &O) -> bool + Send + Sync>;
 pub struct Predicate<O>(Compare<O>);
 
 impl<O: Object + 'static> Predicate<O> {
-    /// Updates that a function of the old state and the new wants.
+    /// Updates that a function of the old and the new state accepts.
     pub fn new(wants: impl Fn(&O, &O) -> bool + Send + Sync + 'static) -> Self {
         Self(Arc::new(wants))
     }
 
-    /// Updates of what the user asked for, not of the status. Where the server does not count
-    /// generations, all are.
+    /// Updates of the specification, not of the status. If the server does not count generations,
+    /// all updates.
     #[must_use]
     pub fn generation() -> Self {
         Self::new(|old, new| {
@@ -53,8 +52,7 @@ impl<O: Object + 'static> Predicate<O> {
         Self::new(|old, new| filled(old.annotations()) != filled(new.annotations()))
     }
 
-    /// Updates that change anything: not those that show once more what has not changed
-    /// (`cache:PT-3`).
+    /// Updates that change anything, not repeats of an unchanged object (`cache:PT-3`).
     #[must_use]
     pub fn resource_version() -> Self {
         Self::new(|old, new| {
@@ -63,32 +61,32 @@ impl<O: Object + 'static> Predicate<O> {
         })
     }
 
-    /// Updates that both want.
+    /// Updates that both accept.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self::new(move |old, new| (self.0)(old, new) && (other.0)(old, new))
     }
 
-    /// Updates that one of them wants.
+    /// Updates that at least one of them accepts.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self::new(move |old, new| (self.0)(old, new) || (other.0)(old, new))
     }
 
-    /// Updates that it does not want.
+    /// Updates that it does not accept.
     #[must_use]
     pub fn negated(self) -> Self {
         Self::new(move |old, new| !(self.0)(old, new))
     }
 
-    /// Tells whether a change is worth a look.
+    /// Tells whether a change is worth handling.
     pub fn wants(&self, change: &ObjectChange<O>) -> bool {
         let Change::Updated { old, new } = change else { return true };
         change.is_another() || (new.is_terminating() && !old.is_terminating()) || (self.0)(old, new)
     }
 }
 
-/// A map that is empty is none.
+/// Treats an empty map as none.
 fn filled(map: Option<&Labels>) -> Option<&Labels> {
     map.filter(|it| !it.is_empty())
 }
@@ -105,11 +103,12 @@ impl<O> fmt::Debug for Predicate<O> {
     }
 }
 
-/// A change as it looks to one who knows only objects that a function selects (client-go
-/// `FilteringResourceEventHandler`): an object that is selected now and was not before is new, one
-/// that is no more is gone (`cache:HN-5`). `None` if there is nothing to tell.
+/// Translates a change for a receiver that knows only the objects that a function selects
+/// (client-go `FilteringResourceEventHandler`). An object that is selected now and was not before
+/// is new; an object that is not selected any more is gone (`cache:HN-5`). `None` if there is
+/// nothing to tell.
 ///
-/// A deletion that was missed, of an object that nobody knows, is told: it may have been selected.
+/// A missed deletion of an object with no known state is told, because it may have been selected.
 pub fn selected<O: Described>(
     change: ObjectChange<O>,
     selects: impl Fn(&O) -> bool,

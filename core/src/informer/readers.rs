@@ -11,16 +11,16 @@ use super::apply::Change;
 use super::feed::{Shared, Told};
 use super::shared::ObjectChange;
 
-/// Less than this between two resyncs is raised to it (`cache:SI-24`).
+/// The shortest resync period; a shorter one is raised to it (`cache:SI-24`).
 const LEAST_RESYNC: Duration = Duration::from_secs(1);
 
-/// What a subscriber wants.
+/// The changes that a subscriber wants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Wants {
-    /// After how long to be shown again, at the soonest, what has not changed.
+    /// How often to be shown unchanged objects again, at most; `None` for never.
     pub(super) resync: Option<Duration>,
-    /// How many changes may wait.
+    /// How many changes may wait, beyond the first list.
     pub(super) limit: usize,
 }
 
@@ -37,18 +37,18 @@ impl Wants {
         self.resync_every(Duration::ZERO)
     }
 
-    /// Asks for what has not changed, too, after a period of its own: not sooner than the informer does
-    /// that for anybody, and one whose period is zero does it for nobody. One that subscribes before
-    /// the informer runs can make the informer's period shorter.
+    /// Asks to be shown unchanged objects again after this period. It is never shorter than the
+    /// informer's own period, and an informer with a period of zero shows nothing again.
+    /// Subscribing before the informer runs can shorten the informer's period.
     #[must_use]
     pub fn resync_every(mut self, period: Duration) -> Self {
         self.resync = Some(period);
         self
     }
 
-    /// Limits how many changes may wait, not counting those of the first list; with one more the
-    /// subscription is over ([`Over::Lagged`](super::Over::Lagged)). By default there is no limit,
-    /// and then none on the memory of a reader that stalls.
+    /// Limits how many changes may wait, not counting those of the first list. One change more ends
+    /// the subscription ([`Over::Lagged`](super::Over::Lagged)). By default there is no limit, so a
+    /// reader that stalls uses memory without limit.
     #[must_use]
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = limit;
@@ -56,14 +56,14 @@ impl Wants {
     }
 }
 
-/// Who is told, and how far the informer is. Its lock is held while the store is changed, so that
-/// who subscribes sees either the store before a change, or after it and not the change.
+/// The readers, and how far the informer is. Its lock is held while the store is changed, so a new
+/// subscriber sees the store either before a change, or after it and is then not told the change.
 pub(super) struct Readers<O: Handle + Described, R: Runtime> {
     pub(super) feeds: Vec<Reader<O, R>>,
     pub(super) stage: Stage,
     /// The first list is in the store and was told.
     pub(super) has_synced: bool,
-    /// How often readers are checked for being due; zero for never.
+    /// How often readers are checked for a due resync; zero for never.
     pub(super) check: Duration,
 }
 
@@ -82,10 +82,10 @@ pub(super) struct Reader<O: Handle + Described, R: Runtime> {
 /// When unchanged objects are shown again to a reader.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Resync {
-    /// Zero for as often as the informer shows it.
+    /// Zero means whenever the informer shows them.
     period: Duration,
     last: Instant,
-    /// It was due when that was last looked at.
+    /// It was due at the last check.
     is_due: bool,
 }
 
@@ -95,8 +95,8 @@ impl<O: Handle + Described, R: Runtime> Readers<O, R> {
         Self { feeds: Vec::new(), stage: Stage::Created, has_synced: false, check }
     }
 
-    /// Adds a reader. One that wants a shorter period than the informer's gets it, unless that runs
-    /// already (`cache:SI-25`).
+    /// Adds a reader. If it wants a shorter period than the informer's, the informer uses that,
+    /// unless it runs already (`cache:SI-25`).
     pub(super) fn add(&mut self, feed: Shared<ObjectChange<O>, R>, wants: Wants, now: Instant) {
         let raised = |period: Duration| {
             if period.is_zero() { period } else { period.max(LEAST_RESYNC) }
@@ -107,13 +107,13 @@ impl<O: Handle + Described, R: Runtime> Readers<O, R> {
         {
             self.check = self.check.min(period);
         }
-        // As yet it was not shown anything twice, so it may be (`cache:SI-29`). Who does not want
-        // to see the same again never does, where the reference shows it until the first check.
+        // A new reader counts as due until the first check (`cache:SI-29`). A reader without resync
+        // never sees repeats; the reference shows them until the first check.
         let resync = period.map(|period| Resync { period, last: now, is_due: true });
         self.feeds.push(Reader { feed, resync });
     }
 
-    /// Marks the readers that are due, and tells whether there is one (`cache:SI-28`).
+    /// Marks the readers that are due, and tells whether there are any (`cache:SI-28`).
     pub(super) fn resync_due(&mut self, now: Instant) -> bool {
         self.forget_those_gone();
         let check = self.check;
@@ -126,13 +126,13 @@ impl<O: Handle + Described, R: Runtime> Readers<O, R> {
         self.feeds.iter().any(|reader| reader.resync.is_some_and(|it| it.is_due))
     }
 
-    /// Forgets feeds that nobody reads, and nobody asks about, any more.
+    /// Forgets feeds whose subscription and progress handles are all dropped.
     pub(super) fn forget_those_gone(&mut self) {
         self.feeds.retain(|reader| Arc::strong_count(&reader.feed) > 1);
     }
 }
 
-/// Asks, when the reflector's period is over, whether anybody is due and the user agrees.
+/// Makes a hook for the end of a resync period: true if a reader is due and the user agrees.
 pub(super) fn resync_if_due<O: Handle + Described, R: Runtime>(
     runtime: &R,
     readers: &Arc<R::Mutex<Readers<O, R>>>,
@@ -152,7 +152,7 @@ impl<O: Handle + Described, R: Runtime> Reader<O, R> {
         self.resync.is_some_and(|resync| resync.is_due)
     }
 
-    /// The changes that the reader is told: unchanged objects are shown again only on request
+    /// Selects the changes that the reader is told. Unchanged objects are shown only when it is due
     /// (`cache:SI-20` to `SI-23`).
     pub(super) fn wanted(&self, told: &[Told<ObjectChange<O>>]) -> VecDeque<Told<ObjectChange<O>>> {
         let shows_all = self.shows_all();
@@ -160,8 +160,8 @@ impl<O: Handle + Described, R: Runtime> Reader<O, R> {
     }
 }
 
-/// Says which changes of a list are kept for readers. Where nothing is new nothing is, unless a reader is
-/// to see it again.
+/// Returns a test for the changes of a list that readers need. Unchanged objects are kept only if a
+/// reader is due to see them again.
 pub(super) fn is_wanted<O: Handle + Described, R: Runtime>(
     readers: &[Reader<O, R>],
 ) -> impl Fn(&ObjectChange<O>) -> bool + use<O, R> {
@@ -175,13 +175,13 @@ impl<O: Handle + Described, R: Runtime> Clone for Reader<O, R> {
     }
 }
 
-/// Whether a change counts for the first list: only what is new in it does.
+/// Marks whether a change belongs to the first list: only additions do.
 pub(super) fn mark<O>(change: ObjectChange<O>, initial: bool) -> Told<ObjectChange<O>> {
     let initial = initial && matches!(change, Change::Added { .. });
     Told { change, initial }
 }
 
-/// Two states of one object with one version are the same state.
+/// Two states with the same uid and version are the same state.
 fn is_same<O: Described>(change: &ObjectChange<O>) -> bool {
     let Change::Updated { old, new } = change else { return false };
     old.metadata().zip(new.metadata()).is_some_and(|(old, new)| {

@@ -1,4 +1,4 @@
-//! Reading what is there at least: a version, or what this client wrote itself.
+//! Reads that wait for a version, or for the client's own writes.
 
 use crate::runtime::{Instant, Runtime};
 use crate::store::indexed::Snapshot;
@@ -10,9 +10,8 @@ use super::shared::Informer;
 /// # Reading one's own writes
 ///
 /// A client that has just written finds the old state in its store until the watch brings the new
-/// one. It can wait: for a version that it knows, or for all that it wrote if it takes a
-/// [note](Self::wrote) of that. Every wait has a time at which it ends; [`Instant::ZERO`] asks
-/// without waiting.
+/// one. It can wait for a version that it knows, or, if it [notes](Self::wrote) its writes, for all
+/// of them. Every wait has an end; [`Instant::ZERO`] asks without waiting.
 ///
 /// ```
 /// # use seatrial_core::informer::{Informer, NotVisible};
@@ -29,10 +28,11 @@ use super::shared::Informer;
 /// }
 /// ```
 impl<O: Handle + Described, R: Runtime> Informer<O, R> {
-    /// Returns the object with a key, of a store that has a version at least.
+    /// Returns the object with a key once the store has at least a version.
     ///
     /// # Errors
-    /// The store does not have it by then, or refused what that object was then.
+    /// The store does not have the version in time, or refused the state of the object at that
+    /// version.
     pub fn get_at_least(
         &self,
         key: &str,
@@ -42,7 +42,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         self.runtime.block_on(self.get_at_least_async(key, version, until))
     }
 
-    /// As [`get_at_least`](Self::get_at_least), for tasks: to drop the future is to stop waiting.
+    /// As [`get_at_least`](Self::get_at_least), for tasks. Dropping the future stops the wait.
     ///
     /// # Errors
     /// As [`get_at_least`](Self::get_at_least).
@@ -55,10 +55,10 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         self.visible.one_at_least(&*self.store, key, version, until).await
     }
 
-    /// Returns all objects, of a store that has a version at least.
+    /// Returns all objects once the store has at least a version.
     ///
     /// # Errors
-    /// The store does not have it by then, or refused an object of it.
+    /// The store does not have the version in time, or refused an object of it.
     pub fn list_at_least(
         &self,
         version: &str,
@@ -79,17 +79,16 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         self.visible.all_at_least(&*self.store, version, until).await
     }
 
-    /// Takes note of a write: of the object that the server answered.
+    /// Notes a write. Pass the object that the server answered.
     ///
     /// # Errors
-    /// Its version is no number, so nobody can wait for it. There is no note.
+    /// Its version is not a number, so it cannot be waited for. Nothing is noted.
     pub fn wrote(&self, object: Metadata<'_>) -> Result<(), NotVisible> {
         self.visible.note(&*self.store, object, None)
     }
 
-    /// Takes note of a deletion: of the newest state that is known of the object, which a server
-    /// that has deleted it need not answer. An object that stays until its finalizers are done was
-    /// [written](Self::wrote), not deleted.
+    /// Notes a deletion. Pass the newest known state of the object; the server need not return one.
+    /// An object that stays until its finalizers are done was [written](Self::wrote), not deleted.
     ///
     /// # Errors
     /// As [`wrote`](Self::wrote).
@@ -97,12 +96,11 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         self.visible.note(&*self.store, object, Some(object.uid))
     }
 
-    /// Returns the object with a key, once what was last written of it is in the store. Behind a list
-    /// that went back to an older version it waits until the store is as new as when it last showed
-    /// a write.
+    /// Returns the object with a key once the store has the last write to it. If a list went back
+    /// to an older version, it waits until the store is as new as when it last showed a write.
     ///
     /// # Errors
-    /// It is not by then.
+    /// The store does not have it in time.
     pub fn get_written(&self, key: &str, until: Instant) -> Result<Option<O>, NotVisible> {
         self.runtime.block_on(self.get_written_async(key, until))
     }
@@ -119,10 +117,10 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         self.visible.one_written(&*self.store, key, until).await
     }
 
-    /// Returns all objects, once all that was written is in the store.
+    /// Returns all objects once the store has all writes.
     ///
     /// # Errors
-    /// It is not by then.
+    /// The store does not have them in time.
     pub fn list_written(&self, until: Instant) -> Result<Snapshot<String, O>, NotVisible> {
         self.runtime.block_on(self.list_written_async(until))
     }
@@ -138,7 +136,8 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         self.visible.all_written(&*self.store, until).await
     }
 
-    /// Sleeps until the first list is in the store; false if it is not by then, or never will be.
+    /// Sleeps until the first list is in the store; false if it is not there in time, or never will
+    /// be.
     pub fn wait_for_sync(&self, until: Instant) -> bool {
         self.runtime.block_on(self.visible.wait_for_sync(until))
     }

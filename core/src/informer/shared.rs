@@ -1,4 +1,4 @@
-//! The informer: a reflector, a queue, a store, and those who are told.
+//! The informer: a reflector, a queue, a store, and their readers.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -26,15 +26,16 @@ use super::readers::{Readers, Stage, Wants, is_wanted, mark, resync_if_due};
 use super::reflector::known::stored;
 use super::reflector::{Config, Driver, Hooks, Skipped};
 
-/// How many changes readers are told at a time: those of a long list are not all in memory twice.
+/// How many changes are told at a time, so that the changes of a long list are not all in memory
+/// twice.
 const PART: usize = 1024;
-/// So few notes of writes are no burden.
+/// Up to this number of notes none is looked for to forget.
 const FEW_NOTES: usize = 64;
 
-/// What happens to an object that has a key of text.
+/// A change of an object whose key is a string.
 pub type ObjectChange<O> = Change<String, O>;
 
-/// A store that follows a collection of a server, and those who are told of its changes (client-go
+/// A store that follows a collection of a server, and tells readers of its changes (client-go
 /// `SharedIndexInformer`). Shared by reference or in an `Arc`.
 ///
 /// ```
@@ -66,13 +67,13 @@ pub struct Informer<O: Handle + Described, R: Runtime = System> {
     reflector: Driver<O, R>,
     config: Config,
     readers: Arc<R::Mutex<Readers<O, R>>>,
-    /// How far the store is, and what this client wrote.
+    /// How far the store is, and the writes of this client.
     pub(super) visible: Visible<R>,
     pub(super) handlers: R::Mutex<Crew<R>>,
     refused: Refused,
 }
 
-/// Is told what the store refused.
+/// A function that is told which objects the store refused.
 pub type Refused = Arc<dyn Fn(&ApplyError) + Send + Sync>;
 
 /// An informer runs once, and this one runs or ran already (`cache:SI-9`, `SI-10`).
@@ -88,13 +89,13 @@ impl fmt::Display for AlreadyRun {
 impl std::error::Error for AlreadyRun {}
 
 impl<O: Handle + Described, R: Runtime> Informer<O, R> {
-    /// An informer with the settings that most want.
+    /// Makes an informer with default settings.
     pub fn new(runtime: &R, source: Arc<dyn ListWatch<O>>) -> Self {
         Self::with(runtime, source, Config::default(), Hooks::default(), Arc::new(|_| ()))
     }
 
-    /// An informer with settings of the reflector, those who are told of its failures, and one who
-    /// is told what the store refused: an index function failed.
+    /// Makes an informer with settings and hooks of the reflector, and a function that is told
+    /// which objects the store refused because an index function failed.
     pub fn with(
         runtime: &R,
         source: Arc<dyn ListWatch<O>>,
@@ -105,7 +106,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         Self::builder(runtime, source).config(config).hooks(hooks).refused(refused).build()
     }
 
-    /// Begins an informer with settings of its own.
+    /// Begins an informer with custom settings.
     pub fn builder(runtime: &R, source: Arc<dyn ListWatch<O>>) -> Builder<O, R> {
         Builder::new(runtime, source)
     }
@@ -114,7 +115,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         let Built { source, config, mut hooks, refused, transform, check } = builder;
         let plain =
             Intake::new(runtime, |object: &O| -> Result<String, Cause> { metadata_key(object) });
-        // The queue transforms, and it alone: an object is transformed once (`cache:INV-26`).
+        // Only the queue transforms objects, so each is transformed once (`cache:INV-26`).
         let transforms = transform.is_some();
         let intake = match transform {
             None => plain.clone(),
@@ -123,7 +124,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         let version_of: VersionOf<O> = Arc::new(metadata_version);
         let store = IndexedStore::with_intake(runtime, plain, Some(version_of));
         let store = Arc::new(store);
-        // A transformer must not see an object again, and the check wants what really came.
+        // A transformer must not see an object again, and the check needs the objects as received.
         let known = (!transforms && check.is_none()).then(|| stored(&store));
         let readers = Arc::new(runtime.mutex(Readers::new(config.resync)));
         hooks.should_resync = resync_if_due(runtime, &readers, hooks.should_resync);
@@ -144,7 +145,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         }
     }
 
-    /// Returns the store, to be read and indexed. Nobody else writes to it.
+    /// Returns the store, for reading and indexing. Only the informer writes to it.
     pub fn store(&self) -> &Arc<IndexedStore<String, O, R>> {
         &self.store
     }
@@ -154,7 +155,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         self.reflector.last_resource_version()
     }
 
-    /// Tells whether the first list is in the store. Readers may still have it before them
+    /// Tells whether the first list is in the store. Readers may not have handled it yet
     /// (`cache:SI-14`, `SI-15`).
     pub fn has_synced(&self) -> bool {
         self.lock().has_synced
@@ -165,13 +166,13 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         self.lock().stage == Stage::Stopped
     }
 
-    /// Subscribes to changes, beginning with all objects that are there (`cache:SI-33`), before the
-    /// informer runs or while it does. Of one that has stopped the subscription is over.
+    /// Subscribes to changes, beginning with all existing objects (`cache:SI-33`), before the
+    /// informer runs or while it does. If the informer has stopped, the subscription is over.
     pub fn subscribe(&self) -> Subscription<ObjectChange<O>, R> {
         self.subscribe_with(Wants::default())
     }
 
-    /// As [`subscribe`](Self::subscribe), with wishes.
+    /// As [`subscribe`](Self::subscribe), with options.
     pub fn subscribe_with(&self, wants: Wants) -> Subscription<ObjectChange<O>, R> {
         let mut readers = self.lock();
         readers.forget_those_gone();
@@ -190,8 +191,8 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         Subscription::new(feed)
     }
 
-    /// Follows the collection until the token ends, on this thread. It returns when its handlers have
-    /// ended, too (`cache:SI-12`): each after the call that it is in.
+    /// Follows the collection until the token ends, on this thread. It returns when its handlers
+    /// have ended, too, each after its current call (`cache:SI-12`).
     ///
     /// # Errors
     /// It runs or ran already.
@@ -199,7 +200,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         self.runtime.block_on(self.run_async(token))
     }
 
-    /// As [`run`](Self::run), for tasks. To drop the future is to stop.
+    /// As [`run`](Self::run), for tasks. Dropping the future stops the informer.
     ///
     /// # Errors
     /// It runs or ran already.
@@ -212,7 +213,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
             readers.stage = Stage::Started;
             self.config.clone().resync(readers.check)
         };
-        let ending = Ending(self); // also if it is dropped, or something panics
+        let ending = Ending(self); // also if the future is dropped or something panics
         let reflect = async {
             self.reflector.run_with(config, &self.queue, token).await;
             self.queue.close();
@@ -231,9 +232,9 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         Ok(())
     }
 
-    /// Changes the store by what the queue gives, and tells of it.
+    /// Changes the store by the events of the queue, and tells readers of the changes.
     async fn process(&self, token: &CancelToken<R>) {
-        // Whether the list that came last is in the store, but for what was refused of it.
+        // Whether the last list is in the store, except for its refused objects.
         let mut stored = false;
         let apply = |batch: &Batch<String, O>| {
             let mut told = Line::new();
@@ -246,7 +247,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
                 }
             };
             let result = apply_what_can_be(&batch.events, batch.initial, &self.store, tell);
-            // What a list replaces is dropped by the caller, without the lock.
+            // The caller drops the replaced objects, without the lock.
             (told, before, readers.feeds.clone(), result)
         };
         loop {
@@ -261,7 +262,8 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
             if matches!(&batch.events[..], [Event::ReplacedAll(_)]) {
                 stored = !matches!(result, Err(ApplyError::Store(_)));
             }
-            // Before readers are told, so that one who is told of a version can wait for it.
+            // This comes before readers are told, so that a reader that is told of a version can
+            // wait for it.
             self.visible.advance(&batch.events, result.as_ref().err());
             if let Err(error) = result {
                 crate::caught::tell(|| (self.refused)(&error));
@@ -314,7 +316,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
     }
 }
 
-/// Notes what a transformer refused, so that nobody takes what is stored for it.
+/// Notes the states that a transformer refused, so that no reader takes the stored state for them.
 fn noted(
     refuse: impl Fn(String, u64) + Send + Sync + 'static,
     tell: Arc<dyn Fn(&Skipped) + Send + Sync>,
@@ -327,7 +329,7 @@ fn noted(
     })
 }
 
-/// The end of an informer: nobody is told anything more.
+/// The end of an informer: nothing more is told.
 struct Ending<'a, O: Handle + Described, R: Runtime>(&'a Informer<O, R>);
 
 impl<O: Handle + Described, R: Runtime> Drop for Ending<'_, O, R> {
@@ -352,7 +354,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
     }
 }
 
-/// One that never ran has its readers told, too, that nothing comes.
+/// Ends the feeds of an informer that never ran, too.
 impl<O: Handle + Described, R: Runtime> Drop for Informer<O, R> {
     fn drop(&mut self) {
         self.end();

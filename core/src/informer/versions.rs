@@ -1,10 +1,10 @@
-//! The versions of what goes through an informer.
+//! The versions of the events of an informer.
 
 use crate::delta_fifo::Delta;
 use crate::ordered_fifo::Event;
 use crate::store::Described;
 
-/// Returns the newest version that events have, of those that can be compared.
+/// Returns the newest version of the events, among those that are numbers.
 pub(super) fn newest<O: Described>(events: &[Event<String, O>]) -> Option<u64> {
     events.iter().filter_map(|event| of_event(event)?.parse().ok()).max()
 }
@@ -23,7 +23,7 @@ fn of_event<O: Described>(event: &Event<String, O>) -> Option<&str> {
         Event::Bookmark(bookmark) => return Some(&bookmark.resource_version),
         Event::SyncAll => return None,
         Event::Delta(Delta::Deleted(last)) => last.object()?,
-        // A resync shows what is stored, and a single object of a list may be older than the list.
+        // A resync shows stored objects, and a single object of a list may be older than the list.
         Event::Delta(Delta::Sync(_) | Delta::Replaced(_)) => return None,
         Event::Delta(Delta::Added(object) | Delta::Updated(object)) => object,
     };

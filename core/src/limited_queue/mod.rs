@@ -1,5 +1,5 @@
 //! The rate-limiting queue: failed items come back when a limiter says so (client-go
-//! `util/workqueue`). What a controller usually wants.
+//! `util/workqueue`). This is the usual queue of a controller.
 //!
 //! ```
 //! use std::time::Duration;
@@ -24,9 +24,9 @@
 //! assert_eq!(queue.num_requeues(&"default/web"), 0); // forgotten
 //! ```
 //!
-//! The limiter lives under the queue's lock and reads the queue's clock (`workqueue:RQ-8`). It must
-//! not call back into the queue (`workqueue:CV-6`). It limits retries alone: [`LimitedQueue::add`]
-//! is never delayed (`RQ-7`).
+//! The limiter is under the queue's lock and uses the queue's clock (`workqueue:RQ-8`). It must not
+//! call back into the queue (`workqueue:CV-6`). It limits only retries: [`LimitedQueue::add`] is
+//! never delayed (`RQ-7`).
 
 mod operations;
 mod state;
@@ -86,7 +86,7 @@ impl<K: Key + Hash, R: Runtime, L: Limiter<K>> LimitedQueue<K, R, L> {
 }
 
 impl<K: Key + Hash, R: Runtime, L: Limiter<K>, S: Storage<K>> LimitedQueue<K, R, L, S> {
-    /// Makes an empty queue with an order of delivery of your own (`workqueue:ST-1`).
+    /// Makes an empty queue with your own order of delivery (`workqueue:ST-1`).
     pub fn with_storage(runtime: &R, limiter: L, storage: S) -> Self {
         Self::with_host(runtime, hasher(runtime), Limited::new(limiter, storage))
     }
@@ -109,14 +109,14 @@ where
     /// Makes a queue around a given state, with a given hasher.
     ///
     /// # For harnesses
-    /// A state with items in it must have been filled with hashes of this hasher, which nobody
-    /// checks: another one finds none of them again.
+    /// If the state holds items, their hashes must come from this hasher. This is not checked: with
+    /// another hasher none of them is found again.
     #[cfg_attr(not(feature = "harness"), doc(hidden))]
     pub fn with_host(runtime: &R, hasher: B, host: H) -> Self {
         Self { monitor: Monitor::new(runtime, host), hasher }
     }
 
-    /// Adds an item when `delay` has passed from now, as
+    /// Adds an item after `delay`, as
     /// [`DelayingQueue::add_after`](crate::delaying_queue::DelayingQueue::add_after) does.
     #[inline]
     pub fn add_after(&self, key: K, delay: Duration) {
@@ -127,8 +127,8 @@ where
 
     /// Counts a failure of an item and adds it when the limiter says so (`workqueue:RQ-1`).
     ///
-    /// The failure counts also if the item waits for an earlier time already (`RQ-6`), and after
-    /// shutdown.
+    /// The failure counts even if the item already waits for an earlier time (`RQ-6`), and even
+    /// after shutdown.
     #[inline]
     pub fn add_rate_limited(&self, key: K) {
         let called = Some(self.monitor.runtime().now());
@@ -136,8 +136,8 @@ where
         self.monitor.call(AddRateLimited { key: Some(key), hash, called });
     }
 
-    /// Forgets the failures of an item. Neither takes it out of the queue nor ends its delivery
-    /// (`workqueue:RQ-3`).
+    /// Forgets the failures of an item. This neither removes it from the queue nor ends its
+    /// delivery (`workqueue:RQ-3`).
     pub fn forget(&self, key: &K) {
         let hash = self.hasher.hash_one(key);
         self.monitor.call(Forget::new(key.clone(), hash));
@@ -156,21 +156,21 @@ where
         self.monitor.call(Settle::new(token, outcome)).has_ended()
     }
 
-    /// Settles a delivery and takes the next item, as [`settle`](Self::settle) and then
-    /// [`take`](Self::take) would, with nobody between them.
+    /// Settles a delivery and takes the next item in one critical section, as
+    /// [`settle`](Self::settle) followed by [`take`](Self::take) would.
     #[must_use = "the delivery lasts until its token is done"]
     #[inline]
     pub fn settle_then_take(&self, token: Token, outcome: Outcome) -> Option<(Token, K)> {
         self.monitor.call_then(Settle::new(token, outcome), Get)
     }
 
-    /// Returns how often an item was given a delay, of zero too (`workqueue:DQ-4`).
+    /// Returns how often an item was given a delay, including delays of zero (`workqueue:DQ-4`).
     pub fn retries(&self) -> u64 {
         self.monitor.call(Retries)
     }
 
-    /// Refuses new items, drops those whose time has not come, and returns at once. Items that
-    /// wait to be handed out still are; every waiting caller wakes.
+    /// Refuses new items, drops those whose time has not come, and returns at once. Items that are
+    /// ready are still handed out; every waiting caller wakes.
     pub fn shut_down(&self) {
         self.monitor.call(ShutDown::new());
     }
@@ -178,8 +178,8 @@ where
     /// Processes items until the queue is shut down and empty: the loop of one worker
     /// (`workqueue:CL-1`).
     ///
-    /// What `process` answers decides what becomes of an item. Every delivery ends exactly once,
-    /// also if `process` panics; then the panic goes on to the caller, and the item is neither
+    /// The answer of `process` decides what happens to the item. Every delivery ends exactly once,
+    /// even if `process` panics; then the panic goes on to the caller, and the item is neither
     /// retried nor forgotten.
     pub fn work(&self, mut process: impl FnMut(&K) -> Outcome) {
         while let Some(item) = self.get() {

@@ -1,5 +1,5 @@
-//! The calls on a rate-limiting queue. What it shares with the delaying queue has the same names
-//! there.
+//! The calls on a rate-limiting queue. Calls that it shares with the delaying queue have the same
+//! names there.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -19,7 +19,7 @@ pub struct AddRateLimited<K> {
     pub key: Option<K>,
     /// Its hash.
     pub hash: u64,
-    /// When the call was made, which the delay counts from; `None` for the time of its step.
+    /// The time of the call, from which the delay counts; `None` for the time of its step.
     pub called: Option<Instant>,
 }
 
@@ -55,7 +55,7 @@ pub struct NumRequeues<K> {
 pub struct Settle<K> {
     /// The delivery.
     pub token: Token,
-    /// What became of the item.
+    /// The outcome of the item.
     pub outcome: Outcome,
     /// Keys that the limiter held for it, to drop outside the lock.
     pub left: Vec<K>,
@@ -91,7 +91,7 @@ crate::operations! {
     } valid = Limited::check
 }
 
-/// Calls that the delaying queue inside answers.
+/// Calls that are passed on to the inner delaying queue.
 macro_rules! pass_on {
     ($($op:ty => $ret:ty),+ $(,)?) => {
         $(impl<K: Key, L: Limiter<K>, S: Storage<K>> Operation<Limited<K, L, S>> for $op {

@@ -10,20 +10,20 @@ use crate::metrics::Metrics;
 use crate::queue::{Fifo, Key, Storage, Token};
 use crate::runtime::Instant;
 
-/// What became of an item that was processed (`workqueue:CL-1`).
+/// The outcome of an item that was processed (`workqueue:CL-1`).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Outcome {
     /// It succeeded: its failures are forgotten.
     Success,
-    /// It failed and is tried again when the limiter says so. Its failures are remembered: to
-    /// forget them would reset the back-off (`workqueue:CL-3`).
+    /// It failed and is tried again when the limiter says so. Its failures are remembered, because
+    /// forgetting them would reset the back-off (`workqueue:CL-3`).
     Retry,
-    /// It failed and is tried again after this time, whatever the limiter says; it counts the
-    /// failure.
+    /// It failed and is tried again after this time, whatever the limiter says. The limiter counts
+    /// the failure.
     RetryAfter(Duration),
     /// It failed for good: its failures are forgotten, and it is not tried again.
     GiveUp,
-    /// It succeeded and is to be processed again after a time (`workqueue:CL-9`).
+    /// It succeeded and will be processed again after this time (`workqueue:CL-9`).
     RequeueAfter(Duration),
 }
 
@@ -45,8 +45,8 @@ impl<K: Key, L: Limiter<K>, S: Storage<K>> Limited<K, L, S> {
         Self { delaying: Delaying::measured(storage, metrics), limiter }
     }
 
-    /// Counts a failure and adds the item when the limiter says so. The limiter comes first and
-    /// advances also after shutdown, when nothing is added (`workqueue:RQ-1`).
+    /// Counts a failure and adds the item when the limiter says so. The limiter is called first,
+    /// even after shutdown, when nothing is added (`workqueue:RQ-1`).
     pub(super) fn add_rate_limited(
         &mut self,
         key: &mut Option<K>,
@@ -60,8 +60,8 @@ impl<K: Key, L: Limiter<K>, S: Storage<K>> Limited<K, L, S> {
         }
     }
 
-    /// Does for an item in processing what its outcome asks for, except to end the delivery.
-    /// Nothing if the delivery has ended. Keys that the limiter needs no more go to `left`.
+    /// Does what an outcome asks for, except for ending the delivery. Does nothing if the delivery
+    /// has ended. Keys that the limiter no longer needs go to `left`.
     pub(super) fn settle(
         &mut self,
         token: Token,
@@ -89,7 +89,7 @@ impl<K: Key, L: Limiter<K>, S: Storage<K>> Limited<K, L, S> {
         self.delaying.add_slot_after(slot, now, delay, cx);
     }
 
-    /// Does what an outcome asks for without the limiter, which panicked.
+    /// Does what an outcome asks for without the limiter, after the limiter panicked.
     pub(super) fn requeue(&mut self, token: Token, outcome: Outcome, cx: &mut Cx<'_>) {
         let delay = match outcome {
             Outcome::Success | Outcome::GiveUp => return,
@@ -101,7 +101,7 @@ impl<K: Key, L: Limiter<K>, S: Storage<K>> Limited<K, L, S> {
         }
     }
 
-    /// Returns the delaying queue inside.
+    /// Returns the inner delaying queue.
     pub fn delaying(&self) -> &Delaying<K, S> {
         &self.delaying
     }

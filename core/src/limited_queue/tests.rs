@@ -260,7 +260,7 @@ fn a_panicking_limiter_leaves_nothing_undone() {
     assert!(queue.settle(token, Outcome::Success));
 }
 
-/// An order that loses what it is given.
+/// An order that loses its items.
 struct Forgetful;
 
 impl Storage<u8> for Forgetful {

@@ -1,4 +1,4 @@
-//! A token bucket as a limiter: how often retries are scheduled, whichever items they are of.
+//! A token bucket as a limiter: it paces retries, whatever their items.
 
 use std::time::Duration;
 
@@ -10,9 +10,9 @@ use super::{Limiter, Rate, TokenBucket};
 
 /// One token bucket for all items (`workqueue:RL-15`).
 ///
-/// It paces the scheduling of retries, not the number of items processed at a time (`RL-19`). No
-/// reservation is ever given back: asking faster than the rate makes delays grow without bound,
-/// also if it is the same item every time (`RL-16`).
+/// It paces the scheduling of retries, not the number of items processed at a time (`RL-19`).
+/// Reservations are never given back: asking faster than the rate makes delays grow without limit,
+/// even for a single item (`RL-16`).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Bucket(TokenBucket);
 

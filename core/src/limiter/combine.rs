@@ -1,4 +1,4 @@
-//! Limiters made of limiters.
+//! Limiters that combine other limiters.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use crate::slab::Item;
 
 use super::Limiter;
 
-/// Asks every part and answers with the longest delay (`workqueue:RL-20`).
+/// Asks every part and returns the longest delay (`workqueue:RL-20`).
 ///
-/// `MaxOf((a, b))` holds two limiters of different types, `MaxOf(vec)` any number of one type,
-/// which may be `Box<dyn Limiter<K>>`. Without parts it never delays.
+/// `MaxOf((a, b))` holds two limiters of different types, `MaxOf(vec)` any number of limiters of
+/// one type, which may be `Box<dyn Limiter<K>>`. Without parts it never delays.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MaxOf<P>(pub P);
 
@@ -55,7 +55,8 @@ impl<K, L: Limiter<K>> Limiter<K> for MaxOf<Vec<L>> {
     }
 }
 
-/// Cuts the delays of another limiter, whose state advances as if it did not (`RL-22`).
+/// Limits the delays of another limiter, whose state advances as if they were not limited
+/// (`RL-22`).
 #[derive(Clone, PartialEq, Debug)]
 pub struct WithMaxWait<L> {
     pub(super) limiter: L,
@@ -63,7 +64,7 @@ pub struct WithMaxWait<L> {
 }
 
 impl<L> WithMaxWait<L> {
-    /// Makes a limiter that answers as `limiter` does, but never more than `max`.
+    /// Makes a limiter that returns the delays of `limiter`, but at most `max`.
     pub fn new(limiter: L, max: Duration) -> Self {
         Self { limiter, max }
     }

@@ -2,7 +2,7 @@
 
 use crate::slab::{Item, Slab};
 
-/// Counts per item. Items that never failed take no room (`workqueue:RL-1`).
+/// Counts per item. Items that never failed use no memory (`workqueue:RL-1`).
 #[derive(Clone, Debug)]
 pub(super) struct Failures<K>(Slab<K, u32>);
 
@@ -21,7 +21,7 @@ impl<K: Eq + Clone> Failures<K> {
         before
     }
 
-    /// Forgets an item; its key goes to `left`.
+    /// Forgets an item; a key that is no longer needed goes to `left`.
     pub(super) fn forget(&mut self, item: Item<'_, K>, left: &mut Vec<K>) {
         if let Some(slot) = self.0.find(item) {
             *self.0.value_mut(slot) = 0;
@@ -37,7 +37,7 @@ impl<K: Eq + Clone> Failures<K> {
         self.0.len()
     }
 
-    /// Starts an item at a count that a test cannot wait for.
+    /// Sets the count of an item, for counts that a test cannot wait for.
     #[cfg(test)]
     pub(super) fn set(&mut self, item: Item<'_, K>, count: u32) {
         let slot = self.0.intern_copy(item);

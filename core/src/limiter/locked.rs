@@ -1,4 +1,4 @@
-//! A limiter under a lock, for callers that have no queue around it.
+//! A limiter under a lock, for callers without a queue.
 
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
@@ -13,10 +13,11 @@ use crate::slab::{Item, hasher};
 
 use super::Limiter;
 
-/// A limiter that any number of threads may ask; every call is atomic. Clones share its state.
+/// A limiter for any number of threads; every call is atomic. Clones share its state.
 ///
-/// A clone is a [`Limiter`] itself, so one state can serve two queues. Then a forget in one
-/// resets the other too (`workqueue:RL-26`), which is why queues share nothing unless told to.
+/// A clone is itself a [`Limiter`], so one state can serve two queues. Then forgetting an item in
+/// one queue resets it in the other, too (`workqueue:RL-26`). That is why queues share nothing by
+/// default.
 pub struct RateLimiter<K, L, R, B = SeedableRandomState>
 where
     L: Limiter<K>,
@@ -40,7 +41,7 @@ impl<K: Hash, L: Limiter<K>, R: Runtime> RateLimiter<K, L, R> {
 }
 
 impl<K: Hash, L: Limiter<K>, R: Runtime, B: BuildHasher> RateLimiter<K, L, R, B> {
-    /// As [`new`](RateLimiter::new), with a hasher of your own.
+    /// As [`new`](RateLimiter::new), with your own hasher.
     pub fn with_hasher(runtime: &R, hasher: B, limiter: L) -> Self {
         let limiter = runtime.mutex(limiter);
         let shared = Arc::new(Shared { runtime: runtime.clone(), limiter, hasher });
@@ -78,7 +79,7 @@ impl<K: Hash, L: Limiter<K>, R: Runtime, B: BuildHasher> RateLimiter<K, L, R, B>
     }
 }
 
-/// Hashes anew: two queues that share a limiter have each a hasher of their own.
+/// Hashes again, because two queues that share a limiter have different hashers.
 impl<K, L, R, B> Limiter<K> for RateLimiter<K, L, R, B>
 where
     K: Hash + 'static,

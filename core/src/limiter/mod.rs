@@ -1,18 +1,18 @@
-//! How long to wait: limiters per item and shared, the token bucket, flow control, the keyed
+//! How long to wait: limiters per item and shared, the token bucket, flow control, and the keyed
 //! back-off.
 //!
-//! | part | what it answers |
+//! | part | question that it answers |
 //! |---|---|
 //! | [`Limiter`] | how long a failed item waits before it is tried again |
-//! | [`Exponential`], [`FastSlow`] | depending on how often that item failed |
-//! | [`Bucket`] | depending on how much is tried at all |
+//! | [`Exponential`], [`FastSlow`] | the same, by how often that item failed |
+//! | [`Bucket`] | the same, by how much is tried in total |
 //! | [`MaxOf`], [`WithMaxWait`] | a combination |
 //! | [`RateLimiter`] | any of them under a lock, for any number of threads |
 //! | [`TokenBucket`] | the arithmetic of a number of tokens per second |
 //! | [`FlowLimiter`] | whether, or when, a caller may go on |
-//! | [`KeyedBackoff`] | how long a key backs off after the events it had |
+//! | [`KeyedBackoff`] | how long a key backs off after its events |
 //!
-//! Limiters, bucket and back-off are plain values: a call says what time it is and never waits.
+//! Limiters, buckets and back-offs are plain values: every call passes the time and never waits.
 //! Delays saturate at [`FOREVER`] and are exact to the nanosecond.
 //!
 //! ```
@@ -60,20 +60,20 @@ for_harness! {
     use flow::{Gate, GateOp, GateRet, Pass, Stop};
 }
 
-/// Says how long failed items wait. A plain value: to share it, put it under a lock.
+/// Decides how long failed items wait. A plain value; to share it, put it under a lock.
 pub trait Limiter<K>: Send + 'static {
     /// Counts a failure of an item and returns how long it waits before it is tried again.
     fn when(&mut self, item: Item<'_, K>, now: Instant) -> Duration;
 
-    /// Forgets the failures of an item, which succeeded or is given up. Keys that the limiter held
-    /// for it go to `left`, to drop outside the lock: dropping a key runs foreign code.
+    /// Forgets the failures of an item that succeeded or is given up. Keys that the limiter held
+    /// for it go to `left`, to be dropped outside the lock: dropping a key runs foreign code.
     fn forget(&mut self, item: Item<'_, K>, left: &mut Vec<K>);
 
     /// Returns how often an item failed since it was last forgotten.
     fn num_requeues(&self, item: Item<'_, K>) -> u32;
 
-    /// Tells whether [`when`](Self::when) looks at the time. Where it does not, a caller may name
-    /// any, and spares itself the clock.
+    /// Tells whether [`when`](Self::when) uses the time. If not, a caller may pass any time and
+    /// need not read the clock.
     fn reads_time(&self) -> bool {
         true
     }
@@ -97,18 +97,19 @@ impl<K: 'static, L: Limiter<K> + ?Sized> Limiter<K> for Box<L> {
     }
 }
 
-/// The default of controllers: 5 ms doubling up to 1000 s per item, and not more than 10 retries
+/// The default limiter of controllers: 5 ms doubling up to 1000 s per item, and at most 10 retries
 /// a second after a burst of 100 (`workqueue:RL-23`).
 pub type DefaultLimiter<K> = MaxOf<(Exponential<K>, Bucket)>;
 
-/// Makes the default of controllers (`workqueue:RL-23`).
+/// Makes the default limiter of controllers (`workqueue:RL-23`).
 #[must_use]
 pub fn default_controller<K: Eq + Clone>() -> DefaultLimiter<K> {
     let per_item = Exponential::new(Duration::from_millis(5), Duration::from_secs(1000));
     MaxOf((per_item, Bucket::new(Rate::per_second(10.0), 100)))
 }
 
-/// Makes the default that looks at items alone: 1 ms doubling up to 1000 s (`workqueue:RL-24`).
+/// Makes the default limiter that only counts per item: 1 ms doubling up to 1000 s
+/// (`workqueue:RL-24`).
 #[must_use]
 pub fn default_item_based<K: Eq + Clone>() -> Exponential<K> {
     Exponential::new(Duration::from_millis(1), Duration::from_secs(1000))

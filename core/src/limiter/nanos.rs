@@ -1,10 +1,10 @@
-//! Durations as signed nanoseconds: where the rules subtract times, the sign counts.
+//! Durations as signed nanoseconds, because rules that subtract times need the sign.
 
 use std::time::Duration;
 
 use crate::runtime::Instant;
 
-/// The longest delay there is, about 292 years: "never" (`workqueue:CV-3`).
+/// The longest delay, about 292 years: "never" (`workqueue:CV-3`).
 pub const FOREVER: Duration = Duration::from_nanos(i64::MAX as u64);
 
 /// Returns a duration as nanoseconds, at most [`FOREVER`].
@@ -17,7 +17,7 @@ pub(crate) fn duration(nanos: i64) -> Duration {
     Duration::from_nanos(u64::try_from(nanos).unwrap_or(0))
 }
 
-/// Returns the time from `earlier` to `later`, negative if they are the other way round.
+/// Returns the time from `earlier` to `later`; negative if they are reversed.
 pub(crate) fn between(earlier: Instant, later: Instant) -> i64 {
     let difference = i128::from(later.as_nanos()) - i128::from(earlier.as_nanos());
     i64::try_from(difference).unwrap_or(if difference < 0 { i64::MIN } else { i64::MAX })

@@ -1,4 +1,4 @@
-//! Limiters that look at one item alone: the more often it failed, the longer it waits.
+//! Limiters that count per item: the more often an item failed, the longer it waits.
 
 use std::time::Duration;
 
@@ -20,8 +20,8 @@ pub struct Exponential<K> {
 }
 
 impl<K: Eq + Clone> Exponential<K> {
-    /// Makes a limiter that answers `base`, twice that, four times that, ... and never more than
-    /// `max`, which also holds if `base` is greater (`workqueue:RL-6`).
+    /// Makes a limiter that returns `base`, twice that, four times that and so on, but never more
+    /// than `max`. The maximum also holds if `base` is greater (`workqueue:RL-6`).
     #[must_use]
     pub fn new(base: Duration, max: Duration) -> Self {
         let max = if base.is_zero() { base } else { max }; // nothing doubles to nothing
@@ -34,7 +34,7 @@ impl<K: Eq + Clone> Exponential<K> {
         self.failures.len()
     }
 
-    /// Returns the delay of a failure that follows `failures` others.
+    /// Returns the delay of a failure after `failures` earlier ones.
     #[inline]
     fn delay_after(&self, failures: u32) -> Duration {
         // `base << failures` stays below 2^63 as long as the sign bit is zero (`RL-8`).
@@ -63,7 +63,7 @@ impl<K: Eq + Clone + Send + 'static> Limiter<K> for Exponential<K> {
     }
 }
 
-/// Some short delays, then long ones (`workqueue:RL-13`).
+/// A few short delays, then long ones (`workqueue:RL-13`).
 ///
 /// Remembers an item from its first failure until it is forgotten.
 #[derive(Clone, Debug)]
@@ -75,8 +75,8 @@ pub struct FastSlow<K> {
 }
 
 impl<K: Eq + Clone> FastSlow<K> {
-    /// Makes a limiter that answers `fast` to the first `max_fast` failures of an item, and
-    /// `slow` to all later ones.
+    /// Makes a limiter that returns `fast` for the first `max_fast` failures of an item, and `slow`
+    /// for all later ones.
     #[must_use]
     pub fn new(fast: Duration, slow: Duration, max_fast: u32) -> Self {
         Self { fast: nanos(fast), slow: nanos(slow), max_fast, failures: Failures::new() }

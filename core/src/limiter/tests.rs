@@ -265,7 +265,7 @@ fn a_shared_limiter_shares_its_counts_between_threads_and_queues() {
         runtime.join(thread).unwrap();
     }
     assert_eq!(limiter.num_requeues(&"a"), 20);
-    // Two queues hash differently; the shared state does not mind.
+    // Two queues hash differently, which does not matter to the shared state.
     let (mut one, mut other) = (limiter.clone(), limiter.clone());
     assert_eq!(Limiter::when(&mut one, Item::new(&"a", 1), NOW), ns(1 << 20));
     assert_eq!(Limiter::when(&mut other, Item::new(&"a", 2), NOW), ns(1 << 21));

@@ -1,23 +1,23 @@
-//! Several calls of one kind in one critical section: the same calls one after the other, and
-//! nobody else between them.
+//! Several calls of one kind in one critical section, one after the other with no other call
+//! between them.
 
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::{Cx, Embed, Machine, Operation, Step};
 
-/// Calls that return at once, one after the other. It returns what they return.
+/// Calls that never wait, made one after the other. Returns all their results.
 #[derive(Clone, Debug)]
 pub struct Many<O>(pub Vec<O>);
 
-/// One call again and again: until it has given `most` values, or gives none, or would wait.
+/// Repeats a call until it has returned `most` values, returns none, or would wait.
 ///
-/// It waits as the call itself does while it has nothing to return, and never for more than one
-/// value. It returns nothing where the call alone would return `None`. A step that panics ends it:
-/// values that it has by then are returned.
+/// It waits like the call itself while it has no value, but never for a second one. It returns
+/// nothing where the call would return `None`. If a step panics, it ends and returns the values so
+/// far.
 #[derive(Clone, Debug)]
 pub struct UpTo<O> {
-    /// How many values are enough.
+    /// The largest number of values.
     pub most: NonZeroUsize,
     /// The call.
     pub call: O,
@@ -65,7 +65,7 @@ where
                 Ok(Step::Held(_)) => panic!("a call that is repeated does not keep the lock"),
                 Err(panic) if taken.is_empty() => resume_unwind(panic),
                 Err(panic) => {
-                    cx.left.push(panic); // the next call meets it
+                    cx.left.push(panic); // the next call will report it
                     break;
                 }
             }
@@ -88,7 +88,7 @@ mod tests {
     use crate::machine::{Boxed, Host};
     use crate::runtime::{Ambient, Instant};
 
-    /// Hands out the numbers below its own, the largest first; ends at zero if it is told to.
+    /// Hands out the numbers below its own, the largest first; at zero it ends if told to.
     #[derive(Debug, Default)]
     pub struct Countdown {
         left: u8,
@@ -181,7 +181,7 @@ mod tests {
         assert_ne!(clock.now(), now);
     }
 
-    /// Until when who finds nothing waits, and whom that wakes.
+    /// A shared time until which callers without a result wait, and the wake-ups for that.
     #[derive(Debug)]
     pub struct Later(Instant);
 

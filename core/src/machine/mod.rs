@@ -1,12 +1,13 @@
 //! Pure decisions: a part that waits or wakes, without lock, clock or thread.
 //!
-//! A [`Machine`] is a state and the steps that change it. A step returns what happened and, in
-//! [`Cx::wakes`], whom to wake, as plain data: the [`Monitor`](crate::monitor::Monitor) applies it
-//! to threads and tasks, a state explorer to its own model of them, a recorder writes it down.
+//! A [`Machine`] is a state and the steps that change it. A step returns its result and, in
+//! [`Cx::wakes`], the sleepers to wake, as plain data. The [`Monitor`](crate::monitor::Monitor)
+//! applies it to threads and tasks, a state explorer to its own model of them, and a recorder
+//! writes it down.
 //!
-//! Each kind of call is a type of its own ([`Operation`]), so the shipped path carries no enum;
-//! [`operations!`](crate::operations) writes the enum beside them, which is the *data form* that
-//! harness, fuzzer, replay and mutants drive through `dyn Machine`.
+//! Each kind of call is its own type ([`Operation`]), so the normal path needs no enum.
+//! [`operations!`](crate::operations) also writes the enum of all calls. This is the *data form*,
+//! through which harnesses, fuzzers, replays and mutants drive a machine as `dyn Machine`.
 
 mod many;
 mod operations;
@@ -21,26 +22,26 @@ pub use many::{Many, UpTo};
 pub(crate) use operations::operations;
 pub use wakes::{CHANNELS, Channel, Wakes};
 
-/// How many items one step makes ready because their time has come: what others wait for the lock
-/// must not depend on how many there are. Several calls in one step make ready one more for each.
+/// How many due items one step makes ready at most, so that the wait for the lock does not depend
+/// on their number. Several calls in one step make one more ready for each.
 pub const AT_ONCE: usize = 64;
 
-/// The surroundings of a step, and the place where it says whom to wake.
+/// The environment of a step, and its place for the sleepers to wake.
 pub struct Cx<'a> {
-    /// Whom the step wakes.
+    /// The sleepers that the step wakes.
     pub wakes: Wakes,
-    /// What foreign code panicked with that the step went on without: dropped without the lock.
+    /// Payloads of panics in foreign code that the step survived; dropped outside the lock.
     pub(crate) left: Vec<Panic>,
     ambient: &'a dyn Ambient,
     now: Option<Instant>,
-    /// The caller was woken, and has taken nothing for that yet.
+    /// The caller was woken, and has not taken anything for that yet.
     woken: bool,
-    /// How many items the step may still make ready because their time has come.
+    /// How many due items the step may still make ready.
     pub(crate) left_to_move: usize,
 }
 
 impl<'a> Cx<'a> {
-    /// Makes the surroundings of one step.
+    /// Makes the environment of one step.
     #[inline]
     pub fn new(ambient: &'a dyn Ambient) -> Self {
         Self {
@@ -58,8 +59,8 @@ impl<'a> Cx<'a> {
         Self { woken, ..Self::new(ambient) }
     }
 
-    /// The caller takes one of the items that this step added, so one less of those who sleep need
-    /// look. A caller that was woken itself takes what it was woken for.
+    /// The caller takes one of the items that this step added, so one sleeper less need be woken. A
+    /// caller that was woken itself takes the item that it was woken for.
     #[inline]
     pub fn takes_one(&mut self, on: Channel) {
         if !std::mem::take(&mut self.woken) {
@@ -73,7 +74,7 @@ impl<'a> Cx<'a> {
         *self.now.get_or_insert_with(|| self.ambient.now())
     }
 
-    /// Returns where the step takes its times and random numbers from.
+    /// Returns the source of the step's times and random numbers.
     pub fn ambient(&self) -> &'a dyn Ambient {
         self.ambient
     }
@@ -88,7 +89,7 @@ impl<'a> Cx<'a> {
         self.ambient.entropy()
     }
 
-    /// Returns the time that this step read, `None` if it did not ask.
+    /// Returns the time that this step read; `None` if it read none.
     pub fn time_read(&self) -> Option<Instant> {
         self.now
     }
@@ -100,7 +101,7 @@ impl std::fmt::Debug for Cx<'_> {
     }
 }
 
-/// What one step decided.
+/// The decision of one step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step<R> {
     /// The call is over.
@@ -108,17 +109,17 @@ pub enum Step<R> {
     /// The call is over, but the lock stays held until the follow-up operation has been stepped
     /// ([`Monitor::around`](crate::monitor::Monitor::around)).
     Held(R),
-    /// Nothing was decided: sleep, then step the same operation again.
+    /// Nothing was decided. Sleep, then step the same operation again.
     Wait {
         /// Where to sleep.
         on: Channel,
-        /// How long at most; `None` without limit.
+        /// The end of the sleep; `None` for no limit.
         until: Option<Instant>,
     },
 }
 
 impl<R> Step<R> {
-    /// Nothing was decided yet, and there is more to do than one step does: others may have the lock
+    /// Nothing was decided yet, because the work takes more than one step. Others may have the lock
     /// in between.
     #[must_use]
     pub const fn again(on: Channel) -> Self {
@@ -136,13 +137,13 @@ impl<R> Step<R> {
     }
 }
 
-/// What a call leaves behind that others need: its shell passes it on to one who sleeps.
+/// Something that a call leaves behind and others need; the shell passes it on to a sleeper.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Passed {
-    /// The wake-up of a call that ends without having looked.
+    /// The wake-up of a call that ends before it could use it.
     WakeUp,
-    /// The timer that a call held for all of its kind who wait for the same time.
+    /// The timer that a call held for all callers of its kind that wait for the same time.
     Timer,
 }
 
@@ -156,13 +157,13 @@ pub trait Machine: Send + 'static {
     /// Runs one critical section of a call.
     fn step(&mut self, op: &mut Self::Op, cx: &mut Cx<'_>) -> Step<Self::Ret>;
 
-    /// Gives up a call that waits: what its steps have registered is undone.
+    /// Gives up a call that waits, and undoes everything that its steps have registered.
     fn cancel(&mut self, op: &mut Self::Op, cx: &mut Cx<'_>) {
         let _ = (op, cx);
     }
 
     /// Tells whether the shell passes on what a call leaves behind. It always does; a machine that
-    /// says no stands in for a shell that forgets it.
+    /// returns false simulates a shell that forgets to.
     fn passes_on(&mut self, what: Passed) -> bool {
         let _ = what;
         true
@@ -171,11 +172,11 @@ pub trait Machine: Send + 'static {
     /// Checks the state against its own rules.
     ///
     /// # Panics
-    /// If a rule is broken, naming it. Harnesses call this after every step.
+    /// If a rule is violated; the message names it. Harnesses call this after every step.
     fn assert_valid(&self) {}
 }
 
-/// One kind of call on the machine `M`: its arguments, and what must survive between its steps.
+/// One kind of call on the machine `M`: its arguments, and its state between steps.
 pub trait Operation<M: Machine>: Embed<M> {
     /// Whether all calls that wait on its channel wait until the same time, which is the machine's.
     ///
@@ -187,7 +188,7 @@ pub trait Operation<M: Machine>: Embed<M> {
     /// and loses nothing.
     fn step(&mut self, machine: &mut M, cx: &mut Cx<'_>) -> Step<Self::Ret>;
 
-    /// Gives the call up after a wait, when its future is dropped.
+    /// Gives up the call after a wait, when its future is dropped.
     fn cancel(&mut self, machine: &mut M, cx: &mut Cx<'_>) {
         let _ = (machine, cx);
     }
@@ -195,17 +196,17 @@ pub trait Operation<M: Machine>: Embed<M> {
 
 /// An operation as a value of the machine's enum; written by [`operations!`](crate::operations).
 pub trait Embed<M: Machine>: Clone + Send + 'static {
-    /// What the call returns.
+    /// The result of the call.
     type Ret: Send + 'static;
     /// Wraps the operation.
     fn embed(self) -> M::Op;
-    /// Unwraps what [`embed`](Self::embed) made.
+    /// Unwraps a value from [`embed`](Self::embed).
     fn project(op: M::Op) -> Self;
     /// Unwraps the result of this kind of call.
     fn result(ret: M::Ret) -> Self::Ret;
 }
 
-/// What a monitor holds: the machine itself, as shipped, or a boxed one, as harnesses need it.
+/// The content of a monitor: the machine itself in production, or a boxed one in harnesses.
 pub trait Host<M: Machine>: Send + 'static {
     /// Steps an operation.
     fn run<O: Operation<M>>(&mut self, op: &mut O, cx: &mut Cx<'_>) -> Step<O::Ret>;
@@ -235,7 +236,7 @@ impl<M: Machine> Host<M> for M {
     }
 }
 
-/// A machine behind a pointer: recorded, mutated, replaced at will.
+/// A machine behind a pointer, so that it can be recorded, mutated or replaced.
 pub struct Boxed<M: Machine>(pub Box<dyn Machine<Op = M::Op, Ret = M::Ret>>);
 
 impl<M: Machine> Host<M> for Boxed<M> {

@@ -3,7 +3,7 @@
 /// Writes, for the operations of a machine, the enum of calls, the enum of results, and the
 /// [`Machine`](crate::machine::Machine) that steps them.
 ///
-// Without the feature the macro is the crate's own.
+// Without the feature the macro is private to the crate.
 #[cfg_attr(feature = "harness", doc = "```")]
 #[cfg_attr(not(feature = "harness"), doc = "```ignore")]
 /// use seatrial_core::machine::{Cx, Machine, Operation, Step};
@@ -38,10 +38,10 @@
 /// assert!(matches!(counter.step(&mut Op::Read(Read), &mut cx), Step::Done(Ret::Read(2))));
 /// ```
 ///
-/// The brackets hold the type parameters, each with one bound: `[K: Key]`,
-/// `[K: Key, S: Storage<K>]`. The first parameters that the operations themselves carry are named
-/// again after a semicolon, `[K: Key, S: Storage<K>; K]`; without it they carry all. A machine
-/// that checks itself says `valid = path::to::check` after the braces.
+/// The brackets hold the type parameters, each with one bound: `[K: Key]`, `[K: Key, S:
+/// Storage<K>]`. If the operations use only the first parameters, these are repeated after a
+/// semicolon: `[K: Key, S: Storage<K>; K]`; otherwise they use all. A machine that checks itself
+/// adds `valid = path::to::check` after the braces.
 #[cfg_attr(feature = "harness", macro_export)]
 macro_rules! operations {
     ($g:tt $m:ty : $op:ident, $ret:ident { $($v:ident($t:ty) -> $r:ty),+ $(,)? } $(valid = $valid:expr)?) => {

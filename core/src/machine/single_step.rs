@@ -1,4 +1,4 @@
-//! Steps a machine without a lock, at times that a test chooses.
+//! Steps a machine without a lock, at times that a test sets.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::{Cx, Machine, Operation, Step, Wakes};
 use crate::runtime::{Ambient, Instant, WallTime};
 
-/// A clock that stands still until it is moved, and randomness that is always the same.
+/// A clock that moves only by hand, and constant random numbers.
 #[derive(Debug, Default)]
 pub(crate) struct HandClock(AtomicU64);
 
@@ -35,7 +35,7 @@ impl HandClock {
 pub(crate) struct ByHand<M> {
     pub(crate) machine: M,
     pub(crate) clock: HandClock,
-    /// Whom the last step woke.
+    /// The sleepers that the last step woke.
     pub(crate) woken: Wakes,
 }
 
@@ -57,8 +57,8 @@ impl<M: Machine> ByHand<M> {
         step
     }
 
-    /// Runs a call that does not wait. One that does a part of its work in each step is stepped again at
-    /// once, as the monitor does it.
+    /// Runs a call that does not wait. If it does its work in several steps, it is stepped again at
+    /// once, as the monitor does.
     pub(crate) fn call<O: Operation<M>>(&mut self, mut op: O) -> O::Ret {
         let mut woken = Wakes::default();
         loop {
@@ -75,7 +75,7 @@ impl<M: Machine> ByHand<M> {
         }
     }
 
-    /// Runs a call that waits; returns until when.
+    /// Runs a call that waits; returns the end of the wait.
     pub(crate) fn waits<O: Operation<M>>(&mut self, op: O) -> Option<Instant> {
         match self.step(op) {
             Step::Wait { until, .. } => until,
@@ -88,7 +88,7 @@ impl<M: Machine> ByHand<M> {
     }
 }
 
-/// Puts a state wrong in one way after the other, and sees that its check notices each of them.
+/// Breaks a state in one way after the other, and checks that `check` notices each.
 pub(crate) fn each_is_noticed<S>(
     make: impl Fn() -> S,
     breaks: impl IntoIterator<Item = impl Fn(&mut S)>,

@@ -1,4 +1,4 @@
-//! What a step is told of its surroundings.
+//! The environment that a step sees.
 #![cfg(feature = "queues")]
 
 use std::time::Duration;

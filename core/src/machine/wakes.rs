@@ -1,31 +1,31 @@
-//! Whom a step wakes, as plain data.
+//! The sleepers that a step wakes, as plain data.
 
 use std::fmt;
 
-/// A place where callers of one machine sleep. All sleepers of one channel are interchangeable;
-/// where they are not, wake them all.
+/// A place where callers of one machine sleep. All sleepers of one channel are interchangeable; if
+/// they are not, wake all of them.
 pub type Channel = u8;
 
 /// How many channels a machine has.
 pub const CHANNELS: usize = 4;
 
-/// Whom to wake, per channel: filled by a step, applied by its caller.
+/// The sleepers to wake on each channel: filled by a step, applied by its caller.
 ///
-/// One number with sixteen bits per channel: the upper one says that an earlier time is to be
-/// learned, the others count.
+/// One number with sixteen bits per channel: the highest bit means that sleepers must learn of an
+/// earlier time, the others count sleepers.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Wakes(u64);
 
 const BITS: u32 = u64::BITS / CHANNELS as u32;
 
-/// The bit that says that an earlier time is to be learned.
+/// The bit which means that sleepers must learn of an earlier time.
 const EARLIER: u16 = 1 << (BITS - 1);
 
 impl Wakes {
-    /// Stands for everybody who sleeps on a channel.
+    /// All sleepers of a channel.
     pub const ALL: u16 = u16::MAX;
 
-    /// The most that are counted one by one.
+    /// The largest number that is counted.
     const MOST: u16 = EARLIER - 1;
 
     /// Wakes one more sleeper.
@@ -56,12 +56,12 @@ impl Wakes {
         }
     }
 
-    /// Says that the time until which all sleepers of a channel wait has become earlier
+    /// Says that the common deadline of all sleepers of a channel has become earlier
     /// ([`SHARES_TIME`](super::Operation::SHARES_TIME)).
     ///
-    /// Where every sleeper has a timer of its own, all must look. A
-    /// [`Monitor`](crate::monitor::Monitor), in which one thread and one task hold a timer for the
-    /// others, wakes one more of each.
+    /// If every sleeper had its own timer, all would have to wake. In a
+    /// [`Monitor`](crate::monitor::Monitor) one thread and one task hold a timer for the others, so
+    /// it wakes one more thread and one more task.
     #[inline]
     pub fn earlier(&mut self, on: Channel) {
         self.put(on, self.raw(on) | EARLIER);
@@ -73,7 +73,7 @@ impl Wakes {
         self.put(on, Self::ALL);
     }
 
-    /// Returns whom two steps of one critical section wake together.
+    /// Returns the sleepers that two steps of one critical section wake together.
     #[inline]
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
@@ -88,15 +88,15 @@ impl Wakes {
         self
     }
 
-    /// Tells whether anybody is to be woken.
+    /// Tells whether any sleeper must wake.
     #[inline]
     #[must_use]
     pub fn any(&self) -> bool {
         self.0 != 0
     }
 
-    /// Returns how many sleepers of a channel are to be woken if each has a timer of its own;
-    /// [`Wakes::ALL`] for all.
+    /// Returns how many sleepers of a channel must wake if each has its own timer; [`Wakes::ALL`]
+    /// for all.
     #[inline]
     #[must_use]
     pub fn get(&self, on: Channel) -> u16 {
@@ -104,7 +104,7 @@ impl Wakes {
         if raw & EARLIER != 0 { Self::ALL } else { raw }
     }
 
-    /// Returns how many sleepers of a channel are to be woken if none need learn of an earlier time;
+    /// Returns how many sleepers of a channel must wake if none needs to learn of an earlier time;
     /// [`Wakes::ALL`] for all.
     #[must_use]
     pub(crate) fn counted(&self, on: Channel) -> u16 {
@@ -114,15 +114,15 @@ impl Wakes {
         }
     }
 
-    /// Tells whether somebody who sleeps on a channel must learn of an earlier time, beside those
-    /// who are counted.
+    /// Tells whether a sleeper of a channel must learn of an earlier time, in addition to those
+    /// that are counted.
     #[must_use]
     pub(crate) fn is_earlier(&self, on: Channel) -> bool {
         let raw = self.raw(on);
         raw != Self::ALL && raw & EARLIER != 0
     }
 
-    /// Replaces the number for one channel.
+    /// Sets the number for one channel.
     #[inline]
     pub fn set(&mut self, on: Channel, count: u16) {
         self.put(on, if count < Self::MOST { count } else { Self::ALL });
@@ -140,7 +140,7 @@ impl Wakes {
     }
 }
 
-/// Returns where the number of a channel begins.
+/// Returns the position of a channel's number.
 ///
 /// # Panics
 /// If there is no such channel.

@@ -1,16 +1,15 @@
-//! What is in processing, and since when.
+//! The items in processing, and since when.
 
 use std::time::Duration;
 
 use crate::runtime::Instant;
 use crate::slab::{Slot, Sparse};
 
-/// The items in processing, named by their slots.
+/// The items in processing, by their slots.
 #[derive(Clone, Debug)]
 pub(crate) struct Busy {
     since: Sparse<Since>,
-    /// The slots in processing: to sum them up, none of the others is looked at
-    /// (`workqueue:CX-8`).
+    /// The slots in processing. A sum over them visits no other slots (`workqueue:CX-8`).
     slots: Vec<Slot>,
 }
 
@@ -27,14 +26,14 @@ impl Busy {
         Self { since: Sparse::new(), slots: Vec::new() }
     }
 
-    /// An item was handed out.
+    /// Notes that an item was handed out.
     pub(crate) fn begin(&mut self, slot: Slot, now: Instant) {
         let place = u32::try_from(self.slots.len()).expect("as many as there are slots at most");
         self.since.set(slot, Since { began: now, place });
         self.slots.push(slot);
     }
 
-    /// An item is done; returns how long it took.
+    /// Notes that an item is done; returns how long it took.
     pub(crate) fn end(&mut self, slot: Slot, now: Instant) -> Duration {
         let Some(Since { began, place }) = self.since.take(slot) else { return Duration::ZERO };
         self.slots.swap_remove(place as usize);
@@ -44,8 +43,8 @@ impl Busy {
         now.since(began)
     }
 
-    /// Returns how long the items have been there: summed up, and at most (`workqueue:MX-10`,
-    /// `MX-14`).
+    /// Returns how long the items have been in processing: the sum, and the longest time
+    /// (`workqueue:MX-10`, `MX-14`).
     pub(crate) fn unfinished(&self, now: Instant) -> (Duration, Duration) {
         let began = self.slots.iter().filter_map(|slot| self.since.get(*slot));
         let took = began.map(|since| now.since(since.began));

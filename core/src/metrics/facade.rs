@@ -1,7 +1,6 @@
-//! Metrics of queues through the facade of the crate `metrics`.
+//! Metrics of queues through the crate `metrics`.
 //!
-//! Histograms of the facade have the buckets that its recorder gives them; the reference's are
-//! [`BUCKETS`].
+//! The recorder chooses the buckets of its histograms; those of the reference are [`BUCKETS`].
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -11,11 +10,11 @@ use ::metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 use super::{GivenUp, Label};
 use super::{Provider, Sink};
 
-/// The reference's buckets, for recorders that want to be told (`workqueue:MX-4`).
+/// The reference's buckets, for recorders that can be configured (`workqueue:MX-4`).
 pub const BUCKETS: [f64; 12] = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3];
 
-/// The facade's recorder, as it is when a queue is made, and for the depth by priority as it is when
-/// there is something to tell: install it first.
+/// Uses the recorder that is installed when a queue is made, or, for the depth by priority, at the
+/// first report. So install the recorder first.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Facade;
 
@@ -40,7 +39,7 @@ impl Provider for Facade {
 /// The metrics of one queue.
 struct OfQueue {
     name: String,
-    /// A priority queue has none of its own, but one for every priority.
+    /// A priority queue does not use this one: it has a gauge for every priority.
     depth: OnceLock<Gauge>,
     adds: Counter,
     latency: Histogram,

@@ -1,14 +1,14 @@
-//! What is told of a queue with priorities, and of items that are given up.
+//! Metrics of a queue with priorities, and reasons for giving up items.
 
 use std::fmt;
 use std::time::Duration;
 
-/// What an entry is counted under. As text it is the value of the label `priority`.
+/// The label under which an entry is counted. As text it is the value of the label `priority`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Label {
     /// Its priority.
     Priority(i32),
-    /// One of too many to tell apart.
+    /// Any of the priorities beyond the limit of labels.
     Other,
 }
 
@@ -21,11 +21,12 @@ impl fmt::Display for Label {
     }
 }
 
-/// Where figures go: a metrics library of your choice. Called under the queue's lock, so it must
-/// not call back (`workqueue:CV-6`). A panic is dropped: the call on the queue has happened,
-/// and later figures are told.
+/// The receiver of metrics: a library of your choice. It is called under the queue's lock, so it
+/// must not call back (`workqueue:CV-6`). Its panics are dropped: the call on the queue succeeds,
+/// and later metrics are reported.
 pub trait Figures: Send + 'static {
-    /// One more entry is ready under this label. Libraries without labels count it as it is.
+    /// One more entry is ready under this label. Libraries without labels count all entries
+    /// together.
     fn more(&mut self, label: Label);
 
     /// One entry less is ready under this label.
@@ -34,12 +35,12 @@ pub trait Figures: Send + 'static {
     /// An entry became ready.
     fn added(&mut self) {}
 
-    /// An entry was handed out; it had been ready for so long.
+    /// An entry was handed out; it had been ready for this time.
     fn latency(&mut self, ready: Duration) {
         let _ = ready;
     }
 
-    /// An item is done; it had been in processing for so long.
+    /// An item is done; it had been in processing for this time.
     fn work(&mut self, took: Duration) {
         let _ = took;
     }
@@ -47,7 +48,8 @@ pub trait Figures: Send + 'static {
     /// An item was given a delay.
     fn retried(&mut self) {}
 
-    /// How long what is in processing has been there, summed up and at most (`workqueue:MX-10`).
+    /// How long the items in processing have been there: the sum, and the longest time
+    /// (`workqueue:MX-10`).
     fn unfinished(&mut self, sum: Duration, longest: Duration) {
         let _ = (sum, longest);
     }
@@ -57,14 +59,14 @@ pub trait Figures: Send + 'static {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum GivenUp {
-    /// The error is one that another attempt would not mend.
+    /// The error cannot be cured by another attempt.
     Terminal,
     /// It failed more often than [`at_most`](crate::pool::Policy::at_most) allows.
     TooOften,
 }
 
 impl GivenUp {
-    /// Returns the reason in the words of metrics.
+    /// Returns the value of the metrics label `reason`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -1,8 +1,8 @@
-//! Turns what happens in a queue into figures.
+//! Turns the events of a queue into metrics.
 //!
-//! It takes times, not the surroundings of a step: those stay in registers unless they are passed to
-//! distant code, and most queues have no metrics. The payload of a sink's panic goes to `left`, so a
-//! sink can break neither the queue nor the queue's figures.
+//! It is given times and not the environment of a step: that stays in registers unless it is passed
+//! to distant code, and most queues have no metrics. The payload of a sink's panic goes to `left`,
+//! so a sink can break neither the queue nor its metrics.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,23 +13,23 @@ use crate::slab::{Slot, Sparse};
 
 use super::{Busy, Sink};
 
-/// Measures one queue. Items are named by their slots.
+/// Measures one queue. Items are identified by their slots.
 #[derive(Clone)]
 pub(crate) struct Meter {
     sink: Arc<dyn Sink>,
-    /// When an item became dirty, if it is.
+    /// When an item became dirty, if it is dirty.
     added: Sparse<Instant>,
     busy: Busy,
 }
 
 impl Meter {
     pub(super) fn new(sink: Arc<dyn Sink>) -> Self {
-        sink.depth(0); // a gauge that nothing has moved yet is there
+        sink.depth(0); // so that the gauge exists before its first change
         Self { sink, added: Sparse::new(), busy: Busy::new() }
     }
 
-    /// An item became dirty (`workqueue:MX-5`): counted from here, also if it is in processing
-    /// (`MX-9`).
+    /// An item became dirty (`workqueue:MX-5`). Its wait counts from here, even if it is in
+    /// processing (`MX-9`).
     #[cold]
     pub(crate) fn added(&mut self, slot: Slot, now: Instant, left: &mut Vec<Panic>) {
         self.added.set(slot, now);
@@ -57,7 +57,7 @@ impl Meter {
         kept(left, || self.sink.retried());
     }
 
-    /// Says how long what is in processing has been there (`workqueue:MX-10`, `MX-14`).
+    /// Reports how long the items in processing have been there (`workqueue:MX-10`, `MX-14`).
     pub(crate) fn tell_unfinished(&self, now: Instant, left: &mut Vec<Panic>) {
         let (sum, longest) = self.busy.unfinished(now);
         kept(left, || self.sink.unfinished(sum, longest));

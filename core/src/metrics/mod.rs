@@ -1,9 +1,9 @@
-//! What queues tell about themselves (client-go `util/workqueue`, `metrics.go`).
+//! Metrics of queues (client-go `util/workqueue`, `metrics.go`).
 //!
-//! A queue that has a name and somebody to tell says what is added, handed out, done and tried
-//! again, how long items waited and how long they took; and, again and again, how much is
-//! unfinished, so that a worker that hangs shows (`workqueue:MX-3`). One without either has no
-//! metrics at all, and pays with a look at a pointer (`MX-1`).
+//! A queue with a name and a provider reports when items are added, handed out, done and retried,
+//! how long they waited and how long they took. It also reports, again and again, how much is
+//! unfinished, so that a worker that hangs is visible (`workqueue:MX-3`). A queue without a name or
+//! provider has no metrics, and only checks a pointer (`MX-1`).
 //!
 //! ```
 //! use std::sync::Arc;
@@ -37,11 +37,11 @@
 //! Features `metrics` and `prometheus-client` bring providers for those libraries, under the
 //! reference's names (`MX-4`).
 //!
-//! Sinks are called under the queue's lock and must not call back (`MX-11`). All times are the
-//! queue's (`MX-13`).
+//! Sinks are called under the queue's lock and must not call back (`MX-11`). All times come from
+//! the queue's clock (`MX-13`).
 //!
-//! Other than in the reference, a queue starts no thread of its own accord: an [`Updater`] is one,
-//! and a task that awaits `refresh_metrics_async` is none.
+//! Unlike in the reference, a queue never starts a thread by itself: an [`Updater`] is a thread,
+//! and a task that awaits `refresh_metrics_async` needs none.
 
 mod busy;
 #[cfg(feature = "metrics")]
@@ -68,7 +68,7 @@ for_harness! {
     use updater::Measured;
 }
 
-/// Where the figures of one queue go.
+/// The receiver of the metrics of one queue.
 pub trait Sink: Send + Sync + 'static {
     /// The number of items that need processing changed by `change`. Items added while they are
     /// processed count (`workqueue:MX-8`).
@@ -76,8 +76,8 @@ pub trait Sink: Send + Sync + 'static {
         let _ = change;
     }
 
-    /// As [`depth`](Self::depth), of a priority queue, under the label of a priority. A
-    /// provider without labels counts them together (`workqueue:PQ-37`).
+    /// As [`depth`](Self::depth), for one priority of a priority queue. A provider without labels
+    /// counts all priorities together (`workqueue:PQ-37`).
     fn depth_at(&self, label: Label, change: i64) {
         let _ = label;
         self.depth(change);
@@ -86,12 +86,12 @@ pub trait Sink: Send + Sync + 'static {
     /// An item was added that did not need processing before (`workqueue:MX-5`).
     fn added(&self) {}
 
-    /// An item was handed out, so long after it was added (`workqueue:MX-6`).
+    /// An item was handed out, this long after it was added (`workqueue:MX-6`).
     fn latency(&self, waited: Duration) {
         let _ = waited;
     }
 
-    /// An item is done, so long after it was handed out (`workqueue:MX-7`).
+    /// An item is done, this long after it was handed out (`workqueue:MX-7`).
     fn work(&self, took: Duration) {
         let _ = took;
     }
@@ -100,15 +100,16 @@ pub trait Sink: Send + Sync + 'static {
     fn retried(&self) {}
 
     /// A reconcile function returned an error or panicked
-    /// ([`Policy::counting`](crate::pool::Policy::counting)). Told outside of every lock.
+    /// ([`Policy::counting`](crate::pool::Policy::counting)). Called outside of every lock.
     fn failed(&self) {}
 
-    /// An item is not tried again. Told outside of every lock.
+    /// An item is not tried again. Called outside of every lock.
     fn given_up(&self, why: GivenUp) {
         let _ = why;
     }
 
-    /// How long what is in processing has been there, summed up and at most (`workqueue:MX-10`).
+    /// How long the items in processing have been there: the sum, and the longest time
+    /// (`workqueue:MX-10`).
     fn unfinished(&self, sum: Duration, longest: Duration) {
         let _ = (sum, longest);
     }
@@ -116,20 +117,20 @@ pub trait Sink: Send + Sync + 'static {
 
 /// Makes sinks: a metrics library of your choice.
 pub trait Provider: Send + Sync + 'static {
-    /// Returns where the figures of a queue go; `None` if they go nowhere.
+    /// Returns the sink for a queue; `None` for no metrics.
     fn sink(&self, queue: &str) -> Option<Arc<dyn Sink>>;
 }
 
-/// The provider of queues that name none (`workqueue:MX-2`).
+/// The provider of queues that choose none (`workqueue:MX-2`).
 static PROVIDER: OnceLock<Arc<dyn Provider>> = OnceLock::new();
 
-/// Sets the provider of all queues that are made afterwards and name none of their own. The first
-/// call counts; returns whether this was it (`workqueue:MX-2`).
+/// Sets the provider of all queues that are made afterwards and choose none. Only the first call
+/// has an effect; returns whether this was the first (`workqueue:MX-2`).
 pub fn set_provider(provider: Arc<dyn Provider>) -> bool {
     PROVIDER.set(provider).is_ok()
 }
 
-/// A queue's name, and whom to tell.
+/// A queue's name and provider.
 #[derive(Clone, Default)]
 pub struct Metrics {
     name: String,
@@ -137,20 +138,20 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Names a queue; its figures go to the process's provider. A queue without a name is not
+    /// Names a queue, whose metrics go to the process's provider. A queue without a name is not
     /// measured (`workqueue:MX-1`).
     #[must_use]
     pub fn named(name: impl Into<String>) -> Self {
         Self { name: name.into(), provider: None }
     }
 
-    /// Chooses a provider of this queue's own, for all of its figures (`workqueue:MX-2`).
+    /// Sets a provider for all metrics of this queue (`workqueue:MX-2`).
     #[must_use]
     pub fn told_to(self, provider: Arc<dyn Provider>) -> Self {
         Self { provider: Some(provider), ..self }
     }
 
-    /// Returns where the figures go, `None` if nowhere.
+    /// Returns the sink; `None` for no metrics.
     #[must_use]
     pub fn sink(&self) -> Option<Arc<dyn Sink>> {
         if self.name.is_empty() {
@@ -170,8 +171,8 @@ impl fmt::Debug for Metrics {
     }
 }
 
-/// Figures of a priority queue, as
-/// [`PriorityQueue::with_metrics`](crate::priority_queue::PriorityQueue::with_metrics) tells them.
+/// Metrics of a priority queue, for
+/// [`PriorityQueue::with_metrics`](crate::priority_queue::PriorityQueue::with_metrics).
 impl Figures for Arc<dyn Sink> {
     fn more(&mut self, label: Label) {
         self.depth_at(label, 1);

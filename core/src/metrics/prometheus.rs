@@ -48,9 +48,9 @@ impl MetricConstructor<Histogram> for Buckets {
     }
 }
 
-/// The seven metrics, for queues told apart by the label `name`, the depth of a priority queue also
-/// by the label `priority`; and two of those who process the items, what is given up also by the
-/// label `reason`.
+/// The seven metrics of queues, with the label `name`, and for the depth of a priority queue also
+/// with the label `priority`. In addition two metrics of reconcilers; the one for items that are
+/// given up has the label `reason`.
 #[derive(Clone)]
 pub struct Prometheus {
     depth: Family<DepthLabels, Gauge>,
@@ -65,7 +65,7 @@ pub struct Prometheus {
 }
 
 impl Prometheus {
-    /// Registers the metrics. A registry takes them once.
+    /// Registers the metrics. A registry accepts them only once.
     pub fn register(registry: &mut Registry) -> Self {
         let all = Self {
             depth: Family::default(),
@@ -78,7 +78,7 @@ impl Prometheus {
             failures: Family::default(),
             given_up: Family::default(),
         };
-        // The library ends the names of counters with `_total`, and every help with a full stop.
+        // The library adds `_total` to the names of counters, and a full stop to every help text.
         registry.register("workqueue_depth", "Items that need processing", all.depth.clone());
         registry.register("workqueue_adds", "Items that were added", all.adds.clone());
         registry.register(
@@ -138,7 +138,7 @@ impl Provider for Prometheus {
 struct OfQueue {
     name: String,
     depths: Family<DepthLabels, Gauge>,
-    /// A priority queue has none of its own, but one for every priority.
+    /// A priority queue does not use this one: it has a gauge for every priority.
     depth: OnceLock<Gauge>,
     adds: Counter,
     latency: Histogram,
@@ -146,7 +146,7 @@ struct OfQueue {
     unfinished: Seconds,
     longest: Seconds,
     retries: Counter,
-    /// For what is told by those alone who ask for it.
+    /// For metrics that are made only when they are first used.
     of_all: Prometheus,
 }
 

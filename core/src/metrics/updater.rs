@@ -1,4 +1,4 @@
-//! A thread that tells how much is unfinished.
+//! A thread that reports how much is unfinished.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use crate::runtime::Runtime;
 /// How often the reference refreshes the gauges.
 pub const EVERY: Duration = Duration::from_millis(500);
 
-/// A queue that can say how much is unfinished.
+/// A queue that can report how much is unfinished.
 pub trait Measured: Send + Sync + 'static {
-    /// Says it so often, until the queue is shut down.
+    /// Reports it at this interval, until the queue is shut down.
     fn refresh_metrics(&self, every: Duration);
 }
 
-/// A thread that says every half second how much of a queue is unfinished, until the queue is shut
-/// down (`workqueue:MX-10`, `MX-12`).
+/// A thread that reports every half second how much of a queue is unfinished, until the queue is
+/// shut down (`workqueue:MX-10`, `MX-12`).
 pub struct Updater<R: Runtime> {
     runtime: R,
     thread: R::Join<()>,
@@ -33,7 +33,7 @@ impl<R: Runtime> Updater<R> {
     /// Waits until the thread has ended, which it does when the queue is shut down.
     ///
     /// # Panics
-    /// If a sink has panicked: with what it panicked with.
+    /// If a sink has panicked, with the same payload.
     pub fn join(self) {
         if let Err(panic) = self.runtime.join(self.thread) {
             std::panic::resume_unwind(panic);

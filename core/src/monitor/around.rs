@@ -1,9 +1,9 @@
 //! A call in two halves with foreign code between them.
 //!
-//! A queue that pops an item, lets the caller process it and only then decides what becomes of it
-//! is two operations and a callback. Whether the lock stays held in between is the machine's
-//! decision ([`Step::Held`] or [`Step::Done`]); that the second half runs, even if the callback
-//! panics, is this module's.
+//! A queue that pops an item, lets the caller process it and only then decides about it is two
+//! operations and a callback. The machine decides whether the lock stays held in between
+//! ([`Step::Held`] or [`Step::Done`]). This module makes sure that the second half runs, even if
+//! the callback panics.
 
 use std::fmt;
 use std::future::Future;
@@ -21,12 +21,12 @@ use super::{Guard, Monitor};
 impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
     /// Runs `first`, then `body` on its result, then the operation that `body` returned.
     ///
-    /// If the machine answered `first` with [`Step::Held`], all three are one critical section and
-    /// `body` must not call this monitor. `abandon` is stepped instead of `body`'s operation if
-    /// `body` panics, and after it if its step does.
+    /// If the machine answers `first` with [`Step::Held`], all three are one critical section and
+    /// `body` must not call this monitor. If `body` panics, `abandon` is stepped instead of its
+    /// operation; if the step of that operation panics, `abandon` is stepped after it.
     ///
     /// # Panics
-    /// If `body` or a step does; or if a follow-up operation wants to wait, which is a bug of the
+    /// If `body` or a step panics, or if a follow-up operation wants to wait, which is a bug of the
     /// machine.
     pub fn around<A: Operation<M>, B: Operation<M>, T>(
         &self,
@@ -40,8 +40,8 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         out
     }
 
-    /// As [`around`](Self::around), for a task, on any executor. It sleeps before `first` ends, and
-    /// never after: `body` runs within one poll.
+    /// As [`around`](Self::around), for a task, on any executor. It sleeps only before `first`
+    /// ends: `body` runs within one poll.
     #[inline]
     pub fn around_async<A, B, T, F>(
         &self,
@@ -57,7 +57,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         Around(Some(Halves { first: Awaited::new(self, first), abandon, body }))
     }
 
-    /// Runs what comes after the first half.
+    /// Runs everything after the first half.
     #[inline(always)]
     fn finish<'a, B: Operation<M>, Ret, T>(
         &'a self,
@@ -76,8 +76,8 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
 
 /// A call in two halves that waits without a thread; made by [`Monitor::around_async`].
 ///
-/// Nothing happens until it is polled. If it is dropped before its first half has ended, that is
-/// given up as a [`Call`](super::Call) is, and `body` never runs.
+/// Nothing happens until it is polled. If it is dropped before its first half has ended, that half
+/// is given up as a [`Call`](super::Call) is, and `body` never runs.
 #[must_use = "a future does nothing unless it is polled"]
 pub struct Around<'a, A: Operation<M>, B, F, M: Machine, R: Runtime, H: Host<M> = M>(
     /// `None` once it is over.
@@ -90,7 +90,7 @@ struct Halves<'a, A: Operation<M>, B, F, M: Machine, R: Runtime, H: Host<M>> {
     body: F,
 }
 
-/// Nothing in it is ever pinned.
+/// Nothing in it is ever pinned, so it may move.
 impl<A: Operation<M>, B, F, M: Machine, R: Runtime, H: Host<M>> Unpin
     for Around<'_, A, B, F, M, R, H>
 {
@@ -108,8 +108,8 @@ where
     type Output = T;
 
     /// # Panics
-    /// If it is over; if `body` does; or if a follow-up operation wants to wait, which is a bug of
-    /// the machine.
+    /// If it is over, if `body` panics, or if a follow-up operation wants to wait, which is a bug
+    /// of the machine.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
         const OVER: &str = "a call that is over is not polled again";
         let halves = &mut self.get_mut().0;
@@ -130,12 +130,12 @@ impl<A: Operation<M>, B, F, M: Machine, R: Runtime, H: Host<M>> fmt::Debug
     }
 }
 
-/// Steps the follow-up when dropped: on the way out of `around`, or on the way of a panic.
+/// Steps the follow-up when dropped, at the end of `around` or during a panic.
 struct Second<'a, B: Operation<M>, M: Machine, R: Runtime, H: Host<M>> {
     monitor: &'a Monitor<M, R, H>,
     held: Option<Guard<'a, H, R>>,
     follow_up: Option<B>,
-    /// What ends the first half if the follow-up panics: it may compare keys.
+    /// Ends the first half if the follow-up panics, which may happen because it compares keys.
     abandon: B,
 }
 

@@ -1,4 +1,4 @@
-//! An operation that sleeps without a thread: what all calls that are futures have inside.
+//! An operation that sleeps without a thread: the inside of all calls that are futures.
 
 use std::task::{Context, Poll, Waker};
 
@@ -9,10 +9,10 @@ use super::Monitor;
 use super::sleepers::{Kind, Sleeper, Stay};
 use super::step::{Ended, Next, drop_caught};
 
-/// An operation that is stepped whenever it is polled, until it ends.
+/// An operation that is stepped at every poll, until it ends.
 ///
-/// One that is dropped while it sleeps is given up: the machine is told, and a wake-up that was
-/// meant for it, or the timer that it holds, goes to somebody else.
+/// If it is dropped while it sleeps, it is given up: the machine is told, and a wake-up that was
+/// meant for it, or the timer that it holds, goes to another sleeper.
 pub(super) struct Awaited<'a, O: Operation<M>, M: Machine, R: Runtime, H: Host<M>> {
     pub(super) monitor: &'a Monitor<M, R, H>,
     /// `None` once it has ended.
@@ -34,13 +34,13 @@ impl<'a, O: Operation<M>, M: Machine, R: Runtime, H: Host<M>> Awaited<'a, O, M, 
         self.stay.is_asleep()
     }
 
-    /// Steps the operation. Once it has ended, its remaining values drop with it, so it must be
-    /// dropped without the lock. A call whose work takes several steps
-    /// ([`Step::again`](crate::machine::Step::again)) makes them all in one poll: one that was
-    /// dropped between two of them would leave a part undone.
+    /// Steps the operation. After its end it still holds values, so it must be dropped outside the
+    /// lock. A call whose work takes several steps ([`Step::again`](crate::machine::Step::again))
+    /// makes all of them in one poll; if it were dropped between two of them, a part would be left
+    /// undone.
     ///
     /// # Panics
-    /// If it has ended; or if the step does.
+    /// If it has ended, or if the step panics.
     pub(super) fn poll(&mut self, context: &Context<'_>) -> Poll<Ended<'a, O::Ret, H, R>> {
         let runtime = self.monitor.runtime();
         let waker = context.waker().clone(); // foreign code, so outside the lock
@@ -82,7 +82,7 @@ impl<'a, O: Operation<M>, M: Machine, R: Runtime, H: Host<M>> Awaited<'a, O, M, 
     }
 }
 
-/// Gives the operation up.
+/// Gives up the operation.
 impl<O: Operation<M>, M: Machine, R: Runtime, H: Host<M>> Drop for Awaited<'_, O, M, R, H> {
     fn drop(&mut self) {
         if let Some(op) = self.op.as_mut().filter(|_| self.stay.is_asleep()) {

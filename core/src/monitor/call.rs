@@ -14,13 +14,13 @@ use super::{Monitor, held_call};
 /// A call that waits without a thread; made by [`Monitor::call_async`].
 ///
 /// Nothing happens until it is polled. A call that is dropped before its end is given up: the
-/// machine is told, and a wake-up that was meant for it goes to somebody else.
+/// machine is told, and a wake-up that was meant for it goes to another sleeper.
 #[must_use = "a future does nothing unless it is polled"]
 pub struct Call<'a, O: Operation<M>, M: Machine, R: Runtime, H: Host<M> = M>(
     Awaited<'a, O, M, R, H>,
 );
 
-/// Nothing in it is ever pinned.
+/// Nothing in it is ever pinned, so it may move.
 impl<O: Operation<M>, M: Machine, R: Runtime, H: Host<M>> Unpin for Call<'_, O, M, R, H> {}
 
 impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
@@ -35,8 +35,8 @@ impl<O: Operation<M>, M: Machine, R: Runtime, H: Host<M>> Future for Call<'_, O,
     type Output = O::Ret;
 
     /// # Panics
-    /// If the call is over; if a step does; or if the machine answers [`Step::Held`], which only
-    /// [`around_async`](Monitor::around_async) can keep.
+    /// If the call is over, if a step panics, or if the machine answers [`Step::Held`], which only
+    /// [`around_async`](Monitor::around_async) can handle.
     ///
     /// [`Step::Held`]: crate::machine::Step::Held
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<O::Ret> {

@@ -1,17 +1,17 @@
-//! Sleepers in the order in which they came. Joining the line and taking the first out take constant
-//! time, all in all, and a whole line is handed over as one value. Tickets rise, so any other is found
-//! by its ticket.
+//! Sleepers in their order of arrival. Joining the line and taking the first one take amortised
+//! constant time, and a whole line is handed over as one value. Tickets are in rising order, so any
+//! sleeper is found by its ticket.
 
 use std::collections::VecDeque;
 
-/// For how many sleepers a line keeps memory when they are gone.
+/// For how many sleepers a line keeps memory after they have left.
 const KEPT: usize = 64;
 
-/// How many empty seats are left alone, however few are taken.
+/// Up to this many empty seats are left alone, however few are taken.
 const EMPTY: usize = 8;
 
-/// The place of a sleeper. No ticket is given twice, so a place that was left, or whose line was
-/// handed over, names nobody.
+/// The place of a sleeper. A ticket is never used twice, so a place that was left, or whose line
+/// was handed over, refers to nobody.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Place(u64);
 
@@ -23,14 +23,14 @@ impl Place {
 
 /// Seats in the order of their tickets.
 pub(super) struct Line<T> {
-    /// The first is taken, if there is one.
+    /// The first seat is taken, if there is one.
     seats: VecDeque<Seat<T>>,
     len: u32,
 }
 
 struct Seat<T> {
     ticket: u64,
-    /// `None` in the seat of one who left.
+    /// `None` if the sleeper has left.
     who: Option<T>,
 }
 
@@ -45,13 +45,13 @@ impl<T> Line<T> {
         self.len
     }
 
-    /// Returns for how many sleepers there is memory.
+    /// Returns the capacity, as a number of sleepers.
     #[cfg(any(test, feature = "harness"))]
     pub(super) fn seats(&self) -> usize {
         self.seats.capacity()
     }
 
-    /// Returns the ticket of the first; one that is never given if there is nobody.
+    /// Returns the ticket of the first sleeper, or a number above all tickets if there is none.
     pub(super) fn first(&self) -> u64 {
         self.seats.front().map_or(u64::MAX, |seat| seat.ticket)
     }
@@ -63,7 +63,7 @@ impl<T> Line<T> {
         Place(ticket)
     }
 
-    /// Returns the sleeper at a place; `None` if it is out of the line.
+    /// Returns the sleeper at a place; `None` if it has left the line.
     pub(super) fn at(&mut self, place: Place) -> Option<&mut T> {
         self.seat(place)?.as_mut()
     }
@@ -73,7 +73,7 @@ impl<T> Line<T> {
         Some(&mut self.seats[at].who)
     }
 
-    /// Leaves the line; `None` if they are out of it.
+    /// Leaves the line; `None` if the sleeper has already left.
     pub(super) fn leave(&mut self, place: Place) -> Option<T> {
         let who = self.seat(place)?.take()?;
         self.close_up();
@@ -87,7 +87,8 @@ impl<T> Line<T> {
         first.who
     }
 
-    /// One has left: takes the seats away that nobody needs, and gives back what many took.
+    /// Counts a sleeper that has left, removes seats that are no longer needed, and gives back
+    /// memory.
     fn close_up(&mut self) {
         self.len -= 1;
         while self.seats.front().is_some_and(|seat| seat.who.is_none()) {
@@ -121,7 +122,7 @@ mod tests {
             assert_eq!(line.leave(places[gone]), None, "only once");
         }
         assert_eq!((line.len(), line.first()), (2, 2));
-        line.join(6, 6); // on a seat of those who left
+        line.join(6, 6); // on the seats of those who left
         assert_eq!(line.at(places[4]), None, "a seat has another owner now");
         let order: Vec<_> = std::iter::from_fn(|| line.pop()).collect();
         assert_eq!(order, [2, 4, 6]);

@@ -1,32 +1,33 @@
-//! The one shell: a machine under a lock, with its sleepers.
+//! The only shell: a machine under a lock, with its sleepers.
 //!
-//! Everything of this crate that waits or wakes is a machine inside a [`Monitor`]; there is no
-//! condition variable and no list of wakers anywhere else. A call locks, steps the machine, wakes
-//! whom the step named, and either returns or sleeps and steps again.
+//! Every part of this crate that waits or wakes is a machine inside a [`Monitor`]; there is no
+//! other condition variable and no other list of wakers. A call locks, steps the machine, wakes the
+//! sleepers that the step named, and either returns or sleeps and steps again.
 //!
-//! Threads are woken **under the lock**: it makes a notification part of the critical section that it
-//! belongs to, so a checker needs no branch point between the two. Tasks are told after the unlock,
-//! because their wakers are foreign code; a task leaves its line under the lock, so no wake-up goes
-//! to it twice.
+//! Threads are woken **under the lock**: then a notification is part of its critical section, and a
+//! checker needs no branch point between the two. Tasks are woken after the unlock, because their
+//! wakers are foreign code. A task leaves its line under the lock, so no task is woken twice for
+//! one wake-up.
 //!
 //! The sleeper that came first is woken first, **threads and tasks in one order of arrival**: every
-//! sleeper has a ticket. One that is woken is given the chance to look, not an item: it finds nothing
-//! if another caller comes before it, and then stands at the end of its line. A task that is woken
-//! while its executor is busy keeps its chance until it is polled or dropped, as a thread does that
-//! the operating system does not run.
+//! sleeper has a ticket. A woken sleeper gets a chance to look, not an item: if another caller
+//! comes first, it finds nothing and goes to the end of its line. A task that is woken while its
+//! executor is busy keeps its chance until it is polled or dropped, just as a thread does that the
+//! operating system does not run.
 //!
-//! Where all sleepers of a channel wait for the same time
-//! ([`SHARES_TIME`](Operation::SHARES_TIME)), **one thread and one task hold a timer**. When a
-//! holder's call is over, however that comes, another of its kind is woken and looks until when to
-//! sleep next. So an item that comes due wakes four sleepers at most, however many there are.
+//! If all sleepers of a channel wait for the same time ([`SHARES_TIME`](Operation::SHARES_TIME)),
+//! **one thread and one task hold a timer**. When the call of a holder ends for any reason, another
+//! one of its kind is woken and sets the next timer. So an item that becomes due wakes at most four
+//! sleepers, however many there are.
 //!
-//! Each kind has its own timer since a task that nobody polls would keep all others asleep beside
-//! due items. That still holds among tasks: while one that holds the timer is not polled, the other
-//! tasks wake only for what somebody adds or hands back. Poll a call to its end, or drop it.
+//! Threads and tasks have separate timers, because a task that is never polled would otherwise let
+//! all others sleep while items are due. This can still happen among tasks: while the task with the
+//! timer is not polled, the other tasks wake only for items that are added or handed back. So poll
+//! every call to its end, or drop it.
 //!
-//! A thread that has to wait gives its turn to others a few times and looks again before it sleeps
-//! ([`Runtime::TURNS`]). On a busy queue the item then comes sooner than a sleep and a wake-up
-//! would take, and its producer has nobody to wake.
+//! A thread that has to wait first yields a few times and looks again before it sleeps
+//! ([`Runtime::TURNS`]). On a busy queue it then gets the item faster than by a sleep and a
+//! wake-up, and its producer has nobody to wake.
 
 mod around;
 mod awaited;
@@ -73,13 +74,13 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         Self { inside: runtime.mutex(inside), runtime: runtime.clone(), machine: PhantomData }
     }
 
-    /// Returns the runtime that the monitor lives on.
+    /// Returns the runtime of the monitor.
     #[inline]
     pub fn runtime(&self) -> &R {
         &self.runtime
     }
 
-    /// Returns for how many sleepers there is memory.
+    /// Returns the capacity for sleepers.
     #[cfg(feature = "harness")]
     pub fn seats(&self) -> usize {
         self.runtime.lock(&self.inside).sleepers.seats()
@@ -88,9 +89,9 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
     /// Runs a call to its end, sleeping as often as the machine says.
     ///
     /// # Panics
-    /// If a step does: it compares and copies keys, say. The call is given up then, and nobody else
-    /// misses anything. If the machine answers [`Step::Held`], which only [`around`](Self::around)
-    /// can keep.
+    /// If a step panics, for example because it compares and copies keys: then the call is given
+    /// up, and no other caller misses anything. If the machine answers [`Step::Held`], which only
+    /// [`around`](Self::around) can handle.
     ///
     /// [`Step::Held`]: crate::machine::Step::Held
     #[inline(always)]
@@ -99,7 +100,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         self.over(op, ended)
     }
 
-    /// Returns what a call returned whose lock is not kept.
+    /// Returns the result of a call that does not keep the lock.
     #[inline(always)]
     fn over<O: Operation<M>>(&self, op: O, ended: Ended<'_, O::Ret, H, R>) -> O::Ret {
         match ended {
@@ -134,7 +135,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         }
     }
 
-    /// Wakes whom a step named, and unlocks.
+    /// Wakes the sleepers that a step named, and unlocks.
     #[inline(always)]
     fn unlock(&self, mut guard: Guard<'_, H, R>, wakes: Wakes) {
         if guard.sleepers.is_owed(wakes) {
@@ -155,13 +156,14 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         thread: &mut Thread<R>,
     ) -> Guard<'a, H, R> {
         if !woken.is_empty() {
-            // A waker is foreign code. The step loses nothing by being repeated afterwards.
+            // A waker is foreign code, so it runs without the lock. Afterwards the step is
+            // repeated, which loses nothing.
             drop(guard);
             woken.wake();
             return self.runtime.lock(&self.inside);
         }
         if thread.turns > 0 {
-            thread.turns -= 1; // as after a wake-up for nothing: a step that waits may be repeated
+            thread.turns -= 1; // like a wake-up for nothing: a waiting step may be repeated
             drop(guard);
             self.runtime.give_turn();
             return self.runtime.lock(&self.inside);
@@ -175,12 +177,12 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
     }
 }
 
-/// What a thread needs to sleep in a call.
+/// The state of a thread for sleeping in a call.
 struct Thread<R: Runtime> {
     stay: Stay<R>,
     /// Made for the first sleep.
     condvar: Option<Arc<R::Condvar>>,
-    /// How often it still gives its turn to others first.
+    /// How often it still yields before it sleeps.
     turns: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Who sleeps in a monitor, threads and tasks, and who of them is woken.
+//! The sleepers of a monitor, threads and tasks, and which of them are woken.
 
 use std::mem::take;
 use std::sync::Arc;
@@ -10,14 +10,14 @@ use crate::runtime::{Instant, Panic, Runtime};
 
 use super::line::{Line, Place};
 
-/// One who sleeps.
+/// A sleeper.
 pub(super) enum Sleeper<R: Runtime> {
-    /// On a condition variable of its own, so that this very thread can be woken.
+    /// On its own condition variable, so that exactly this thread can be woken.
     Thread(Arc<R::Condvar>),
     Task(Waker),
 }
 
-/// Where a call sleeps: its channel and its place in the line of its kind.
+/// The place where a call sleeps: its channel, and its place in the line of its kind.
 #[derive(Clone, Copy)]
 struct Bed {
     on: Channel,
@@ -33,14 +33,14 @@ pub(super) enum Kind {
 
 const KINDS: [Kind; 2] = [Kind::Thread, Kind::Task];
 
-/// What the monitor knows of a call between its steps. A call that was woken keeps it until it has
-/// looked.
+/// The monitor's notes about a call between its steps. A call that was woken keeps them until it
+/// has looked.
 pub(super) struct Stay<R: Runtime> {
     kind: Kind,
     bed: Option<Bed>,
     /// The channel whose timer it took or was given, and the number of that timer.
     timer: Option<(Channel, u64)>,
-    /// The waker of an earlier sleep: foreign code, so dropped without the lock.
+    /// The waker of an earlier sleep: foreign code, so it is dropped outside the lock.
     pub(super) spent: Option<Sleeper<R>>,
 }
 
@@ -58,24 +58,24 @@ impl<R: Runtime> Stay<R> {
     }
 }
 
-/// Those who sleep on one channel, in a line for each kind.
+/// The sleepers of one channel, in one line for each kind.
 struct Room<R: Runtime> {
     lines: [Line<Sleeper<R>>; 2],
-    /// The timer of each kind: its number, and when the sleeper that holds it wakes. One that was
-    /// woken to look until when it has to sleep holds it until [`Instant::NEVER`].
+    /// The timer of each kind: its number, and when its holder wakes. A holder that was woken to
+    /// find its next deadline holds it until [`Instant::NEVER`].
     timers: [Option<(u64, Instant)>; 2],
 }
 
-/// All who sleep.
+/// All sleepers.
 pub(super) struct Sleepers<R: Runtime> {
     rooms: [Room<R>; CHANNELS],
-    /// How many they are: one load tells the hot path that nobody needs waking.
+    /// The number of sleepers: one load tells the hot path that nobody needs waking.
     count: u32,
-    /// Numbers for places and timers. A place with a lower one is older, whatever the kind.
+    /// Numbers for places and timers. A place with a lower number is older, whatever its kind.
     tickets: u64,
-    /// The rooms and kinds of which one more must look when to wake next, as bits.
+    /// The rooms and kinds in which one more sleeper must find the next deadline, as bits.
     must_look: u8,
-    /// What foreign code panicked with in steps: foreign values, so dropped without the lock.
+    /// Payloads of panics in steps: foreign values, so they are dropped outside the lock.
     left: Vec<Panic>,
 }
 
@@ -94,7 +94,7 @@ impl<R: Runtime> Sleepers<R> {
         ((wakes.any() || self.must_look != 0) && self.count > 0) || !self.left.is_empty()
     }
 
-    /// Keeps what a step left, until the lock is released.
+    /// Keeps payloads from a step until the lock is released.
     #[inline]
     pub(super) fn keep(&mut self, left: Vec<Panic>) {
         if !left.is_empty() {
@@ -102,7 +102,8 @@ impl<R: Runtime> Sleepers<R> {
         }
     }
 
-    /// Puts a call to sleep. One that was not woken and sleeps on where it did keeps its place.
+    /// Puts a call to sleep. A call that was not woken and sleeps again on the same channel keeps
+    /// its place.
     pub(super) fn enter(&mut self, on: Channel, who: Sleeper<R>, stay: &mut Stay<R>) {
         let bed = stay.bed.filter(|bed| bed.on == on);
         if let Some(old) = bed.and_then(|bed| self.line(on, stay.kind).at(bed.place)) {
@@ -125,8 +126,8 @@ impl<R: Runtime> Sleepers<R> {
         &mut self.rooms[usize::from(on)].timers[kind as usize]
     }
 
-    /// Tells whether a call was woken and has not looked since. One that was given the timer then
-    /// learns of it.
+    /// Tells whether a call was woken and has not looked since. If it was given the timer, it
+    /// learns of it here.
     pub(super) fn was_woken(&mut self, stay: &mut Stay<R>) -> bool {
         let Some(bed) = stay.bed else { return false };
         if self.line(bed.on, stay.kind).at(bed.place).is_some() {
@@ -139,7 +140,7 @@ impl<R: Runtime> Sleepers<R> {
         true
     }
 
-    /// Takes a call out of its line. Returns the channel on which it was woken, if it was.
+    /// Removes a call from its line. Returns the channel on which it was woken, if it was.
     pub(super) fn leave(&mut self, stay: &mut Stay<R>) -> Option<Channel> {
         let bed = stay.bed.take()?;
         let Some(who) = self.line(bed.on, stay.kind).leave(bed.place) else {
@@ -150,8 +151,8 @@ impl<R: Runtime> Sleepers<R> {
         None
     }
 
-    /// Decides when a call that goes to sleep wakes by itself. Of those of its kind who share their
-    /// time one holds the timer: the one that knows the earliest.
+    /// Decides when a sleeping call wakes by itself. Of the calls of one kind that share a deadline
+    /// only one holds the timer: the one that knows the earliest time.
     pub(super) fn time(
         &mut self,
         on: Channel,
@@ -174,21 +175,21 @@ impl<R: Runtime> Sleepers<R> {
         until
     }
 
-    /// Ends what a call holds beside its place. Returns the channel whose timer that was.
+    /// Gives up the timer of a call. Returns the channel of that timer.
     pub(super) fn drop_timer(&mut self, stay: &mut Stay<R>) -> Option<Channel> {
         let (on, number) = stay.timer.take()?;
         self.timer(on, stay.kind).take_if(|(held, _)| *held == number).map(|_| on)
     }
 
-    /// Gives the timer of a kind to the longest sleeper of that kind, with the next wake-ups.
+    /// Gives the timer of a kind to the longest sleeper of that kind, at the next wake-up.
     pub(super) fn give_timer(&mut self, on: Channel, kind: Kind) {
         if self.line(on, kind).len() > 0 {
             self.must_look |= bit(on, kind);
         }
     }
 
-    /// Takes those whom a step named out of their lines, the longest sleepers first. Threads are
-    /// notified here; the tasks are the caller's to wake, without the lock.
+    /// Takes the sleepers that a step named out of their lines, the longest sleepers first. Threads
+    /// are notified here; the caller wakes the tasks, outside the lock.
     #[cold]
     pub(super) fn wake(&mut self, runtime: &R, wakes: Wakes) -> Woken<R> {
         let must_look = take(&mut self.must_look);
@@ -226,7 +227,7 @@ fn bit(on: Channel, kind: Kind) -> u8 {
 
 #[cfg(feature = "harness")]
 impl<R: Runtime> Sleepers<R> {
-    /// Returns for how many sleepers there is memory.
+    /// Returns the capacity, as a number of sleepers.
     pub(super) fn seats(&self) -> usize {
         self.rooms.iter().flat_map(|room| &room.lines).map(Line::seats).sum()
     }
@@ -244,14 +245,14 @@ impl<R: Runtime> Sleepers<R> {
 }
 
 impl<R: Runtime> Room<R> {
-    /// Takes the longest sleeper out, of whatever kind.
+    /// Takes out the longest sleeper, of either kind.
     fn pop(&mut self) -> Option<Sleeper<R>> {
         let [threads, tasks] = &mut self.lines;
         if threads.first() < tasks.first() { threads.pop() } else { tasks.pop() }
     }
 
-    /// Takes the longest sleeper of a kind out and gives it the timer of that kind, which it holds
-    /// until it has looked when to wake next.
+    /// Takes out the longest sleeper of a kind and gives it the timer of that kind. It holds the
+    /// timer until it has found the next deadline.
     fn pop_as_holder(&mut self, kind: Kind) -> Option<Sleeper<R>> {
         let line = &mut self.lines[kind as usize];
         let ticket = line.first();
@@ -261,13 +262,13 @@ impl<R: Runtime> Room<R> {
     }
 }
 
-/// Tasks to wake once the lock is released: a waker is foreign code.
+/// Tasks to wake once the lock is released, because a waker is foreign code.
 #[must_use = "tasks that are not woken sleep for ever"]
 pub(super) struct Woken<R: Runtime> {
     some: Vec<Waker>,
-    /// Lines of tasks that are woken as a whole.
+    /// Whole lines of tasks to wake.
     all: Vec<Line<Sleeper<R>>>,
-    /// What is only to be dropped there.
+    /// Payloads that only have to be dropped there.
     left: Vec<Panic>,
 }
 
@@ -277,10 +278,10 @@ impl<R: Runtime> Woken<R> {
         nobody && self.left.is_empty()
     }
 
-    /// Wakes them. Call it without the lock.
+    /// Wakes the tasks. Call it without the lock.
     ///
-    /// What wakers panic with is dropped, after the hook of the process has reported it: the call
-    /// that woke them has happened, and what it returned, an item say, belongs to its caller.
+    /// Panics of wakers are dropped, after the panic hook of the process has reported them. The
+    /// call that woke them has succeeded, and its result, such as an item, belongs to its caller.
     pub(super) fn wake(self) {
         let lines =
             self.all.into_iter().flat_map(|mut line| std::iter::from_fn(move || line.pop()));

@@ -1,8 +1,8 @@
 //! One critical section of a call, by a thread or by a task.
 //!
-//! A step compares and copies keys, which is foreign code and may panic. Whom it has named by then
-//! is woken all the same; a wake-up or a timer that the call had goes to somebody else, who finds
-//! what this call has not taken.
+//! A step compares and copies keys, which is foreign code and may panic. Sleepers that it has named
+//! by then are woken in any case. A wake-up or a timer of the call goes to another sleeper, which
+//! finds whatever this call has not taken.
 
 use std::mem::needs_drop;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -14,13 +14,13 @@ use crate::runtime::{Instant, Panic, Runtime};
 use super::sleepers::{Stay, Woken};
 use super::{Guard, Monitor};
 
-/// How an operation ended: with what it returned, and with the lock if the machine keeps that.
+/// The end of an operation: its result, and the lock if the machine keeps it.
 pub(super) type Ended<'a, Ret, H, R> = (Option<Guard<'a, H, R>>, Ret);
 
-/// What comes after a step.
+/// The next thing to do after a step.
 pub(super) enum Next<'a, Ret, H: Send + 'static, R: Runtime> {
     Over(Ended<'a, Ret, H, R>),
-    /// Wake those, then sleep or look again.
+    /// Wake these sleepers, then sleep or look again.
     Wait {
         guard: Guard<'a, H, R>,
         woken: Woken<R>,
@@ -30,11 +30,11 @@ pub(super) enum Next<'a, Ret, H: Send + 'static, R: Runtime> {
 }
 
 impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
-    /// Steps an operation and does what it says, up to the point where it would sleep. `also` is
-    /// whom to wake beside those whom the step names.
+    /// Steps an operation and does everything up to the point where it would sleep. `also` are
+    /// sleepers to wake in addition to those that the step names.
     ///
     /// # Panics
-    /// If the step does; the call is given up then.
+    /// If the step panics; then the call is given up.
     #[inline(always)]
     pub(super) fn step<'a, O: Operation<M>>(
         &'a self,
@@ -73,7 +73,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         }
     }
 
-    /// Steps an operation. Returns whom it named, also if it panicked.
+    /// Steps an operation. Returns the sleepers that it named, even if it panicked.
     #[inline(always)]
     pub(super) fn attempt<O: Operation<M>>(
         &self,
@@ -87,8 +87,8 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         (stepped, cx.wakes)
     }
 
-    /// Wakes whom a step named that waits, and finds out until when. It is the same code for all
-    /// operations of a machine, of which there are many.
+    /// Wakes the sleepers that a waiting step named, and determines its deadline. This code is
+    /// shared by all operations of a machine, because there are many.
     #[cold]
     #[inline(never)]
     fn settle_down(
@@ -101,14 +101,15 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         shares_time: bool,
     ) -> (Woken<R>, Option<Instant>) {
         let mut until = until.filter(|until| *until != Instant::NEVER);
-        // Who only wants to be stepped again, now, sleeps for nothing that others could do for it.
+        // A call that only wants another step at once needs no timer.
         let again = until == Some(Instant::ZERO);
         if shares_time && !again {
             until = guard.sleepers.time(on, until, stay);
         }
         if wakes.get(on) > 0 || again {
-            // It does not wake itself in place of somebody else. One that has not looked at all yet
-            // leaves what it was woken for to another, who finds it if this call is given up.
+            // The call leaves its line, so that it does not wake itself in place of another. If it
+            // only asks for another step, it passes its wake-up on: another finds the item if this
+            // call is given up.
             let woken_on = guard.sleepers.leave(stay);
             if again {
                 Self::pass_wake_up_on(guard, woken_on, &mut wakes);
@@ -117,7 +118,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         (guard.sleepers.wake(self.runtime(), wakes), until)
     }
 
-    /// Ends a call that does not look any more, and passes its wake-up on to another.
+    /// Ends a call that will not look again, and passes its wake-up on.
     #[cold]
     #[inline(never)]
     pub(super) fn give_up<O: Operation<M>>(
@@ -137,8 +138,8 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         self.leave(guard, stay, wakes);
     }
 
-    /// Goes away, and leaves what the call was woken for, its timer and its wakes to others. It is the
-    /// same code for all operations of a machine.
+    /// Ends a call, and leaves its wake-up, its timer and its wakes to others. This code is shared
+    /// by all operations of a machine.
     #[cold]
     #[inline(never)]
     fn leave(&self, mut guard: Guard<'_, H, R>, stay: &mut Stay<R>, mut wakes: Wakes) {
@@ -152,7 +153,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         }
     }
 
-    /// Has one other look at what a call was woken for on this channel.
+    /// Wakes another sleeper in place of a call that was woken on this channel.
     fn pass_wake_up_on(guard: &mut Guard<'_, H, R>, woken_on: Option<Channel>, wakes: &mut Wakes) {
         if let Some(on) = woken_on
             && guard.host.passes_on(Passed::WakeUp)
@@ -161,7 +162,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         }
     }
 
-    /// Has another of its kind look when to wake next, if the call held the timer.
+    /// If the call held the timer, has another one of its kind find the next deadline.
     #[inline]
     fn pass_timer_on(guard: &mut Guard<'_, H, R>, stay: &mut Stay<R>) {
         if let Some(on) = guard.sleepers.drop_timer(stay)
@@ -172,8 +173,8 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
     }
 }
 
-/// Drops what a call leaves behind, without the lock. If that panics, the caller still gets what
-/// the call returned; the hook of the process has reported it.
+/// Drops the remains of a call, outside the lock. If that panics, the panic hook of the process has
+/// reported it, and the caller still gets the result of the call.
 #[inline(always)]
 pub(super) fn drop_caught<T>(value: T) {
     if needs_drop::<T>()

@@ -1,7 +1,7 @@
 //! Two calls in one critical section.
 //!
-//! A worker that ends one item and takes the next locks once for both. The machine knows nothing of
-//! it: it steps one call and then the other, and a harness sees two calls with none between them.
+//! A worker that ends one item and takes the next locks once for both. The machine does not know of
+//! this: it steps one call and then the other, and a harness sees two calls with none between them.
 
 use std::panic::resume_unwind;
 
@@ -12,14 +12,14 @@ use super::step::{Next, drop_caught};
 use super::{Monitor, Thread};
 
 impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
-    /// Runs a call that returns at once, and another to its end, with nobody between them unless
-    /// the second has to wait. Returns what the second does.
+    /// Runs a call that does not wait, and another one to its end. No other call comes between
+    /// them, unless the second has to wait. Returns the result of the second.
     ///
-    /// What the first returns drops without the lock, and before the second sleeps.
+    /// The result of the first drops outside the lock, before the second sleeps.
     ///
     /// # Panics
-    /// If a step does; if the first wants to wait; or if the machine answers [`Step::Held`], which
-    /// only [`around`](Self::around) can keep.
+    /// If a step panics, if the first wants to wait, or if the machine answers [`Step::Held`],
+    /// which only [`around`](Self::around) can handle.
     #[inline(always)]
     pub fn call_then<A: Operation<M>, B: Operation<M>>(
         &self,
@@ -47,7 +47,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
                 drop(guard);
                 woken.wake();
                 drop_caught((first, ended));
-                let over = self.go_on(&mut second, thread); // a step that waits may be repeated
+                let over = self.go_on(&mut second, thread); // a waiting step may be repeated
                 self.over(second, over)
             }
         }

@@ -1,7 +1,7 @@
-//! What is taken out together: events of different objects.
+//! Events of different objects that are taken out together.
 //!
-//! Two events of one object are told by their keys, which are computed when a batch is put together:
-//! nobody else pays for them.
+//! Events of the same object are recognised by their keys. Keys are computed only when a batch is
+//! made, so only batches pay for them.
 
 use crate::store::{Handle, Hashed, Key, KeySet, KnownObjects};
 
@@ -11,7 +11,7 @@ use super::{Event, OrderedQueue};
 /// of different objects (`cache:RF-22`).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Batch<K, O> {
-    /// What happened, in order of arrival; at least one.
+    /// The events in order of arrival; at least one.
     pub events: Vec<Event<K, O>>,
     /// Whether the first list was not yet processed when these events were taken.
     pub initial: bool,
@@ -20,7 +20,7 @@ pub struct Batch<K, O> {
 }
 
 impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
-    /// Takes what may be processed together (`cache:RF-19`).
+    /// Takes events that may be processed together (`cache:RF-19`).
     pub(super) fn pop_batch(&mut self) -> Option<Batch<K, O>> {
         let length = self.batch_length();
         if length == 0 {
@@ -32,8 +32,9 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
     }
 
     /// Returns how many events make the next batch (`cache:RF-19`): at most the batch size, not
-    /// across the end of the initial batch, changes only, and of different objects. A change whose
-    /// key cannot be computed is the last (`cache:RF-20`). An event that is alone is not compared.
+    /// across the end of the initial batch, only changes, and of different objects. A change whose
+    /// key cannot be computed is the last one (`cache:RF-20`). For a single event no keys are
+    /// computed.
     fn batch_length(&self) -> usize {
         let left = self.latch.left();
         let limit = if left > 0 { self.batch_size.min(left) } else { self.batch_size };

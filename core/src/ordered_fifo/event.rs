@@ -1,4 +1,4 @@
-//! What goes through the queue.
+//! The events in the queue.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use crate::delta_fifo::Delta;
 pub enum Event<K, O> {
     /// A change of one object.
     Delta(Delta<K, O>),
-    /// A complete list: whatever is not in it is gone.
+    /// A complete list: objects that are not in it are gone.
     ReplacedAll(Arc<Snapshot<O>>),
-    /// Every object of the consumer's is to be shown again.
+    /// Every object of the consumer must be shown again.
     SyncAll,
-    /// The server says that everything up to a version was seen.
+    /// The server has sent everything up to a version.
     Bookmark(Arc<Bookmark>),
 }
 
@@ -26,7 +26,7 @@ pub struct Snapshot<O> {
     pub objects: Vec<O>,
 }
 
-/// How far the server says that everything was seen.
+/// A version up to which the server has sent everything.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Bookmark {
     /// The version.
@@ -34,8 +34,8 @@ pub struct Bookmark {
 }
 
 impl<K, O> Event<K, O> {
-    /// Returns the change of one object, if that is what it is: the others are not put into
-    /// batches (`cache:RF-18`).
+    /// Returns the change of one object; `None` for other events, which are never in a batch with
+    /// others (`cache:RF-18`).
     pub fn delta(&self) -> Option<&Delta<K, O>> {
         match self {
             Self::Delta(delta) => Some(delta),

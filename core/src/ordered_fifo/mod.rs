@@ -1,9 +1,9 @@
 //! The queue of events in their order of arrival (client-go `RealFIFO`).
 //!
-//! A queue that gathers changes per object hands them out in an order in which they never
-//! happened: the consumer's store passes through states that the server never had. Here every
-//! event comes out alone, or in a batch of changes of different objects, in the order in which it
-//! went in.
+//! A queue that collects changes per object hands them out in an order in which they never
+//! happened, so the consumer's store passes through states that the server never had. This queue
+//! hands out every event alone, or in a batch of changes of different objects, in the order in
+//! which the events came.
 //!
 //! ```
 //! use seatrial_core::delta_fifo::Delta;
@@ -23,10 +23,10 @@
 //! # Ok::<(), seatrial_core::store::EnqueueError>(())
 //! ```
 //!
-//! Two modes differ in how a complete list goes through ([`Mode`]). In the atomic one the lock can
-//! be released while the consumer processes, so slow handlers do not keep the producer waiting;
-//! only a queue that has grown long is processed under the lock, which is the back-pressure that
-//! bounds it (`cache:RF-31`).
+//! There are two modes, which treat complete lists differently ([`Mode`]). In atomic mode the lock
+//! can be released while the consumer processes, so slow handlers do not delay the producer. Only
+//! when the queue has grown long, processing holds the lock; this back-pressure limits the queue
+//! (`cache:RF-31`).
 
 mod batch;
 mod contract;
@@ -66,8 +66,8 @@ for_harness! {
 /// The queue of events. Shared by reference or in an `Arc`.
 ///
 /// `K` is the key, `O` the handle to an object (normally an `Arc`), `N` the consumer's store in
-/// plain mode, `R` the runtime, `H` what the lock holds: the rules themselves, unless a harness
-/// puts a recorded or mutated machine there.
+/// plain mode, `R` the runtime, `H` the content of the lock: the rules themselves, or a recorded or
+/// mutated machine in a harness.
 pub struct OrderedFifo<
     K: Key,
     O: Handle,
@@ -112,8 +112,8 @@ where
     /// Makes a queue around a given state.
     ///
     /// # For harnesses
-    /// The state must have been made with this `intake`, and be in atomic mode or not, as `atomic`
-    /// says. Nobody checks that: lists would be queued in the form of the other mode.
+    /// The state must have been made with this `intake`, and its mode must agree with `atomic`.
+    /// This is not checked: otherwise lists would be queued in the form of the other mode.
     #[cfg_attr(not(feature = "harness"), doc(hidden))]
     pub fn with_host(
         runtime: &R,
@@ -128,8 +128,8 @@ where
     /// Queues [`Delta::Added`](crate::delta_fifo::Delta::Added).
     ///
     /// # Errors
-    /// The object has no key or the transformer refused it: nothing is queued, but the queue
-    /// counts as written to (`cache:RF-6`).
+    /// The object has no key or the transformer refused it. Nothing is queued, but the queue counts
+    /// as populated (`cache:RF-6`).
     #[inline]
     pub fn add(&self, object: O) -> Result<(), EnqueueError> {
         self.put(Verb::Add, object)
@@ -148,14 +148,14 @@ where
         self.monitor.call(Put { verb, object: Some(self.taken_in(object)) })
     }
 
-    /// Asks whether an object has a key, and transforms it.
+    /// Checks that an object has a key, and transforms it.
     fn taken_in(&self, object: O) -> Result<O, EnqueueError> {
         self.intake.name(&object)?;
         self.intake.transform(object)
     }
 
-    /// Queues [`Delta::Deleted`](crate::delta_fifo::Delta::Deleted) with the last state as the
-    /// server sent it, whether anybody knows the object or not (`cache:RF-5`).
+    /// Queues [`Delta::Deleted`](crate::delta_fifo::Delta::Deleted) with the state that the server
+    /// sent, whether the object is known or not (`cache:RF-5`).
     ///
     /// # Errors
     /// As [`add`](Self::add).
@@ -177,14 +177,14 @@ where
 
     /// Queues a complete list that was read at a version.
     ///
-    /// In atomic mode it is one event. In plain mode, tombstones for what is queued or known and
-    /// not in the list come first, then one event per object (`cache:RF-7`); the version is not
-    /// used.
+    /// In atomic mode it is one event. In plain mode, it is tombstones for objects that are queued
+    /// or known but not in the list, followed by one event per object (`cache:RF-7`); the version
+    /// is not used.
     ///
     /// # Errors
-    /// In plain mode, an object has no key: nothing is queued. Or the transformer refused one: in
-    /// plain mode the tombstones and what is in front of it are queued, in atomic mode nothing;
-    /// the first list is still to come.
+    /// In plain mode, an object has no key: nothing is queued. Or the transformer refused an
+    /// object: in plain mode the tombstones and the objects before it are queued, in atomic mode
+    /// nothing. The first list is then still to come.
     pub fn replace(&self, objects: Vec<O>, resource_version: &str) -> Result<(), EnqueueError> {
         if self.atomic {
             let objects: Result<_, _> =
@@ -214,16 +214,16 @@ where
         Replace { objects: accepted, behind: Vec::new(), refused: None }
     }
 
-    /// Shows what the consumer has once more: one event in atomic mode; in plain mode, one per
-    /// known object of which nothing is queued (`cache:RF-12`, `RF-13`).
+    /// Shows the consumer's objects again: by one event in atomic mode; in plain mode, by one event
+    /// per known object that has no queued event (`cache:RF-12`, `RF-13`).
     ///
     /// # Errors
-    /// A known object has no key. Those in front of it are queued.
+    /// A known object has no key. The objects before it are queued.
     pub fn resync(&self) -> Result<(), EnqueueError> {
         self.monitor.call(Resync)
     }
 
-    /// Queues a bookmark, if the queue was made to show them (`cache:RF-14`).
+    /// Queues a bookmark, if the queue has bookmark events (`cache:RF-14`).
     pub fn bookmark(&self, resource_version: &str) {
         let resource_version = resource_version.to_owned();
         self.monitor.call(Mark(Arc::new(Bookmark { resource_version })));

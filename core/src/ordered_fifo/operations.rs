@@ -1,4 +1,4 @@
-//! The calls on an ordered FIFO, each one critical section per step.
+//! The calls on an ordered FIFO. Each step of a call is one critical section.
 
 use std::sync::Arc;
 
@@ -13,9 +13,9 @@ use super::{Batch, Bookmark, Event, Snapshot};
 /// Queues a new state of an object.
 #[derive(Clone, Debug)]
 pub struct Put<O> {
-    /// What the caller says of it.
+    /// The caller's verb.
     pub verb: Verb,
-    /// The object, or why it was refused: even then the queue counts as written to
+    /// The object, or why it was refused. In both cases the queue counts as populated
     /// (`cache:RF-6`).
     pub object: Option<Result<O, EnqueueError>>,
 }
@@ -32,8 +32,8 @@ pub struct Delete<K, O> {
 pub struct Replace<K, O> {
     /// The objects.
     pub objects: Vec<Keyed<K, O>>,
-    /// The keys of an object that the transformer refused, and of those behind it; afterwards all
-    /// of the list, to drop outside the lock.
+    /// The keys of an object that the transformer refused, and of those after it; afterwards all
+    /// keys of the list, to be dropped outside the lock.
     pub behind: Vec<Hashed<K>>,
     /// Why it was refused: only the objects before the failure are queued (`cache:RF-9`).
     pub refused: Option<EnqueueError>,
@@ -43,16 +43,16 @@ pub struct Replace<K, O> {
 #[derive(Clone, Debug)]
 pub struct ReplaceAll<O>(pub Arc<Snapshot<O>>);
 
-/// Shows what the consumer has once more.
+/// Shows the consumer's objects again.
 #[derive(Clone, Debug)]
 pub struct Resync;
 
-/// Queues a bookmark, where bookmarks are events.
+/// Queues a bookmark, if the queue has bookmark events.
 #[derive(Clone, Debug)]
 pub struct Mark(pub Arc<Bookmark>);
 
-/// Takes the next event, waiting for one; `None` once the queue is closed and empty. The lock
-/// stays held until [`Processed`] is stepped, or is released: the machine decides.
+/// Takes the next event, waiting for one; `None` once the queue is closed and empty. The machine
+/// decides whether the lock stays held until [`Processed`] is stepped.
 #[derive(Clone, Debug)]
 pub struct Pop;
 
@@ -60,11 +60,11 @@ pub struct Pop;
 #[derive(Clone, Debug)]
 pub struct PopBatch;
 
-/// Ends the processing of what was taken.
+/// Ends the processing of the events that were taken.
 #[derive(Clone, Debug)]
 pub struct Processed;
 
-/// Lets every `pop` end once the queue is empty.
+/// Ends every `pop` once the queue is empty.
 #[derive(Clone, Debug)]
 pub struct Close;
 
@@ -176,7 +176,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Mar
     }
 }
 
-/// Says how a call ends that has taken something, or what it waits for.
+/// Ends a call that has taken something, or makes it wait.
 #[inline(always)]
 fn taken<K, O, N, T>(queue: &Queue<K, O, N>, found: Option<T>) -> Step<Option<T>>
 where

@@ -1,4 +1,4 @@
-//! What can be chosen when a queue is made.
+//! The options of an ordered FIFO.
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -9,17 +9,16 @@ use crate::store::NothingKnown;
 /// How lists and resyncs go through the queue (`cache:RF-4`).
 #[derive(Clone, Copy, Debug)]
 pub enum Mode<N> {
-    /// One event per object. Deletions are found by comparing a list with the queue and with the
+    /// One event per object. Deletions are found by comparing a list with the queue and the
     /// consumer's store, so that store must be changed under the queue's lock.
     Plain {
         /// The consumer's store.
         known: N,
     },
-    /// One event per list or resync, so the consumer's store always equals one version of the
-    /// server's; the consumer finds what a list deleted.
+    /// One event per list or resync, so the consumer's store always has the state of one version of
+    /// the server. The consumer finds the objects that a list deleted.
     Atomic {
-        /// Whether the lock is released while the consumer processes, as long as the queue is
-        /// short.
+        /// Whether the lock is released while the consumer processes, if the queue is short.
         unlock_while_processing: bool,
         /// Whether bookmarks are events.
         emit_bookmarks: bool,
@@ -47,19 +46,19 @@ impl<N> Mode<N> {
     }
 }
 
-/// What can be chosen when an [`OrderedFifo`](super::OrderedFifo) is made.
+/// The options of an [`OrderedFifo`](super::OrderedFifo).
 pub struct Options<N> {
     /// How lists and resyncs go through the queue.
     pub mode: Mode<N>,
-    /// How many events are processed together at most.
+    /// How many events are processed together, at most.
     pub batch_size: NonZeroUsize,
-    /// Who is told of slow processing.
+    /// The function that is told of slow processing.
     pub on_slow: Option<SlowHook>,
 }
 
 const BATCH_SIZE: NonZeroUsize = NonZeroUsize::new(1000).expect("a thousand is not zero");
 
-/// What informers use: lists as one event, processed with the lock released.
+/// The options of informers: lists as one event, processed with the lock released.
 impl Default for Options<NothingKnown> {
     fn default() -> Self {
         let mode = Mode::Atomic { unlock_while_processing: true, emit_bookmarks: true };
@@ -68,7 +67,7 @@ impl Default for Options<NothingKnown> {
 }
 
 impl<N> Options<N> {
-    /// Chooses one event per object, with the consumer's store.
+    /// Makes options with one event per object and the consumer's store.
     pub fn plain(known: N) -> Self {
         Self { mode: Mode::Plain { known }, batch_size: BATCH_SIZE, on_slow: None }
     }

@@ -1,4 +1,4 @@
-//! Taking what is next, by threads and by tasks, one by one or together.
+//! Taking the next event, or several together, by threads and by tasks.
 
 use crate::events::{Closed, Taken, Taking};
 use crate::machine::{Host, Operation};
@@ -7,7 +7,7 @@ use crate::store::{Handle, Key, KnownObjects};
 
 use super::{Batch, Event, OrderedFifo, OrderedQueue, Pop, PopBatch, Popped, Processed};
 
-/// What was taken at once, and the first event of it.
+/// The events that were taken at once.
 trait Events<K, O>: Taken {
     fn first(&self) -> Option<&Event<K, O>>;
 }
@@ -50,9 +50,9 @@ where
 {
     /// Takes the next event, sleeping until there is one, and lets `process` look at it.
     ///
-    /// The event is gone whatever `process` returns, and if it panics. In plain mode, and while
-    /// the queue is long, `process` runs under the queue's lock; then it must not call the queue
-    /// (`cache:QU-12`). It never runs twice at a time.
+    /// The event is removed whatever `process` returns, and even if it panics. In plain mode, and
+    /// while the queue is long, `process` runs under the queue's lock and must not call the queue
+    /// (`cache:QU-12`). It never runs twice at the same time.
     ///
     /// # Errors
     /// The queue is closed and empty.
@@ -64,7 +64,7 @@ where
         self.take(Pop, process)
     }
 
-    /// As [`pop`](Self::pop), for tasks. `process` awaits nothing. A future that is dropped takes
+    /// As [`pop`](Self::pop), for tasks; `process` awaits nothing. A future that is dropped takes
     /// nothing, and a wake-up that was meant for it goes to another consumer.
     ///
     /// # Errors
@@ -76,10 +76,10 @@ where
         self.take_async(Pop, process).await
     }
 
-    /// As [`pop`](Self::pop), for as many events as may be processed together: changes of
-    /// different objects up to the batch size, or one event of another kind (`cache:RF-19`).
+    /// As [`pop`](Self::pop), for events that may be processed together: changes of different
+    /// objects up to the batch size, or one event of another kind (`cache:RF-19`).
     ///
-    /// Objects are told by their keys, which the queue asks for here, under its lock.
+    /// Objects are distinguished by their keys, which are computed here, under the queue's lock.
     ///
     /// # Errors
     /// The queue is closed and empty.
@@ -131,7 +131,7 @@ where
         Taking { monitor: &self.monitor, on_slow: self.on_slow.as_ref() }
     }
 
-    /// Returns the key of the first event; nothing if that is no change of an object.
+    /// Returns the key of the first event as text; empty if it is not a change of an object.
     fn name(&self, taken: &impl Events<K, O>) -> String {
         let first = taken.first().and_then(Event::delta);
         match first.map(|delta| self.intake.key_of_delta(delta)) {

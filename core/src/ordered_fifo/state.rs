@@ -8,8 +8,8 @@
 //!  lock released      atomic mode that asks for it, while the queue is short
 //! ```
 //!
-//! Whatever is asked of foreign code - known objects, key functions - is asked before anything
-//! changes: a panic in there leaves the queue as it was.
+//! Foreign code - known objects, key functions - is called before anything changes, so a panic in
+//! it does not change the queue.
 
 use std::fmt;
 
@@ -23,9 +23,9 @@ use crate::store::{Handle, Hashed, Key, KeyError, KeySet, KnownObjects, LastStat
 use super::newest::Newest;
 use super::{Event, Mode};
 
-/// Where callers of `pop` sleep.
+/// Callers of `pop` sleep here.
 pub const POPPERS: Channel = 0;
-/// Where callers of `wait_for_sync` sleep.
+/// Callers of `wait_for_sync` sleep here.
 pub const SYNC: Channel = 1;
 
 /// The state of an ordered FIFO, without its lock.
@@ -34,27 +34,27 @@ pub struct OrderedQueue<K: Key, O: Handle, N: KnownObjects<K, O> = NothingKnown>
     pub(super) events: Line<Event<K, O>>,
     mode: Mode<N>,
     pub(super) batch_size: usize,
-    /// Names the objects of queued events, which carry no key.
+    /// Computes the keys of queued events, which do not store them.
     pub(super) intake: Intake<K, O>,
     pub(super) latch: SyncLatch,
     in_process: Option<InProcess>,
     closed: bool,
 }
 
-/// Events that were taken and whose processing has not ended.
+/// Events that were taken and are still being processed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct InProcess {
-    /// How many of them belong to the initial batch. Decided when they are taken: a list that
-    /// comes in meanwhile, with the lock released, is not what they belong to (`cache:RF-17`).
+    /// How many of them belong to the initial batch. This is decided when they are taken: they do
+    /// not belong to a list that comes meanwhile, while the lock is released (`cache:RF-17`).
     initial: usize,
-    /// Whether the lock is released meanwhile.
+    /// Whether the lock is released while they are processed.
     unlocked: bool,
 }
 
 /// An event that was taken out of the queue.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Popped<K, O> {
-    /// What happened.
+    /// The event.
     pub event: Event<K, O>,
     /// Whether the first list was not yet processed when this event was taken (`cache:QU-20`).
     pub initial: bool,
@@ -63,7 +63,7 @@ pub struct Popped<K, O> {
 }
 
 impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
-    /// Makes an empty, open queue. A batch has one event at least.
+    /// Makes an empty, open queue. A batch has at least one event.
     pub fn new(intake: Intake<K, O>, mode: Mode<N>, batch_size: usize) -> Self {
         Self {
             events: Line::new(),
@@ -76,7 +76,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
         }
     }
 
-    /// Notes a write that is not a list (`cache:QU-14`).
+    /// Notes a write other than a list (`cache:QU-14`).
     #[inline]
     pub(super) fn populate(&mut self, wakes: &mut Wakes) {
         self.latch.populate(0, wakes, SYNC);
@@ -89,9 +89,9 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
         wakes.one(POPPERS);
     }
 
-    /// Appends a complete list, object by object: first tombstones for what is queued or known and
-    /// not in it, then what is in it (`cache:RF-7`). `behind` are the keys of an object that was
-    /// refused and of those behind it; the others of the list are left there.
+    /// Appends a complete list, object by object: first tombstones for objects that are queued or
+    /// known but not listed, then the listed ones (`cache:RF-7`). `behind` has the keys of a
+    /// refused object and of those after it; afterwards it has all keys of the list.
     pub(super) fn replace(
         &mut self,
         listed: Vec<Keyed<K, O>>,
@@ -111,7 +111,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
         }
     }
 
-    /// Makes what is queued the initial batch, if nothing was written before (`cache:RF-11`).
+    /// Makes the queued events the initial batch, if nothing was written before (`cache:RF-11`).
     pub(super) fn populate_with_list(&mut self, wakes: &mut Wakes) {
         self.latch.populate(self.events.len(), wakes, SYNC);
     }
@@ -141,8 +141,8 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
         gone
     }
 
-    /// Shows what the consumer has once more: as one event in atomic mode, otherwise every known
-    /// object of which nothing is queued (`cache:RF-12`, `RF-13`).
+    /// Shows the consumer's objects again: as one event in atomic mode, otherwise every known
+    /// object that has no queued event (`cache:RF-12`, `RF-13`).
     pub(super) fn resync(&mut self, wakes: &mut Wakes) -> Result<(), EnqueueError> {
         if self.mode.is_atomic() {
             self.push(Event::SyncAll, wakes);
@@ -155,7 +155,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
         refused.map_or(Ok(()), |error| Err(EnqueueError::Key(error)))
     }
 
-    /// Finds the known objects of which nothing is queued, up to the first that has no key.
+    /// Finds the known objects without queued events, up to the first one without a key.
     fn idle(&self) -> (Vec<O>, Option<KeyError>) {
         let known = self.known_keys();
         let queued = self.newest();
@@ -183,8 +183,8 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
         self.mode.known()?.get(key.key()).ok().flatten()
     }
 
-    /// Finds the newest queued change of every object. One whose key cannot be computed any more
-    /// belongs to no object that a list could name.
+    /// Finds the newest queued change of every object. A change whose key cannot be computed any
+    /// more is ignored, because no list could name its object.
     fn newest(&self) -> Newest<'_, K, O> {
         let mut newest = Newest::new();
         for change in self.events.iter().filter_map(Event::delta) {
@@ -195,13 +195,13 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
         newest
     }
 
-    /// Tells whether a bookmark is an event here (`cache:RF-14`).
+    /// Tells whether bookmarks are events in this queue (`cache:RF-14`).
     pub(super) fn emits_bookmarks(&self) -> bool {
         self.mode.emits_bookmarks()
     }
 
-    /// Tells whether a `pop` may take something now. With the lock released, one consumer's
-    /// processing ends before another may take the next events (`cache:RF-32`).
+    /// Tells whether a `pop` may take an event now. While a consumer processes with the lock
+    /// released, no other may take the next events (`cache:RF-32`).
     pub(super) fn is_ready(&self) -> bool {
         !self.events.is_empty() && self.in_process.is_none()
     }
@@ -224,18 +224,20 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
     }
 
     /// Tells whether the lock is released while the events that were just taken are processed
-    /// (`cache:RF-31`). With a long queue it is not, so that writers wait and it gets no longer.
+    /// (`cache:RF-31`). If the queue is long it is not, so that writers wait and the queue stops
+    /// growing.
     pub(super) fn is_unlocked(&self) -> bool {
         self.in_process.is_some_and(|in_process| in_process.unlocked)
     }
 
-    /// Ends the processing of what was taken; only now it counts as processed (`cache:RF-16`).
+    /// Ends the processing of the taken events; only now they count as processed (`cache:RF-16`).
     pub(super) fn finish(&mut self, wakes: &mut Wakes) {
         let Some(in_process) = self.in_process.take() else { return };
         self.latch.finish(in_process.initial, wakes, SYNC);
         if !self.events.is_empty() {
-            // A consumer woken while another processed unlocked sleeps again, so the wake-ups of
-            // those events are spent. Hence each end wakes one for the events left, locked or not.
+            // A consumer that is woken while another one processes unlocked sleeps again, so its
+            // wake-up is used up. So every end of processing wakes one consumer for the events that
+            // are left.
             wakes.one(POPPERS);
         }
         if self.is_drained() {
@@ -280,12 +282,12 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
         self.mode.known()
     }
 
-    /// Goes through copies of the events that wait, oldest first.
+    /// Visits copies of the waiting events, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = Event<K, O>> {
         self.events.iter().cloned()
     }
 
-    /// Checks the count of the initial batch, and who may hold the lock.
+    /// Checks the count of the initial batch, and the state of the lock.
     pub(super) fn check(&self) {
         let left = self.latch.left();
         assert!(left == 0 || self.latch.is_populated(), "a batch is counted by a write");

@@ -29,19 +29,19 @@ use crate::caught::discard;
 use crate::machine::Host;
 use crate::runtime::{Panic, Runtime};
 
-/// Calls `process` for every number below `pieces`, on up to `workers` threads, and returns when
-/// all of them have ended. The calling thread is one of them.
+/// Calls `process` for every number below `pieces`, on up to `workers` threads including the
+/// calling one, and returns when all of them have ended.
 ///
-/// The pieces are cut into chunks of `chunk` neighbours, zero counting as one; a worker takes one
-/// chunk after the other and goes through it in order (`workqueue:PZ-2`, `PZ-3`). With one worker
-/// all goes in order on the calling thread.
+/// The pieces are divided into chunks of `chunk` consecutive numbers (zero counts as one). A worker
+/// takes one chunk after the other and processes it in order (`workqueue:PZ-2`, `PZ-3`). With one
+/// worker everything runs in order on the calling thread.
 ///
-/// A worker looks at the token before every piece and stops if it has ended; a piece that has
-/// begun is finished (`workqueue:PZ-4`). There is no way to ask for no workers (`PZ-6`).
+/// A worker checks the token before every piece and stops if the token has ended; a piece that has
+/// begun is finished (`workqueue:PZ-4`). It is not possible to ask for zero workers (`PZ-6`).
 ///
 /// # Panics
-/// If `process` does: after the other workers have finished (`workqueue:PZ-8`). The rest of the
-/// chunk in which it happened is lost.
+/// If `process` panics: after the other workers have finished (`workqueue:PZ-8`). The rest of the
+/// chunk of that piece is lost.
 pub fn parallelize_until<R: Runtime, H: Host<Tree>>(
     token: &CancelToken<R, H>,
     workers: NonZeroUsize,
@@ -66,7 +66,7 @@ pub fn parallelize_until<R: Runtime, H: Host<Tree>>(
     }
 }
 
-/// What the workers share.
+/// The state that the workers share.
 struct Shared<R: Runtime, H: Host<Tree>, F> {
     token: CancelToken<R, H>,
     next: R::Mutex<Chunks>,
@@ -90,7 +90,7 @@ impl<R: Runtime, H: Host<Tree>, F: Fn(usize)> Shared<R, H, F> {
     }
 }
 
-/// The chunks that nobody has taken yet.
+/// The chunks that are not taken yet.
 struct Chunks {
     next: usize,
     chunk: usize,
@@ -105,7 +105,7 @@ impl Chunks {
     }
 }
 
-/// The started threads; joined also when the calling thread panics.
+/// The started threads; joined even if the calling thread panics.
 struct Team<'r, R: Runtime> {
     runtime: &'r R,
     threads: Vec<R::Join<()>>,
@@ -128,7 +128,7 @@ impl<R: Runtime> Team<'_, R> {
 impl<R: Runtime> Drop for Team<'_, R> {
     fn drop(&mut self) {
         if let Some(panic) = self.join() {
-            discard(panic); // the calling thread has one of its own
+            discard(panic); // the calling thread is already panicking
         }
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::*;
 use crate::runtime::{Ambient, System};
 
-/// Runs the loop and returns which piece ran on which thread, in the order in which they came.
+/// Runs the loop and returns the piece and the thread of each call, in the order of the calls.
 fn ran(workers: usize, pieces: usize, chunk: usize) -> Vec<(usize, ThreadId)> {
     let (sent, received) = channel();
     let workers = NonZeroUsize::new(workers).unwrap();
@@ -112,7 +112,7 @@ fn a_panic_reaches_the_caller_after_the_others_have_finished() {
     }
 }
 
-/// Runs two pieces, each on a thread of its own, at the same time; tells which is the caller's.
+/// Runs two pieces at the same time, each on its own thread; tells each whether it is the caller's.
 fn side_by_side(piece: impl Fn(bool) + Send + Sync + 'static) -> std::thread::Result<()> {
     let (caller, together) = (current().id(), Barrier::new(2));
     let workers = NonZeroUsize::new(2).unwrap();
@@ -158,7 +158,7 @@ fn number(id: ThreadId) -> u64 {
     text.trim_matches(|c: char| !c.is_ascii_digit()).parse().expect("a number")
 }
 
-/// Comes to the barrier when it is let go of.
+/// Reaches the barrier when it is dropped.
 struct Comes<'b>(&'b Barrier);
 
 impl Drop for Comes<'_> {
@@ -173,7 +173,7 @@ fn a_panic_of_the_caller_waits_for_the_others() {
     let of_the_other = Arc::clone(&finished);
     let ended = side_by_side(move |of_the_caller| {
         if of_the_caller {
-            // Only now: to print the panic may take longer than the other does.
+            // As late as this, because printing the panic may take longer than the other piece.
             let _unwinds = Comes(&unwinding);
             panic!("a bad piece");
         }

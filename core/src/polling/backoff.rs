@@ -5,8 +5,8 @@ use std::time::Duration;
 use crate::limiter::nanos::{duration, nanos};
 use crate::runtime::Ambient;
 
-/// Adds a random part of `factor * delay`, never the whole. A factor that is not above zero counts
-/// as one (`workqueue:WT-1`).
+/// Adds a random part of `factor * delay`, always less than that. A factor that is not positive
+/// counts as one (`workqueue:WT-1`).
 pub fn jitter(delay: Duration, factor: f64, ambient: &dyn Ambient) -> Duration {
     let factor = if factor > 0.0 { factor } else { 1.0 };
     let delay = nanos(delay);
@@ -19,14 +19,14 @@ pub fn jitter(delay: Duration, factor: f64, ambient: &dyn Ambient) -> Duration {
 pub struct Backoff {
     /// The next delay.
     pub duration: Duration,
-    /// The next delay is this one times the factor; zero leaves it as it is.
+    /// The factor by which the next delay grows; zero leaves it unchanged.
     pub factor: f64,
-    /// How large a random part of itself is added to a delay at most; not above zero is none. It
-    /// does not grow the next delay and may exceed the cap (`workqueue:WT-4`).
+    /// The largest random part that is added to a delay, as a factor of the delay; none if it is
+    /// not positive. It does not affect the next delay and may exceed the cap (`workqueue:WT-4`).
     pub jitter: f64,
     /// How often the delay grows.
     pub steps: u32,
-    /// A delay does not grow beyond it, and ends its growing there; zero is none.
+    /// The largest delay; growing stops there. Zero means no cap.
     pub cap: Duration,
 }
 
@@ -37,7 +37,7 @@ impl Backoff {
         Self { duration, factor: 0.0, jitter: 0.0, steps: 0, cap: Duration::ZERO }
     }
 
-    /// Returns the next delay and grows the one after it (`workqueue:WT-2`, `WT-3`).
+    /// Returns the present delay and grows the next one (`workqueue:WT-2`, `WT-3`).
     pub fn step(&mut self, ambient: &dyn Ambient) -> Duration {
         let delay = self.duration;
         if self.steps > 0 {
@@ -49,7 +49,7 @@ impl Backoff {
 
     fn grow(&mut self) {
         if self.factor == 0.0 {
-            return; // the cap is not looked at either (WT-4)
+            return; // the cap is not checked either (WT-4)
         }
         self.duration = duration((nanos(self.duration) as f64 * self.factor) as i64);
         if !self.cap.is_zero() && self.duration > self.cap {

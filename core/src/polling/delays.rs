@@ -1,4 +1,4 @@
-//! Where a loop gets its delays from.
+//! The sources of a loop's delays.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use crate::runtime::{Ambient, Instant};
 
 use super::backoff::{Backoff, jitter};
 
-/// One delay after the other.
+/// A sequence of delays.
 pub trait Delays {
     /// Returns the next delay.
     fn next(&mut self, ambient: &dyn Ambient) -> Duration;
@@ -18,12 +18,12 @@ impl<D: Delays + ?Sized> Delays for &mut D {
     }
 }
 
-/// The same delay every time, with a random part on top (`workqueue:WT-15`).
+/// The same delay every time, plus a random part (`workqueue:WT-15`).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Jittered {
     /// The delay.
     pub period: Duration,
-    /// How large a part of itself is added at most; not above zero is none.
+    /// The largest random part, as a factor of the delay; none if it is not positive.
     pub factor: f64,
 }
 
@@ -43,9 +43,9 @@ impl Delays for Stepping {
     }
 }
 
-/// The steps of a back-off that starts over now and then (`workqueue:WT-8`).
+/// The steps of a back-off that starts over regularly (`workqueue:WT-8`).
 ///
-/// The interval counts from the last start, so it starts over also if it is used all the time.
+/// The interval counts from the last start, so it starts over even under constant use.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Resetting {
     backoff: Backoff,
@@ -55,11 +55,11 @@ pub struct Resetting {
 }
 
 impl Resetting {
-    /// Makes delays that start over once more than `interval` has passed since they started last.
-    /// Without an interval the first delay stays; without a factor nothing starts over.
+    /// Makes delays that start over once more than `interval` has passed since their last start.
+    /// With a zero interval the first delay never changes; with a zero factor nothing starts over.
     #[must_use]
     pub fn new(backoff: Backoff, interval: Duration, now: Instant) -> Self {
-        // A factor that is not above zero keeps its own rule: there is nothing to start over.
+        // With a factor that is not positive there is nothing to start over.
         let constant = backoff.factor > 0.0 && interval.is_zero();
         let initial = if constant { Backoff { steps: 0, factor: 0.0, ..backoff } } else { backoff };
         Self { backoff: initial, initial, interval, started: now }
@@ -78,7 +78,7 @@ impl Delays for Resetting {
     }
 }
 
-/// Delays that grow to a maximum and stay there, until they are not used for a while
+/// Delays that grow to a maximum and stay there until they are unused for a while
 /// (`workqueue:WT-9`).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ExponentialDelays {
@@ -89,9 +89,9 @@ pub struct ExponentialDelays {
 }
 
 impl ExponentialDelays {
-    /// Makes delays from `initial` to `max`, each `factor` times the one before and with a random
-    /// part of up to `jitter` times itself on top. They start over when more than `reset` has
-    /// passed since the last one was asked for.
+    /// Makes delays from `initial` to `max`. Each is `factor` times the one before, plus a random
+    /// part of up to `jitter` times itself. They start over when more than `reset` has passed since
+    /// the last one was taken.
     #[must_use]
     pub fn new(
         initial: Duration,

@@ -1,18 +1,18 @@
 //! Waiting between attempts: back-off steps, loops with a period, polls (apimachinery
 //! `util/wait`).
 //!
-//! | to | use |
+//! | task | function or type |
 //! |---|---|
-//! | compute growing delays | [`Backoff`], and the [`Delays`] made of it |
+//! | compute growing delays | [`Backoff`], and the [`Delays`] made from it |
 //! | run something again and again | [`backoff_until`], [`jitter_until`], [`until`], [`forever`] |
 //! | try something until it works, a number of times | [`retry`] |
 //! | try something until it works, as long as a token lives | [`poll_until`] |
-//! | the same, for so long and at a fixed rate | [`poll_with_timeout`] |
+//! | the same, with a time limit and at a fixed rate | [`poll_with_timeout`] |
 //! | the reference's older polls | [`poll_immediate_until`], [`poll_for`] |
 //!
-//! All of them run on the calling thread, sleep on its token, and leave nothing behind when they
-//! return or when what they run panics, which goes on to the caller (`workqueue:WT-19`, `WT-26`,
-//! `election:ENV-8`).
+//! All of them run on the calling thread and sleep on its token. They leave nothing running when
+//! they return, or when the function that they run panics; its panic goes on to the caller
+//! (`workqueue:WT-19`, `WT-26`, `election:ENV-8`).
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -49,11 +49,11 @@ pub use delays::{Delays, ExponentialDelays, Jittered, Resetting, Stepping};
 pub use poll::{poll_for, poll_immediate_until, poll_until, poll_with_timeout, retry};
 pub use until::{backoff_until, forever, jitter_until, non_sliding_until, until};
 
-/// Why an attempt did not come to an end of its own (`workqueue:WT-27`).
+/// Why the attempts ended without a result (`workqueue:WT-27`).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum Interrupted {
-    /// There were no attempts left, or the time of a poll without a token of its own was over.
+    /// No attempts were left, or the time of a poll without its own token was over.
     TimedOut,
     /// The token ended.
     Ended(Reason),

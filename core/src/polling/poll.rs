@@ -1,5 +1,4 @@
-//! Attempts that are repeated until one comes to an end: `run` breaks with a value, which may be
-//! an error, or continues.
+//! Repeated attempts: `run` breaks with a value, which may be an error, or continues.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -12,10 +11,10 @@ use super::Interrupted;
 use super::backoff::Backoff;
 use super::ticker::Ticker;
 
-/// Runs `run` until it breaks, at most as often as `backoff` has steps, with its delays between
-/// (`workqueue:WT-10` to `WT-12`).
+/// Runs `run` until it breaks, at most as often as `backoff` has steps, with the delays of
+/// `backoff` in between (`workqueue:WT-10` to `WT-12`).
 ///
-/// A delay that reaches the cap is the last one, and nothing is run after it (`WT-11`).
+/// A delay that reaches the cap is the last one, and no run follows it (`WT-11`).
 ///
 /// # Errors
 /// No steps are left, or the token ended before a run or during a delay.
@@ -42,10 +41,10 @@ pub fn retry<R: Runtime, H: Host<Tree>, T>(
 /// Runs `run` until it breaks, at the pace of `backoff`, as long as `token` has not ended
 /// (`workqueue:WT-20`).
 ///
-/// A back-off that grows or has jitter gives each delay in turn, counted from when the one before
-/// was over. Otherwise its duration is a fixed rate: a run that misses its time follows the one
-/// before at once, and further missed ones are dropped (`WT-22`, `WT-23`). If `immediate`, the
-/// first run is at once and looks at no token; otherwise it is after the first delay.
+/// A back-off that grows or has jitter gives each delay in turn, counted from the end of the one
+/// before. Otherwise its duration is a fixed rate: a run that misses its time follows the one
+/// before at once, and further missed runs are dropped (`WT-22`, `WT-23`). If `immediate`, the
+/// first run is at once and does not check the token; otherwise it comes after the first delay.
 ///
 /// # Errors
 /// The token ended before a run.
@@ -72,15 +71,15 @@ pub fn poll_until<R: Runtime, H: Host<Tree>, T>(
 
 /// Runs `run` once every `interval` until it breaks, and returns what it breaks with.
 ///
-/// The first run is at once and looks at no token. Later ones begin `interval`, twice `interval`
-/// and so on after the call, whatever the runs cost; a run that missed its time follows the one
-/// before at once, and further missed ones are dropped (`election:ENV-7`). `run` is given a child of
-/// `token` that ends after `timeout`; a run that breaks after that still counts. An `interval` of
-/// zero leaves no gap.
+/// The first run is at once and does not check the token. Later ones begin `interval`, twice
+/// `interval` and so on after the call, whatever the runs take; a run that misses its time follows
+/// the one before at once, and further missed runs are dropped (`election:ENV-7`). `run` is given a
+/// child of `token` that ends after `timeout`; if it breaks after that, the result still counts.
+/// With an `interval` of zero, runs follow each other without a pause.
 ///
 /// # Errors
-/// The child ended between two runs: with `token`, for its reason, or with the time, which is
-/// `Ended(Reason::DeadlineExceeded)`.
+/// The child ended between two runs: because of `token`, with its reason, or because of the time,
+/// with `Ended(Reason::DeadlineExceeded)`.
 pub fn poll_with_timeout<R: Runtime, H: Host<Tree>, T>(
     interval: Duration,
     timeout: Duration,
@@ -105,10 +104,10 @@ pub fn poll_with_timeout<R: Runtime, H: Host<Tree>, T>(
 /// Runs `run` at once and then every `interval` until it breaks or `token` ends: an older form
 /// (`workqueue:WT-24`).
 ///
-/// The first run looks at no token. After the token has ended `run` is not run any more.
+/// The first run does not check the token. After the token has ended there are no more runs.
 ///
 /// # Errors
-/// The token ended; that counts as a time-out.
+/// The token ended; this counts as a time-out.
 pub fn poll_immediate_until<R: Runtime, H: Host<Tree>, T>(
     interval: Duration,
     token: &CancelToken<R, H>,
@@ -121,8 +120,8 @@ pub fn poll_immediate_until<R: Runtime, H: Host<Tree>, T>(
 /// Runs `run` every `interval` until it breaks or `timeout` is over: an older form
 /// (`workqueue:WT-25`).
 ///
-/// When the time is over `run` gets one last chance. A time-out of zero is none. If `immediate`,
-/// the first run is at once, and the time begins after it; otherwise it is after one interval.
+/// When the time is over, there is one last run. A time-out of zero means no limit. If `immediate`,
+/// the first run is at once, and the time begins after it; otherwise it comes after one interval.
 ///
 /// # Errors
 /// The time was over and the last run did not break.

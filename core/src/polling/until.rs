@@ -1,4 +1,4 @@
-//! Loops that run something again and again until a token ends.
+//! Loops that run a function again and again until a token ends.
 
 use std::time::Duration;
 
@@ -8,11 +8,11 @@ use crate::runtime::Runtime;
 
 use super::delays::{Delays, Jittered};
 
-/// Runs `run` again and again until `token` has ended, with `delays` between.
+/// Runs `run` again and again until `token` has ended, with `delays` in between.
 ///
 /// The first run is at once, unless the token has ended. A sliding delay counts from the end of a
-/// run; one that is not counts from its beginning, and a run that takes longer is followed by the
-/// next at once, without making up for those that were missed (`workqueue:WT-13`, `WT-17`).
+/// run. A delay that is not sliding counts from its beginning; if a run takes longer, the next one
+/// follows at once, and missed runs are not made up for (`workqueue:WT-13`, `WT-17`).
 pub fn backoff_until<R: Runtime, H: Host<Tree>>(
     mut delays: impl Delays,
     sliding: bool,
@@ -36,8 +36,8 @@ pub fn backoff_until<R: Runtime, H: Host<Tree>>(
     }
 }
 
-/// Runs `run` every `period`, with a random part of up to `jitter * period` on top, until `token`
-/// has ended (`workqueue:WT-15`, `election:ENV-6`). Jitter that is not above zero is none.
+/// Runs `run` every `period`, plus a random part of up to `jitter * period`, until `token` has
+/// ended (`workqueue:WT-15`, `election:ENV-6`). A jitter that is not positive means none.
 pub fn jitter_until<R: Runtime, H: Host<Tree>>(
     period: Duration,
     jitter: f64,
@@ -48,7 +48,7 @@ pub fn jitter_until<R: Runtime, H: Host<Tree>>(
     backoff_until(Jittered { period, factor: jitter }, sliding, token, run);
 }
 
-/// Runs `run` until `token` has ended, with `period` between the end of a run and the next.
+/// Runs `run` until `token` has ended, with `period` from the end of a run to the next run.
 pub fn until<R: Runtime, H: Host<Tree>>(
     period: Duration,
     token: &CancelToken<R, H>,
@@ -57,7 +57,7 @@ pub fn until<R: Runtime, H: Host<Tree>>(
     jitter_until(period, 0.0, true, token, run);
 }
 
-/// Runs `run` until `token` has ended, with `period` between the beginnings of runs.
+/// Runs `run` until `token` has ended, with `period` from the beginning of a run to the next.
 pub fn non_sliding_until<R: Runtime, H: Host<Tree>>(
     period: Duration,
     token: &CancelToken<R, H>,
@@ -66,7 +66,7 @@ pub fn non_sliding_until<R: Runtime, H: Host<Tree>>(
     jitter_until(period, 0.0, false, token, run);
 }
 
-/// Runs `run` again and again with `period` between. Only a panic of `run` ends it.
+/// Runs `run` again and again with `period` in between. Only a panic of `run` ends it.
 pub fn forever<R: Runtime>(runtime: &R, period: Duration, mut run: impl FnMut()) -> ! {
     loop {
         run();

@@ -1,4 +1,4 @@
-//! What a reconcile function answers, and how its failures are told.
+//! The answers of a reconcile function, and how its failures are reported.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -7,26 +7,26 @@ use std::time::Duration;
 use crate::metrics::GivenUp;
 use crate::runtime::Panic;
 
-/// What happens to an item that was processed without an error.
+/// The next step for an item that was processed without an error.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum Action {
-    /// Nothing: its failures are forgotten.
+    /// Nothing. Its failures are forgotten.
     Done,
     /// It is processed again after a time; its failures are forgotten (`workqueue:CL-9`).
     RequeueAfter(Duration),
-    /// It is processed again when the queue's limiter says so, later each time, as after a failure:
-    /// for work that waits for somebody else. It counts as a retry
+    /// It is processed again when the queue's limiter says so, later each time, as after a failure.
+    /// Use it for work that waits for somebody else. It counts as a retry
     /// ([`at_most`](super::Policy::at_most)).
     Requeue,
-    /// It is processed again with this priority from now on: after a time as
-    /// [`RequeueAfter`](Self::RequeueAfter), without one as [`Requeue`](Self::Requeue). A queue
+    /// It is processed again, and has this priority from now on. With a time it comes back as for
+    /// [`RequeueAfter`](Self::RequeueAfter), without one as for [`Requeue`](Self::Requeue). A queue
     /// without priorities ignores the priority.
     Priority(i32, Option<Duration>),
 }
 
-/// An error, and whether it is worth another attempt. An error becomes one that is retried by
-/// `into` or the operator `?`.
+/// An error, and whether another attempt is worthwhile. `into` and the operator `?` turn any error
+/// into [`Retry`](Self::Retry).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum Fault<E> {
@@ -35,8 +35,8 @@ pub enum Fault<E> {
     /// The item is tried again after this time, for example because the server said so. The failure
     /// counts.
     RetryAfter(E, Duration),
-    /// The item is not tried again until somebody adds it: nothing that it depends on changes by
-    /// itself, as with a wrong input. Its failures are forgotten.
+    /// The item is not tried again until somebody adds it. Use it where a retry cannot help, as
+    /// with a wrong input. Its failures are forgotten.
     Terminal(E),
 }
 
@@ -46,17 +46,17 @@ impl<E> From<E> for Fault<E> {
     }
 }
 
-/// What a function may return that [reconciles](super::Reconcile): nothing, an [`Action`], or a
-/// result with either of them, whose error is retried. One that says more of its errors goes through
-/// [`deciding`](super::deciding).
+/// The types that a [reconcile](super::Reconcile) function may return: nothing, an [`Action`], or a
+/// result with either of them, whose error is retried. A function that judges its errors goes
+/// through [`deciding`](super::deciding).
 pub trait Answer {
-    /// What goes wrong.
+    /// The type of error.
     type Error;
 
-    /// Returns what is to become of the item.
+    /// Returns the action that the item asks for.
     ///
     /// # Errors
-    /// What went wrong.
+    /// The error of the attempt.
     fn into_action(self) -> Result<Action, Fault<Self::Error>>;
 }
 
@@ -92,7 +92,7 @@ impl<E> Answer for Result<Action, E> {
     }
 }
 
-/// Which attempt this is, for those who ask.
+/// The number of the attempt, computed only if you ask for it.
 #[derive(Clone, Copy)]
 pub struct Attempt<'a>(pub(super) &'a (dyn Fn() -> u32 + Send + Sync));
 
@@ -111,17 +111,17 @@ impl fmt::Debug for Attempt<'_> {
     }
 }
 
-/// What went wrong in an attempt.
+/// Why an attempt failed.
 #[non_exhaustive]
 pub enum Cause<E> {
-    /// Processing returned an error.
+    /// Processing returned this error.
     Error(E),
-    /// Processing panicked, with this.
+    /// Processing panicked with this value.
     Panic(Panic),
 }
 
 impl<E> Cause<E> {
-    /// Returns what a panic says, if it says anything.
+    /// Returns the message of a panic, if it has one.
     pub fn panic_message(&self) -> Option<&str> {
         let Self::Panic(panic) = self else { return None };
         let text = panic.downcast_ref::<String>().map(String::as_str);
@@ -150,7 +150,7 @@ impl<E: fmt::Display> fmt::Display for Cause<E> {
     }
 }
 
-/// What becomes of an item that failed.
+/// The next step for an item that failed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum Fate {
@@ -177,11 +177,11 @@ impl fmt::Display for Fate {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Failure<E> {
-    /// What went wrong.
+    /// Why it failed.
     pub cause: Cause<E>,
     /// Which [attempt](Attempt::number) it was.
     pub attempt: u32,
-    /// What becomes of the item.
+    /// The next step for the item.
     pub fate: Fate,
 }
 

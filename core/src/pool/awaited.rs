@@ -16,8 +16,8 @@
 //! system.block_on(awaited::work(&queue, &reconciler)); // finishes what waits
 //! ```
 //!
-//! A worker ends when its queue is shut down and has nothing for it any more. To drop it is to stop
-//! it where it awaits; the item that it had is done, neither tried again nor forgotten.
+//! A worker ends when its queue is shut down and has no more items for it. Dropping its future
+//! stops it where it awaits; the item that it had is done, neither tried again nor forgotten.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -28,13 +28,13 @@ use super::answer::{Action, Answer, Attempt, Failure, Fault};
 use super::reconcile::{Attempted, Held};
 use super::span::Span;
 
-/// Processes items in tasks. A function `Fn(K) -> impl Future<Output = impl Answer>` is one that
-/// says nothing about failures; see [`Reconcile`](super::Reconcile).
+/// Processes items in tasks. A function `Fn(K) -> impl Future<Output = impl Answer>` also
+/// implements this, and does not listen to failures; see [`Reconcile`](super::Reconcile).
 pub trait ReconcileAsync<K>: Send + Sync + 'static {
-    /// What goes wrong.
+    /// The type of error.
     type Error: Send;
 
-    /// Processes an item. A panic is tried again as an error is.
+    /// Processes an item. A panic is tried again, like an error.
     ///
     /// # Errors
     /// As you like.
@@ -44,12 +44,12 @@ pub trait ReconcileAsync<K>: Send + Sync + 'static {
         attempt: Attempt<'_>,
     ) -> impl Future<Output = Result<Action, Fault<Self::Error>>> + Send;
 
-    /// Returns how often a failed item is tried again at most; without a number for ever.
+    /// Returns how often a failed item is tried again at most; `None` means for ever.
     fn max_retries(&self) -> Option<u32> {
         None
     }
 
-    /// Learns of a failure, before the item is given back: the place for your log.
+    /// Called after a failure, before the item is given back: the place for your log.
     fn failed(&self, key: &K, failure: &Failure<Self::Error>) {
         let _ = (key, failure);
     }
@@ -71,12 +71,12 @@ where
 
 /// Processes the items of a queue until it is shut down: the loop of one worker.
 ///
-/// It lets others run where the queue or the function does, and nowhere else.
+/// It yields only where the queue or the function awaits.
 pub async fn work<Q: Source, F: ReconcileAsync<Q::Key>>(queue: &Q, reconciler: &F) {
     while process_next(queue, reconciler).await {}
 }
 
-/// Processes one item and ends its delivery, whatever happens; tells whether there was one
+/// Processes one item and ends its delivery, whatever happens. Returns whether there was one
 /// (`workqueue:CL-1` to `CL-3`).
 pub(super) async fn process_next<Q: Source, F: ReconcileAsync<Q::Key>>(
     queue: &Q,

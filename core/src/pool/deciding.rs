@@ -1,16 +1,16 @@
-//! A reconciler of a function that is given the attempt and judges its errors.
+//! Turns a function that takes the attempt and judges its errors into a reconciler.
 
 use super::answer::{Action, Attempt, Fault};
 use super::awaited::ReconcileAsync;
 use super::reconcile::Reconcile;
 
-/// What [`deciding`] makes.
+/// The reconciler that [`deciding`] makes.
 #[derive(Clone, Copy, Debug)]
 pub struct Deciding<F>(F);
 
-/// Makes a reconciler of a function that is given the number of the attempt, and says which errors
-/// are worth another one: `Fn(&K, u32) -> Result<Action, Fault<E>>`, or for tasks a function of an
-/// owned `K` that returns a future of the same.
+/// Makes a reconciler from a function that is given the number of the attempt and decides which
+/// errors are worth another attempt: `Fn(&K, u32) -> Result<Action, Fault<E>>`. For tasks the
+/// function takes an owned `K` and returns a future of the same result.
 ///
 /// ```
 /// use std::time::Duration;

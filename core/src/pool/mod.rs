@@ -1,11 +1,11 @@
-//! Workers at a queue: the loop that every controller writes, once.
+//! Workers at a queue: the loop that every controller needs, written once.
 //!
 //! A pool takes items from a rate-limiting or a priority queue and calls your function on them, on
-//! several threads, one delivery of an item at a time. What the function answers decides what
-//! becomes of the item (`workqueue:CL-1`): it is done, comes back after a time or when the queue's
-//! limiter says so ([`Action`]), or - after an error or a panic - is tried again, later each time.
-//! One that judges its errors ([`Fault`]) says that another attempt would not help, or when it
-//! might.
+//! several threads, with one delivery of an item at a time. The function's answer decides what
+//! happens to the item (`workqueue:CL-1`): it is done, it comes back after a time or when the
+//! queue's limiter says so ([`Action`]), or - after an error or a panic - it is tried again, later
+//! each time. A function that judges its errors ([`Fault`]) can say that another attempt would not
+//! help, or when it might.
 //!
 //! ```
 //! use std::num::NonZeroUsize;
@@ -30,18 +30,18 @@
 //! assert!(end.is_complete());
 //! ```
 //!
-//! A failure is tried again in silence and for ever, unless a [`policy`] says otherwise or the
+//! Failures are retried for ever and are not reported, unless a [`policy`] says otherwise or the
 //! feature `tracing` is on. [`deciding`] gives the function the number of the attempt.
 //!
 //! To stop, stop the sources of items first, then the pool (`workqueue:CL-7`). A thread cannot be
-//! stopped from outside: at the deadline the pool takes no further item and returns, and says what
-//! it left.
+//! stopped from outside. At the deadline the pool takes no further item, returns, and reports what
+//! is left.
 //!
 //! With the feature `tracing` every item has a span, `reconcile`, with its key, and every failure
-//! is an event in it. [`awaited`] has workers that are tasks, of any executor; the feature `tokio` a
-//! pool of them, `tasks`.
+//! is an event in it. [`awaited`] has workers that are tasks, for any executor. The feature `tokio`
+//! adds `tasks`, a pool of them.
 //!
-//! Left out: more than one function a pool, and a number of workers that changes.
+//! Left out: several functions in one pool, and changing the number of workers.
 
 mod answer;
 pub mod awaited;
@@ -72,7 +72,7 @@ pub use source::Source;
 
 /// Threads that process the items of a queue.
 ///
-/// To drop it is to stop it without waiting: the queue is shut down, and the workers end after the
+/// Dropping it stops it without waiting: the queue is shut down, and the workers end after the
 /// items that they have.
 pub struct Pool<Q: Source, R: Runtime> {
     crew: Arc<Crew<Q, R>>,
@@ -86,23 +86,23 @@ pub struct Pool<Q: Source, R: Runtime> {
 pub struct End {
     /// Workers that had not ended at the deadline.
     pub running: usize,
-    /// Items that could have been handed out by then, and were not.
+    /// Items that could have been handed out by then but were not.
     pub waiting: usize,
 }
 
 impl End {
-    /// Tells whether every worker has ended and left no item behind that was ready. Items whose
-    /// time had not come, and those that failed at the end, are gone: [`Pool::shut_down`].
+    /// Tells whether every worker has ended and left no ready item behind. Items whose time had not
+    /// come, and items that failed at the end, are gone: see [`Pool::shut_down`].
     #[must_use]
     pub const fn is_complete(&self) -> bool {
         self.running == 0 && self.waiting == 0
     }
 }
 
-/// What the workers share.
+/// The state that the workers share.
 struct Crew<Q, R: Runtime> {
     queue: Arc<Q>,
-    /// How many have not left.
+    /// How many workers have not left.
     running: R::Mutex<usize>,
     /// Ends when the last worker has left.
     left: CancelToken<R>,
@@ -133,15 +133,15 @@ impl<Q: Source, R: Runtime> Pool<Q, R> {
         Self { crew, threads }
     }
 
-    /// Refuses new items, has those that wait processed, and returns when all workers have ended or
-    /// `patience` has passed. Items whose time has not come, and those that fail from now on, are
-    /// not tried again: a controller finds them when it lists once more.
+    /// Refuses new items, has waiting items processed, and returns when all workers have ended or
+    /// `patience` has passed. Items whose time has not come, and items that fail from now on, are
+    /// not tried again: a controller finds them when it lists again.
     ///
-    /// A priority queue stops at once (`workqueue:PQ-31`): the workers end with the items that they
-    /// have, and whatever waits is left, which the result says.
+    /// A priority queue stops at once (`workqueue:PQ-31`): the workers finish the items that they
+    /// have, everything that waits is left, and the result counts it.
     ///
-    /// At the deadline the workers stop after the items that they have. Without patience that is
-    /// at once.
+    /// At the deadline the workers stop after the items that they have. A `patience` of zero makes
+    /// that immediate.
     pub fn shut_down(mut self, patience: Duration) -> End {
         let crew = Arc::clone(&self.crew);
         let runtime = crew.runtime();
@@ -152,7 +152,7 @@ impl<Q: Source, R: Runtime> Pool<Q, R> {
         let running = *runtime.lock(&crew.running);
         if left {
             for thread in self.threads.drain(..) {
-                // A worker catches what its items do; a panic here is the queue's.
+                // A worker catches the panics of its items, so this one comes from the queue.
                 if let Err(panic) = runtime.join(thread) {
                     std::panic::resume_unwind(panic);
                 }
@@ -196,7 +196,7 @@ impl<Q: Source, R: Runtime> Crew<Q, R> {
     }
 }
 
-/// Counts a worker out, whatever ends it.
+/// Counts a worker as gone, however it ends.
 struct Leaving<'a, Q: Source, R: Runtime>(&'a Crew<Q, R>);
 
 impl<Q: Source, R: Runtime> Drop for Leaving<'_, Q, R> {

@@ -1,4 +1,4 @@
-//! What may be added to a reconciler: a maximum of retries, and those who learn of its failures.
+//! Additions to a reconciler: a maximum of retries, and listeners for its failures.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub struct Policy<F, T = Silent> {
     sink: Option<Arc<dyn Sink>>,
 }
 
-/// Adds to a reconciler, which may be a function.
+/// Wraps a reconciler, which may be a function, so that additions can be made to it.
 ///
 /// ```
 /// use std::time::Duration;
@@ -43,33 +43,33 @@ pub const fn policy<F>(reconciler: F) -> Policy<F> {
 }
 
 impl<F, T> Policy<F, T> {
-    /// Gives an item up that has failed after that many retries; its failures are forgotten, and it
-    /// comes back when somebody adds it. The queue's limiter counts the retries: with one that
-    /// counts none, such as a token bucket alone, an item is tried for ever. It counts an item that
-    /// asked for [`Action::Requeue`] as well, so one that waits long for somebody else that way is
-    /// given up at its first error; have it ask for [`Action::RequeueAfter`] instead.
+    /// Gives up an item that has failed after that many retries. Its failures are forgotten, and it
+    /// comes back when somebody adds it. The queue's limiter counts the retries: with a limiter
+    /// that counts none, such as a token bucket alone, an item is tried for ever. An
+    /// [`Action::Requeue`] counts as a retry too, so an item that waits long that way is given up
+    /// at its first error; let it ask for [`Action::RequeueAfter`] instead.
     #[must_use]
     pub fn at_most(self, retries: u32) -> Self {
         Self { max_retries: Some(retries), ..self }
     }
 
-    /// Counts failures, and items that are given up, in the metrics of a queue: those of
+    /// Counts failures and items that are given up in the metrics of a queue, through
     /// [`Sink::failed`] and [`Sink::given_up`].
     #[must_use]
     pub fn counting(self, metrics: &Metrics) -> Self {
         Self { sink: metrics.sink(), ..self }
     }
 
-    /// Adds somebody who learns of every failure before its item is given back: the place for your
-    /// log. The reconciler itself learns of it before.
+    /// Adds a listener that is called for every failure before its item is given back: the place
+    /// for your log. The reconciler itself is told first.
     #[must_use]
     pub fn telling<U>(self, tell: U) -> Policy<F, U> {
         let Self { reconciler, max_retries, sink, .. } = self;
         Policy { reconciler, tell, max_retries, sink }
     }
 
-    /// Tells the metrics, the reconciler and every other listener of a failure. A panic of one keeps
-    /// it from no other.
+    /// Tells the metrics, the reconciler and the listener of a failure. If one of them panics, the
+    /// others are still told.
     fn tell_all<K, E>(&self, key: &K, failure: &Failure<E>, reconciler: &dyn Fn())
     where
         T: Tell<K, E>,
@@ -88,13 +88,13 @@ impl<F, T> Policy<F, T> {
     }
 }
 
-/// Learns of failures: a function, or nobody.
+/// A listener for failures: a function, or `Silent`.
 pub trait Tell<K, E>: Send + Sync + 'static {
-    /// Learns of a failure.
+    /// Called after a failure.
     fn tell(&self, key: &K, failure: &Failure<E>);
 }
 
-/// Tells nobody.
+/// A listener that does nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Silent;
 

@@ -1,4 +1,4 @@
-//! What workers do with an item, and what becomes of it.
+//! Processing of one item by a worker, and the outcome for the item.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -13,25 +13,25 @@ use super::answer::{Action, Answer, Attempt, Cause, Failure, Fate, Fault};
 use super::span::Span;
 
 /// Processes items on threads. A function `Fn(&K) -> impl Answer`, for example one that returns a
-/// `Result<(), E>`, is one that says nothing about failures. [`deciding`](super::deciding) is for
-/// functions that want to know the attempt and judge their errors; [`policy`](super::policy) adds
-/// to any.
+/// `Result<(), E>`, also implements this, and does not listen to failures.
+/// [`deciding`](super::deciding) is for functions that need the number of the attempt and judge
+/// their errors; [`policy`](super::policy) adds to any reconciler.
 pub trait Reconcile<K>: Send + Sync + 'static {
-    /// What goes wrong.
+    /// The type of error.
     type Error;
 
-    /// Processes an item. A panic is tried again as an error is.
+    /// Processes an item. A panic is tried again, like an error.
     ///
     /// # Errors
     /// As you like.
     fn reconcile(&self, key: &K, attempt: Attempt<'_>) -> Result<Action, Fault<Self::Error>>;
 
-    /// Returns how often a failed item is tried again at most; without a number for ever.
+    /// Returns how often a failed item is tried again at most; `None` means for ever.
     fn max_retries(&self) -> Option<u32> {
         None
     }
 
-    /// Learns of a failure, before the item is given back: the place for your log.
+    /// Called after a failure, before the item is given back: the place for your log.
     fn failed(&self, key: &K, failure: &Failure<Self::Error>) {
         let _ = (key, failure);
     }
@@ -69,11 +69,11 @@ pub(super) fn process<Q: Source, F: Reconcile<Q::Key>>(
     );
 }
 
-/// What an attempt came to, if it did not panic. It may leave broken what it shares; that is its
-/// own business, and the queue's lock is not held.
+/// The result of an attempt: an answer or a panic. A panic may leave the reconciler's own state
+/// broken; the queue's lock is not held.
 pub(super) type Attempted<E> = Result<Result<Action, Fault<E>>, Panic>;
 
-/// A delivery that ends in any case.
+/// A delivery that ends in any case, at the latest on drop.
 pub(super) struct Held<'q, Q: Source> {
     pub(super) queue: &'q Q,
     /// `None` once it has ended.
@@ -81,8 +81,8 @@ pub(super) struct Held<'q, Q: Source> {
 }
 
 impl<Q: Source> Held<'_, Q> {
-    /// Ends the delivery as a result asks for. A listener of failures may panic, and so may
-    /// the queue that counts them: the failure counts as the first then.
+    /// Ends the delivery as a result asks for. A listener of failures may panic, and so may the
+    /// queue that counts failures; then the failure counts as the first.
     pub(super) fn settle<E>(
         mut self,
         result: Attempted<E>,
@@ -103,7 +103,7 @@ impl<Q: Source> Held<'_, Q> {
                 });
                 let failure = Failure { cause, attempt, fate };
                 caught::tell(|| failed(&failure));
-                caught::tell(|| drop(failure)); // foreign, too
+                caught::tell(|| drop(failure)); // the destructor is foreign code, too
                 (deserved(fate), None)
             }
         };
@@ -124,7 +124,7 @@ fn judged<E>(result: Attempted<E>) -> Result<Action, (Cause<E>, Fate)> {
     Err((cause, fate))
 }
 
-/// Gives up what failed once more than it is tried again.
+/// Gives up an item that has failed more often than it may be tried again.
 fn limited(fate: Fate, attempt: u32, max_retries: Option<u32>) -> Fate {
     match (fate, max_retries) {
         (Fate::GivenUp(_), _) => fate,

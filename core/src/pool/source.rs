@@ -1,4 +1,4 @@
-//! Where the workers of a pool get their items.
+//! The queues that workers of a pool can take items from.
 
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
@@ -15,7 +15,7 @@ use crate::runtime::Runtime;
 /// It hands an item to one worker at a time, tries failed items again, later each time, and can be
 /// shut down (`workqueue:CL-1`, `CL-5`).
 pub trait Source: Send + Sync + 'static {
-    /// What it hands out.
+    /// The type of item.
     type Key: fmt::Debug + Send + Sync + 'static;
     /// Names a delivery that has not ended.
     type Delivery: Copy + Send + Sync + 'static;
@@ -23,11 +23,12 @@ pub trait Source: Send + Sync + 'static {
     /// Takes the next item, sleeping until there is one; `None` once there will be none.
     fn next(&self) -> Option<(Self::Key, Self::Delivery)>;
 
-    /// As [`next`](Self::next), for tasks: to drop the future is to stop waiting.
+    /// As [`next`](Self::next), for tasks. Dropping the future stops the wait.
     fn next_async(&self) -> impl Future<Output = Option<(Self::Key, Self::Delivery)>> + Send;
 
-    /// Does what the outcome asks for and ends the delivery. An item that comes back does so with
-    /// `priority`, or without one as it was handed out; a queue without priorities ignores it.
+    /// Does what the outcome asks for and ends the delivery. An item that comes back gets
+    /// `priority`, or the priority that it was handed out with if there is none. A queue without
+    /// priorities ignores it.
     fn settle(&self, delivery: Self::Delivery, outcome: Outcome, priority: Option<i32>);
 
     /// Counts the failures of an item since they were last forgotten.
@@ -84,8 +85,8 @@ where
     }
 }
 
-/// An item that comes back does so with the priority that it was handed out with, unless it is
-/// given another (`workqueue:PQ-42`).
+/// An item that comes back keeps the priority that it was handed out with, unless it is given
+/// another (`workqueue:PQ-42`).
 impl<K, R, L, O, B, H> Source for PriorityQueue<K, R, L, O, B, H>
 where
     K: Key + Hash + Sync,

@@ -1,4 +1,4 @@
-//! A span of `tracing` around the processing of an item; without the feature, nothing.
+//! A `tracing` span around the processing of an item; does nothing without the feature.
 
 use std::fmt;
 
@@ -15,12 +15,12 @@ impl Span {
         Self(tracing::info_span!("reconcile", ?key))
     }
 
-    /// Runs something inside the span.
+    /// Runs `work` inside the span.
     pub(super) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
         self.0.in_scope(work)
     }
 
-    /// Says what went wrong, as far as that can be said, and what becomes of the item.
+    /// Logs the failure, as far as it can be shown, and the next step for the item.
     pub(super) fn failed<E>(&self, failure: &Failure<E>) {
         let Failure { cause, attempt, fate } = failure;
         self.within(|| match cause {

@@ -31,17 +31,17 @@ use super::{End, Source, awaited};
 
 pub use super::awaited::ReconcileAsync;
 
-/// Tasks that process the items of a queue. To drop it is to abort them.
+/// Tasks that process the items of a queue. Dropping it aborts them.
 pub struct TaskPool<Q: Source> {
     queue: Arc<Q>,
     tasks: JoinSet<()>,
 }
 
 impl<Q: Source> TaskPool<Q> {
-    /// Starts a number of workers on the runtime of the caller.
+    /// Starts a number of workers on the caller's tokio runtime.
     ///
     /// # Panics
-    /// If there is none: tokio's own panic.
+    /// If there is no such runtime: tokio's own panic.
     pub fn start<F: ReconcileAsync<Q::Key>>(
         queue: &Arc<Q>,
         workers: NonZeroUsize,
@@ -55,18 +55,18 @@ impl<Q: Source> TaskPool<Q> {
         Self { queue: Arc::clone(queue), tasks }
     }
 
-    /// Refuses new items, has those that wait processed, and returns when all workers have ended or
-    /// `patience` has passed, by tokio's clock. Items whose time has not come, and those that fail
+    /// Refuses new items, has waiting items processed, and returns when all workers have ended or
+    /// `patience` has passed, by tokio's clock. Items whose time has not come, and items that fail
     /// from now on, are not tried again; a priority queue stops at once. See
     /// [`Pool::shut_down`](super::Pool::shut_down).
     ///
-    /// At the deadline the workers are aborted where they await next, and the items that they had
-    /// are done: neither tried again nor forgotten.
+    /// At the deadline the workers are aborted at their next await, and the items that they had are
+    /// done: neither tried again nor forgotten.
     pub async fn shut_down(mut self, patience: Duration) -> End {
         self.queue.shut_down();
         let all = async {
             while let Some(ended) = self.tasks.join_next().await {
-                // A worker catches what its items do; a panic here is the queue's.
+                // A worker catches the panics of its items, so this one comes from the queue.
                 if let Err(Ok(panic)) = ended.map_err(tokio::task::JoinError::try_into_panic) {
                     std::panic::resume_unwind(panic);
                 }
@@ -92,7 +92,7 @@ impl<Q: Source> fmt::Debug for TaskPool<Q> {
 
 async fn work<Q: Source, F: ReconcileAsync<Q::Key>>(queue: Arc<Q>, reconciler: Arc<F>) {
     while awaited::process_next(&*queue, &*reconciler).await {
-        // A queue that is never empty would keep the thread to itself.
+        // Without this, a queue that is never empty would occupy the thread for ever.
         tokio::task::coop::consume_budget().await;
     }
 }

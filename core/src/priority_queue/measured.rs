@@ -1,4 +1,4 @@
-//! A priority queue as one that says how much is unfinished.
+//! A priority queue reports how much is unfinished.
 
 use std::hash::{BuildHasher, Hash};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The figures of a priority queue, by priority (`workqueue:PQ-37` to `PQ-41`).
+//! The metrics of a priority queue, by priority (`workqueue:PQ-37` to `PQ-41`).
 
 use std::collections::BTreeSet;
 
@@ -10,23 +10,23 @@ use crate::slab::{Slot, Sparse};
 
 use super::Observer;
 
-/// How many distinct priorities get a label of their own; later ones share one (`workqueue:PQ-41`).
+/// How many different priorities get their own label; later ones share one (`workqueue:PQ-41`).
 const MOST_LABELS: usize = 25;
 
-/// Turns what a queue tells into figures, with the queue's clock (`workqueue:PQ-34`).
+/// Turns the reports of a queue into metrics, with the queue's clock (`workqueue:PQ-34`).
 #[derive(Clone, Debug)]
 pub struct Meter<F> {
     figures: F,
     seen: BTreeSet<i32>,
-    /// Those that are ready.
+    /// The ready entries.
     entries: Sparse<Entry>,
     busy: Busy,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// What the entry was counted under when it became ready or rose: it is counted down under the
-    /// same label, whatever was seen in between.
+    /// The label under which the entry was counted when it became ready or its priority rose. It is
+    /// counted down under the same label, whatever came in between.
     label: Label,
     ready: Instant,
 }
@@ -37,14 +37,14 @@ impl<F> Meter<F> {
         Self { figures, seen: BTreeSet::new(), entries: Sparse::new(), busy: Busy::new() }
     }
 
-    /// Returns the figures.
+    /// Returns the metrics.
     pub const fn figures(&self) -> &F {
         &self.figures
     }
 
     fn label(&mut self, priority: i32) -> Label {
         if self.seen.len() <= MOST_LABELS {
-            self.seen.insert(priority); // one more than may be seen tells that they are too many
+            self.seen.insert(priority); // one above the limit shows that there are too many
         }
         if self.seen.len() > MOST_LABELS { Label::Other } else { Label::Priority(priority) }
     }

@@ -1,9 +1,9 @@
-//! The priority queue: the rate-limiting queue's calls, and the highest priority first
+//! The priority queue: the calls of the rate-limiting queue, with the highest priority first
 //! (controller-runtime `priorityqueue`).
 //!
-//! An item is in the queue once. Added again, it keeps the higher priority and the earlier time
-//! (`workqueue:PQ-10`, `PQ-11`). Equal priorities come out in the order in which they became
-//! ready. There is no ageing: low priorities starve under a steady supply of higher ones
+//! An item is in the queue only once. If it is added again, the higher priority and the earlier
+//! time count (`workqueue:PQ-10`, `PQ-11`). Equal priorities come out in the order in which they
+//! became ready. Priorities do not age: low priorities starve under a steady supply of higher ones
 //! (`PQ-28`).
 //!
 //! ```
@@ -19,8 +19,8 @@
 //! assert_eq!((*first, priority), ("default/db", 0));
 //! ```
 //!
-//! Other than the rate-limiting queue, this one stops at once: after shutdown nothing is handed
-//! out any more, whatever is left (`workqueue:PQ-31`).
+//! Unlike the rate-limiting queue, this one stops at once: after shutdown nothing is handed out,
+//! whatever is left (`workqueue:PQ-31`).
 
 mod measured;
 mod meter;
@@ -61,12 +61,13 @@ for_harness! {
     use state::{Prioritized, GETTERS};
 }
 
-/// Tells a metrics library, if there is one.
+/// Reports to a metrics library, if there is one.
 pub type Told = Option<Meter<Arc<dyn Sink>>>;
 
 /// The priority queue. Shared by reference or in an `Arc`.
 ///
-/// `K` is the item, `R` the runtime, `L` the limiter, `O` who measures, `B` the hasher, `H` the rules.
+/// `K` is the item, `R` the runtime, `L` the limiter, `O` the observer, `B` the hasher, `H` the
+/// rules.
 pub struct PriorityQueue<
     K: Key,
     R: Runtime = System,
@@ -88,15 +89,15 @@ impl<K: Key + Hash, R: Runtime> PriorityQueue<K, R> {
 }
 
 impl<K: Key + Hash, R: Runtime, L: Limiter<K>> PriorityQueue<K, R, L> {
-    /// Makes an empty queue with a limiter of your own.
+    /// Makes an empty queue with your own limiter.
     pub fn with_limiter(runtime: &R, limiter: L) -> Self {
         Self::with_host(runtime, hasher(runtime), Prioritized::new(limiter, ()))
     }
 }
 
 impl<K: Key + Hash, R: Runtime, L: Limiter<K>> PriorityQueue<K, R, L, Told> {
-    /// Makes an empty queue with a limiter of your own, measured if there is a name and somebody to
-    /// tell (`workqueue:PQ-37`, `MX-1`).
+    /// Makes an empty queue with your own limiter, measured if there is a name and a provider
+    /// (`workqueue:PQ-37`, `MX-1`).
     pub fn with_metrics(runtime: &R, limiter: L, metrics: &Metrics) -> Self {
         let told = metrics.sink().map(Meter::new);
         Self::with_host(runtime, hasher(runtime), Prioritized::new(limiter, told))
@@ -115,8 +116,8 @@ where
     /// Makes a queue around a given state, with a given hasher.
     ///
     /// # For harnesses
-    /// A state with items in it must have been filled with hashes of this hasher, which nobody
-    /// checks: another one finds none of them again.
+    /// If the state holds items, their hashes must come from this hasher. This is not checked: with
+    /// another hasher none of them is found again.
     #[cfg_attr(not(feature = "harness"), doc(hidden))]
     pub fn with_host(runtime: &R, hasher: B, host: H) -> Self {
         Self { monitor: Monitor::new(runtime, host), hasher }
@@ -128,7 +129,7 @@ where
         self.add_with(key, AddOptions::default());
     }
 
-    /// Adds an item with priority 0 when `delay` has passed from now.
+    /// Adds an item with priority 0 after `delay`, counted from now.
     #[inline]
     pub fn add_after(&self, key: K, delay: Duration) {
         self.add_with(key, AddOptions { after: Some(delay), ..AddOptions::default() });
@@ -140,7 +141,7 @@ where
         self.add_with(key, AddOptions { rate_limited: true, ..AddOptions::default() });
     }
 
-    /// Adds an item. After shutdown nothing happens, and the limiter is not asked
+    /// Adds an item. After shutdown nothing happens, and the limiter is not called
     /// (`workqueue:PQ-2`).
     #[inline]
     pub fn add_with(&self, key: K, options: AddOptions) {
@@ -149,7 +150,7 @@ where
         self.monitor.call(Add { key: Some(key), hash, options, called });
     }
 
-    /// Adds items in their order, each with these options, in one step (`workqueue:PQ-4`).
+    /// Adds items in their order, all with these options, in one step (`workqueue:PQ-4`).
     pub fn add_all(&self, keys: impl IntoIterator<Item = K>, options: AddOptions) {
         let called = self.called(options);
         let hashed = |key: K| {
@@ -162,13 +163,14 @@ where
         }
     }
 
-    /// Delays count from here, not from when the lock is free (`workqueue:PQ-16`).
+    /// Delays count from here, not from when the lock is taken (`workqueue:PQ-16`).
     #[inline]
     fn called(&self, options: AddOptions) -> Option<Instant> {
         options.may_delay().then(|| self.monitor.runtime().now())
     }
 
-    /// Forgets the failures of an item. Neither takes it out of the queue nor ends its delivery.
+    /// Forgets the failures of an item. This neither removes it from the queue nor ends its
+    /// delivery.
     pub fn forget(&self, key: &K) {
         let hash = self.hasher.hash_one(key);
         self.monitor.call(Forget::new(key.clone(), hash));
@@ -181,9 +183,8 @@ where
         self.monitor.call(NumRequeues { key: key.clone(), hash })
     }
 
-    /// Tells the observer so often how much is unfinished, until shutdown, which it then returns
-    /// from: the loop of a thread of its own (`workqueue:MX-10`). See
-    /// [`Updater`](crate::metrics::Updater).
+    /// Tells the observer at this interval how much is unfinished, and returns at shutdown: the
+    /// loop of a thread of its own (`workqueue:MX-10`). See [`Updater`](crate::metrics::Updater).
     pub fn refresh_metrics(&self, every: Duration) {
         self.monitor.call(Refresh { every, next: None });
     }
@@ -193,7 +194,7 @@ where
         self.monitor.call_async(Refresh { every, next: None })
     }
 
-    /// Takes the first of the ready with its priority, sleeping until there is one; `None` after
+    /// Takes the first ready item with its priority, sleeping until there is one; `None` after
     /// shutdown. The item is done when the returned [`Work`] drops, also by a panic.
     #[must_use = "the item is done when it drops"]
     #[inline]
@@ -210,7 +211,7 @@ where
         self.monitor.call(Get)
     }
 
-    /// As [`get`](Self::get), for tasks: to drop the future is to stop waiting.
+    /// As [`get`](Self::get), for tasks. Dropping the future stops the wait.
     pub async fn get_async(&self) -> Option<(Work<'_, Self>, i32)> {
         let (token, key, priority) = self.take_async().await?;
         Some((Work::new(self, token, key), priority))
@@ -222,7 +223,7 @@ where
         self.monitor.call_async(Get)
     }
 
-    /// Takes the first of the ready with their priorities, `most` at most, sleeping until there is
+    /// Takes the first ready items with their priorities, at most `most`, sleeping until there is
     /// one; `None` after shutdown. They are done together when the returned [`Batch`] drops.
     #[must_use = "the items are done when it drops"]
     pub fn get_batch(&self, most: NonZeroUsize) -> Option<(Batch<'_, Self>, Vec<i32>)> {
@@ -239,7 +240,7 @@ where
         self.monitor.call(GetBatch { most, call: Get })
     }
 
-    /// As [`take_batch`](Self::take_batch), for tasks: to drop the future is to stop waiting.
+    /// As [`take_batch`](Self::take_batch), for tasks. Dropping the future stops the wait.
     pub fn take_batch_async(
         &self,
         most: NonZeroUsize,
@@ -247,7 +248,7 @@ where
         self.monitor.call_async(GetBatch { most, call: Get })
     }
 
-    /// As [`get_batch`](Self::get_batch), for tasks: to drop the future is to stop waiting.
+    /// As [`get_batch`](Self::get_batch), for tasks. Dropping the future stops the wait.
     pub async fn get_batch_async(&self, most: NonZeroUsize) -> Option<(Batch<'_, Self>, Vec<i32>)> {
         self.guard(self.take_batch_async(most).await)
     }
@@ -271,25 +272,25 @@ where
         self.monitor.call(Done(token)).has_ended()
     }
 
-    /// Ends a delivery and takes the next item, as [`done`](Self::done) and then
-    /// [`take_with_priority`](Self::take_with_priority) would, with nobody between them: a worker
-    /// that ends one item and goes on to the next locks once for both.
+    /// Ends a delivery and takes the next item in one critical section, as [`done`](Self::done)
+    /// followed by [`take_with_priority`](Self::take_with_priority) would. A worker that goes from
+    /// one item to the next locks once for both.
     #[must_use = "the delivery lasts until its token is done"]
     #[inline]
     pub fn done_then_take(&self, token: Token) -> Option<(Token, K, i32)> {
         self.monitor.call_then(Done(token), Get)
     }
 
-    /// As [`done`](Self::done), for an item named by its value. Called late, it can end the
-    /// delivery of another consumer: prefer the token.
+    /// As [`done`](Self::done), for an item named by its value. A late call can end the delivery of
+    /// another consumer, so prefer the token.
     pub fn done_key(&self, key: &K) -> bool {
         let hash = self.hasher.hash_one(key);
         self.monitor.call(DoneKey { key: key.clone(), hash }).has_ended()
     }
 
     /// Does what the outcome asks for and ends the delivery, in one step and without hashing. If
-    /// the item comes back, it does with `priority`: the one it was handed out with, unless you
-    /// know better (`workqueue:PQ-42`).
+    /// the item comes back, it has this `priority`; normally pass the one that it was handed out
+    /// with (`workqueue:PQ-42`).
     ///
     /// Returns false, and does nothing, if the delivery has ended before.
     #[inline]
@@ -297,8 +298,8 @@ where
         self.monitor.call(Settle::new(token, outcome, priority)).has_ended()
     }
 
-    /// Settles a delivery and takes the next item, as [`settle`](Self::settle) and then
-    /// [`take_with_priority`](Self::take_with_priority) would, with nobody between them.
+    /// Settles a delivery and takes the next item in one critical section, as
+    /// [`settle`](Self::settle) followed by [`take_with_priority`](Self::take_with_priority) would.
     #[must_use = "the delivery lasts until its token is done"]
     #[inline]
     pub fn settle_then_take(
@@ -310,8 +311,8 @@ where
         self.monitor.call_then(Settle::new(token, outcome, priority), Get)
     }
 
-    /// Returns how many items are ready, those in processing that were added again too; not those
-    /// whose time has not come (`workqueue:PQ-29`).
+    /// Returns how many items are ready, including those in processing that were added again, but
+    /// not those whose time has not come (`workqueue:PQ-29`).
     pub fn len(&self) -> usize {
         self.monitor.call(Len)
     }
@@ -331,18 +332,17 @@ where
         self.monitor.call(ShuttingDown)
     }
 
-    /// Stops the queue: nothing is added, becomes ready or is handed out any more, and every
-    /// waiting caller wakes (`workqueue:PQ-31`). There is no drain.
+    /// Stops the queue: nothing more is added, becomes ready or is handed out, and every waiting
+    /// caller wakes (`workqueue:PQ-31`). There is no drain.
     pub fn shut_down(&self) {
         self.monitor.call(ShutDown);
     }
 
     /// Processes items until the queue is shut down: the loop of one worker (`workqueue:CL-1`).
     ///
-    /// What `process` answers decides what becomes of an item; if it comes back, it does with the
-    /// priority that it was handed out with. Every delivery ends exactly once, also if `process`
-    /// panics; then the panic goes on to the caller, and the item is neither retried nor
-    /// forgotten.
+    /// The answer of `process` decides what happens to the item. If it comes back, it keeps the
+    /// priority that it was handed out with. Every delivery ends exactly once, even if `process`
+    /// panics; then the panic goes on to the caller, and the item is neither retried nor forgotten.
     pub fn work(&self, mut process: impl FnMut(&K, i32) -> Outcome) {
         while let Some((item, priority)) = self.get() {
             let outcome = process(&item, priority);

@@ -1,17 +1,18 @@
-//! What a priority queue tells its observer.
+//! The reports of a priority queue to its observer.
 
 use crate::machine::Cx;
 use crate::runtime::Instant;
 use crate::slab::Slot;
 
-/// Learns what happens in a queue, under its lock: it must not call back (`workqueue:CV-6`). The
-/// queue goes on without it if it panics.
+/// Is told of the events in a queue, under its lock: it must not call back (`workqueue:CV-6`). If
+/// it panics, the queue continues.
 ///
-/// An entry is named by its slot, which is its own from the moment it becomes ready until it is
-/// handed out, and again from there until it is done. `()` observes nothing and costs nothing.
+/// An entry is identified by its slot, which belongs to it from the moment it becomes ready until
+/// it is handed out, and again from there until it is done. `()` observes nothing and costs
+/// nothing.
 pub trait Observer: Send + 'static {
-    /// An entry became ready (`workqueue:PQ-19`): when its time came, which may be a while ago, or
-    /// now if it did not wait for one.
+    /// An entry became ready (`workqueue:PQ-19`): at `due`, which may be a while ago, or now if it
+    /// did not wait for a time.
     fn ready(&mut self, entry: Slot, priority: i32, due: Option<Instant>, cx: &mut Cx<'_>) {
         let _ = (entry, priority, due, cx);
     }
@@ -36,7 +37,7 @@ pub trait Observer: Send + 'static {
         let _ = cx;
     }
 
-    /// Tells how much is unfinished: items handed out and not done (`workqueue:MX-10`).
+    /// Reports how much is unfinished: items that are handed out and not done (`workqueue:MX-10`).
     fn unfinished(&mut self, cx: &mut Cx<'_>) {
         let _ = cx;
     }
@@ -44,7 +45,7 @@ pub trait Observer: Send + 'static {
 
 impl Observer for () {}
 
-/// Observes if there is somebody who does.
+/// Passes reports on to the observer, if there is one.
 impl<O: Observer> Observer for Option<O> {
     fn ready(&mut self, entry: Slot, priority: i32, due: Option<Instant>, cx: &mut Cx<'_>) {
         if let Some(observer) = self {

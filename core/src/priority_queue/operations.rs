@@ -22,8 +22,8 @@ pub struct Add<K> {
     pub hash: u64,
     /// How it is added.
     pub options: AddOptions,
-    /// When the call was made, which delays count from (`workqueue:PQ-16`); `None` for the time
-    /// of its step.
+    /// The time of the call, from which delays count (`workqueue:PQ-16`); `None` for the time of
+    /// its step.
     pub called: Option<Instant>,
 }
 
@@ -34,15 +34,15 @@ pub struct AddBatch<K> {
     pub items: Vec<(Option<K>, u64)>,
     /// How each of them is added.
     pub options: AddOptions,
-    /// When the call was made, which delays count from; `None` for the time of its step.
+    /// The time of the call, from which delays count; `None` for the time of its step.
     pub called: Option<Instant>,
 }
 
-/// Takes the first of the ready with its priority, waiting for one; `None` after shutdown.
+/// Takes the first ready item with its priority, waiting for one; `None` after shutdown.
 #[derive(Clone, Debug)]
 pub struct Get;
 
-/// Takes the first of the ready with their priorities, waiting for one; none after shutdown.
+/// Takes the first ready items with their priorities, waiting for one; none after shutdown.
 pub type GetBatch = UpTo<Get>;
 
 /// Ends a delivery and does what its outcome asks for, in one critical section.
@@ -50,9 +50,9 @@ pub type GetBatch = UpTo<Get>;
 pub struct Settle<K> {
     /// The delivery.
     pub token: Token,
-    /// What became of the item.
+    /// The outcome of the item.
     pub outcome: Outcome,
-    /// The priority with which the item comes back if it does (`workqueue:PQ-42`).
+    /// The priority of the item if it comes back (`workqueue:PQ-42`).
     pub priority: i32,
     /// Keys that the limiter held for it, to drop outside the lock.
     pub left: Vec<K>,
@@ -116,7 +116,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for Get
         cx: &mut Cx<'_>,
     ) -> Step<Option<(Token, K, i32)>> {
         if queue.is_shutting_down() {
-            return Step::Done(None); // whatever is ready (PQ-31)
+            return Step::Done(None); // even if items are ready (PQ-31)
         }
         queue.move_due(cx);
         if queue.is_behind(cx) {
@@ -125,7 +125,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for Get
         match queue.hand_out(cx) {
             None => Step::Wait { on: GETTERS, until: queue.earliest() },
             taken => {
-                // One of the entries that just became ready needs nobody else: this caller is here.
+                // One of the entries that just became ready is for this caller, so it wakes nobody.
                 cx.takes_one(GETTERS);
                 Step::Done(taken)
             }
@@ -167,7 +167,8 @@ impl<K: Key, L: Limiter<K>, O: Observer> Operation<Prioritized<K, L, O>> for Set
             Outcome::Retry => (None, true),
             Outcome::RetryAfter(delay) | Outcome::RequeueAfter(delay) => (Some(delay), false),
         };
-        // The limiter is foreign code: if it panics the item does without, and the delivery ends.
+        // The limiter is foreign code: if it panics, the item continues without it, and the
+        // delivery ends.
         let limited = catch_unwind(AssertUnwindSafe(|| match self.outcome {
             Outcome::Retry => {
                 queue.add_again(slot, &AddOptions { after, rate_limited, priority }, cx);

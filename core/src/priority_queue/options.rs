@@ -8,12 +8,12 @@ use crate::runtime::Instant;
 /// How an item is added.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct AddOptions {
-    /// How long it waits before it is ready. Given together with a limiter, the shorter counts
-    /// (`workqueue:PQ-6`).
+    /// How long it waits before it is ready. If a limiter is asked as well, the shorter delay
+    /// counts (`workqueue:PQ-6`).
     pub after: Option<Duration>,
-    /// Whether it failed, and the limiter says how long it waits.
+    /// Whether it failed, so that the limiter decides how long it waits.
     pub rate_limited: bool,
-    /// Larger comes first.
+    /// Larger priorities come first.
     pub priority: i32,
 }
 
@@ -24,8 +24,8 @@ impl AddOptions {
     }
 }
 
-/// Returns how long an item waits. Computed for every item anew: what the limiter says of one must
-/// not leak to the next of a batch (`workqueue:PQ-6`).
+/// Returns how long an item waits. It is computed again for every item: the limiter's delay for one
+/// must not be used for the next one in a batch (`workqueue:PQ-6`).
 #[inline]
 pub(super) fn delay<K, L: Limiter<K>>(
     limiter: &mut L,

@@ -1,4 +1,4 @@
-//! The place of an item among those that are ready and among those that wait for their time.
+//! The place of an item among the ready items, and among the items that wait for their time.
 
 use std::cmp::Reverse;
 

@@ -1,4 +1,4 @@
-//! The rules of the priority queue: who is ready, who waits for a time, who is locked.
+//! The rules of the priority queue: which items are ready, wait for a time, or are locked.
 //!
 //! ```text
 //!          add                       get                    done
@@ -25,23 +25,23 @@ use super::observer::Observer;
 use super::options::{AddOptions, delay};
 use super::places::{Ready, Waiting};
 
-/// Where callers of `get` sleep.
+/// Callers of `get` sleep here.
 pub const GETTERS: Channel = 0;
 
 /// The state of a priority queue, without its lock.
 ///
-/// The reference collects what is added in a buffer that a thread of its own applies, and hands
-/// items out in another one. Here the caller of an add applies it and the caller of a get takes the
-/// item, so every later call sees what was added (`workqueue:PQ-3`).
+/// The reference collects added items in a buffer that a separate thread applies, and hands out
+/// items in another thread. Here the caller of an add applies it and the caller of a get takes the
+/// item, so every later call sees the added items (`workqueue:PQ-3`).
 #[derive(Clone)]
 pub struct Prioritized<K: Key, L: Limiter<K>, O: Observer = ()> {
-    /// Every item that has an entry or is locked. The bits say which: `DIRTY` ready,
-    /// `DELAYED` waiting, `PROCESSING` locked.
+    /// Every item that has an entry or is locked. The bits tell which: `DIRTY` is ready, `DELAYED`
+    /// waiting, `PROCESSING` locked.
     pub(super) items: Items<K>,
     /// The entries that can be handed out.
     ready: SlotHeap<Ready>,
-    /// The ready entries of locked items, as many as there are consumers at most. They are set
-    /// aside so that nobody has to skip them (`workqueue:PQ-25`).
+    /// The ready entries of locked items; there are at most as many as consumers. They are kept
+    /// apart so that they need not be skipped (`workqueue:PQ-25`).
     parked: SlotHeap<Ready>,
     waiting: SlotHeap<Waiting>,
     sequence: u64,
@@ -69,8 +69,8 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
         }
     }
 
-    /// Adds items (`workqueue:PQ-6` to `PQ-13`), after those whose time has come. If the limiter
-    /// panics, its item and those behind it are not added.
+    /// Makes due entries ready, then adds items (`workqueue:PQ-6` to `PQ-13`). If the limiter
+    /// panics, its item and those after it are not added.
     #[inline]
     pub(super) fn add<'k>(
         &mut self,
@@ -80,12 +80,12 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
         cx: &mut Cx<'_>,
     ) {
         if self.shutting_down {
-            return; // the limiter is not asked either (PQ-2)
+            return; // the limiter is not called either (PQ-2)
         }
         let called = self.begin_add(options, called, cx);
         for (key, hash) in items {
             let Some(known) = key else { continue };
-            // Foreign code runs before the slot is taken, since every slot must have an entry.
+            // Foreign code runs before the slot is taken, because every slot must have an entry.
             let delay = delay(&mut self.limiter, Item::new(known, hash), options, called);
             let Some((slot, _, mark)) = self.items.intern(key, hash) else { continue };
             if is_held(*mark) || !delay.is_zero() {
@@ -108,8 +108,8 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
         }
     }
 
-    /// Makes ready what is due and returns the time that delays count from, which matters only if
-    /// there are any.
+    /// Makes due entries ready and returns the time that delays count from. The time matters only
+    /// if there are delays.
     #[inline]
     fn begin_add(
         &mut self,
@@ -151,7 +151,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
         let new = Ready { priority: Reverse(priority), sequence: self.next(), slot };
         // A waiting entry keeps its sequence, unless its priority rises (PQ-12, PQ-13).
         let waited = if state & DELAYED != 0 { self.waiting.remove(slot) } else { None };
-        // One whose time has come was only not moved yet: it has been ready since then.
+        // If its time has come, it was only not moved yet: it has been ready since then.
         let due = waited.map(|old| old.until).filter(|due| *due != Instant::NEVER);
         let due = due.filter(|due| *due <= cx.now());
         self.make_ready(waited.map_or(new, |old| first_of(old.ready, new)), due, cx);
@@ -160,7 +160,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
     fn add_waiting(&mut self, slot: Slot, priority: i32, until: Instant, cx: &mut Cx<'_>) {
         let (_, mark) = self.items.marked(slot);
         if *mark & DIRTY != 0 {
-            return self.raise_ready(slot, priority, cx); // ready is earliest of all (PQ-10)
+            return self.raise_ready(slot, priority, cx); // no time is earlier than ready (PQ-10)
         }
         *mark |= DELAYED;
         let new = Ready { priority: Reverse(priority), sequence: self.next(), slot };
@@ -186,8 +186,8 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
         }
     }
 
-    /// Gives a ready entry a higher priority and a place behind its new equals
-    /// (`workqueue:PQ-11`, `PQ-12`).
+    /// Gives a ready entry a higher priority and a place after its new equals (`workqueue:PQ-11`,
+    /// `PQ-12`).
     fn raise_ready(&mut self, slot: Slot, priority: i32, cx: &mut Cx<'_>) {
         let new = Ready { priority: Reverse(priority), sequence: self.next(), slot };
         let locked = self.items.state(slot) & PROCESSING != 0;
@@ -199,7 +199,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
         }
     }
 
-    /// Puts an entry among the ready, aside if its item is locked: now, or when its time came.
+    /// Makes an entry ready, now or because its time came. If its item is locked, it is kept apart.
     #[inline(always)]
     fn make_ready(&mut self, place: Ready, due: Option<Instant>, cx: &mut Cx<'_>) {
         let (_, mark) = self.items.marked(place.slot);
@@ -212,7 +212,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
         }
     }
 
-    /// Puts an entry among those that are handed out.
+    /// Adds an entry to those that can be handed out.
     #[inline(always)]
     fn stand(&mut self, place: Ready, due: Option<Instant>, cx: &mut Cx<'_>) {
         self.tell_ready(place, due, cx);
@@ -220,12 +220,12 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
         cx.wakes.one(GETTERS);
     }
 
-    /// Makes ready the entries whose time has come, in the order of their times and with new
-    /// sequences (`workqueue:PQ-18`). Nothing becomes ready after shutdown (`PQ-31`). Every call
-    /// does so first, so that what is told of the queue is right whenever somebody calls.
+    /// Makes due entries ready, in the order of their times and with new sequences
+    /// (`workqueue:PQ-18`). Nothing becomes ready after shutdown (`PQ-31`). Every call does this
+    /// first, so that its answer is right for its time.
     ///
-    /// A step makes no more than [`AT_ONCE`](crate::machine::AT_ONCE) ready, so that one call does
-    /// not keep the lock while a large number become ready. Calls that must know all ask
+    /// A step makes at most [`AT_ONCE`](crate::machine::AT_ONCE) entries ready, so that one call
+    /// does not hold the lock while a large number become ready. Calls that need all of them ask
     /// [`is_behind`](Self::is_behind).
     #[inline]
     pub(super) fn move_due(&mut self, cx: &mut Cx<'_>) {
@@ -245,14 +245,14 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
         }
     }
 
-    /// Tells whether there are entries whose time has come and that were not made ready yet.
+    /// Tells whether there are entries whose time has come but that were not made ready yet.
     pub(super) fn is_behind(&self, cx: &mut Cx<'_>) -> bool {
         let Some(Waiting { until, .. }) = self.waiting.first() else { return false };
         !self.shutting_down && *until != Instant::NEVER && *until <= cx.now()
     }
 
-    /// Hands out the first of the ready, with its priority (`workqueue:PQ-22`, `PQ-24`). One that
-    /// cannot be copied is ready again, behind its equals.
+    /// Hands out the first ready entry with its priority (`workqueue:PQ-22`, `PQ-24`). If its item
+    /// cannot be copied, it is ready again, after its equals.
     #[inline(always)]
     pub(super) fn hand_out(&mut self, cx: &mut Cx<'_>) -> Option<(Token, K, i32)> {
         let place = self.ready.pop()?;
@@ -266,7 +266,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
         Some((self.items.hand_out(place.slot), key, place.priority.0))
     }
 
-    /// Unlocks an item (`workqueue:PQ-26`). Returns it if it left the queue.
+    /// Unlocks an item (`workqueue:PQ-26`). Returns the item if it left the queue.
     #[inline(always)]
     pub(super) fn finish(&mut self, slot: Slot, cx: &mut Cx<'_>) -> Option<K> {
         self.locked -= 1;
@@ -292,8 +292,8 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
         self.tell(cx, |observer, cx| observer.ready(place.slot, place.priority.0, due, cx));
     }
 
-    /// Tells the observer, which is foreign code: if it panics it misses something, and nobody else
-    /// does.
+    /// Calls the observer, which is foreign code. If it panics it misses a report, but nothing else
+    /// is affected.
     #[inline(always)]
     pub(super) fn tell(&mut self, cx: &mut Cx<'_>, what: impl FnOnce(&mut O, &mut Cx<'_>)) {
         let observer = &mut self.observer;
@@ -314,7 +314,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
         self.waiting.first().map(|first| first.until)
     }
 
-    /// Returns how many entries are ready, those of locked items too (`workqueue:PQ-29`).
+    /// Returns how many entries are ready, including those of locked items (`workqueue:PQ-29`).
     pub fn len(&self) -> usize {
         self.ready.len() + self.parked.len()
     }
@@ -368,7 +368,7 @@ impl<K: Key, L: Limiter<K>, O: Observer> Prioritized<K, L, O> {
     }
 }
 
-/// Merges two entries of one item: the higher priority, and of equal ones the older place.
+/// Merges two entries of one item: the higher priority counts; if equal, the older place.
 fn first_of(old: Ready, new: Ready) -> Ready {
     if new.priority < old.priority { new } else { old }
 }

@@ -21,9 +21,8 @@ where
     B: BuildHasher,
     H: Host<Prioritized<K, L, O>>,
 {
-    /// Returns the items and their priorities as a stream, for tasks: as
-    /// [`get_async`](Self::get_async) again and again. It ends after shutdown; to drop it is to stop
-    /// waiting.
+    /// Returns the items and their priorities as a stream, for tasks: repeated calls of
+    /// [`get_async`](Self::get_async). It ends after shutdown. Dropping it stops the wait.
     pub fn stream(&self) -> impl Stream<Item = (Work<'_, Self>, i32)> {
         Repeated::new(
             move || self.take_async(),
@@ -31,7 +30,7 @@ where
         )
     }
 
-    /// As [`stream`](Self::stream), with a share of the queue: it can be spawned.
+    /// As [`stream`](Self::stream), but owns a share of the queue, so it can be spawned.
     pub fn owned_stream(
         self: &Arc<Self>,
     ) -> impl Stream<Item = (OwnedWork<Self>, i32)> + Send + Unpin + use<K, R, L, O, B, H>

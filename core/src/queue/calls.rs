@@ -1,7 +1,7 @@
-//! The calls that the queues share whose plain calls are those of the work queue, written once.
+//! The calls that are the same in every queue with the plain calls of the work queue, written once.
 
-/// Writes for a queue what does the same in all of them: to add, to take, to end a delivery, to drain, in
-/// batches, as loops, and what follows from these. `Drain` is the operation of the module that calls it.
+/// Writes the calls that all queues share: add, take, end a delivery, drain, batches, loops, and
+/// the impls that follow from these. `Drain` is the operation of the calling module.
 macro_rules! queue_calls {
     ($name:literal, [$($generics:tt)*] $queue:ty, [$($bounds:tt)*]) => {
         /// Items come and go. Waiting calls have a form for tasks.
@@ -11,9 +11,9 @@ macro_rules! queue_calls {
         {
             /// Adds an item at once.
             ///
-            /// An item that waits already stays where it is; one that is processed is delivered once
-            /// more afterwards; after shutdown nothing happens (`workqueue:WQ-4`). A delay that it was
-            /// given before goes on (`workqueue:DQ-11`).
+            /// An item that waits already keeps its place; one that is in processing is delivered
+            /// once more afterwards; after shutdown nothing happens (`workqueue:WQ-4`). A delay
+            /// that it was given before still runs (`workqueue:DQ-11`).
             #[inline]
             pub fn add(&self, key: K) {
                 let hash = self.hasher.hash_one(&key);
@@ -31,15 +31,15 @@ macro_rules! queue_calls {
                 Some($crate::queue::Work::new(self, token, key))
             }
 
-            /// As [`get`](Self::get), for callers that keep the token and end the delivery themselves,
-            /// as by [`done`](Self::done).
+            /// As [`get`](Self::get), for callers that keep the token and end the delivery
+            /// themselves, for example by [`done`](Self::done).
             #[must_use = "the delivery lasts until its token is done"]
             #[inline]
             pub fn take(&self) -> Option<(Token, K)> {
                 self.monitor.call($crate::queue::Get)
             }
 
-            /// As [`get`](Self::get), for tasks: to drop the future is to stop waiting.
+            /// As [`get`](Self::get), for tasks. Dropping the future stops the wait.
             pub async fn get_async(&self) -> Option<$crate::queue::Work<'_, Self>> {
                 let (token, key) = self.take_async().await?;
                 Some($crate::queue::Work::new(self, token, key))
@@ -59,9 +59,9 @@ macro_rules! queue_calls {
                 self.monitor.call($crate::queue::Done(token)).has_ended()
             }
 
-            /// Ends a delivery and takes the next item, as [`done`](Self::done) and then
-            /// [`take`](Self::take) would, with nobody between them: a worker that ends one item and
-            /// goes on to the next locks once for both.
+            /// Ends a delivery and takes the next item in one critical section, as
+            /// [`done`](Self::done) followed by [`take`](Self::take) would. A worker that goes from
+            /// one item to the next locks once for both.
             #[must_use = "the delivery lasts until its token is done"]
             #[inline]
             pub fn done_then_take(&self, token: Token) -> Option<(Token, K)> {
@@ -70,15 +70,16 @@ macro_rules! queue_calls {
 
             /// As [`done`](Self::done), for an item named by its value.
             ///
-            /// Returns false, and does nothing, if the item is not in processing (`workqueue:WQ-21`).
-            /// Called late, it can end the delivery of another consumer: prefer the token.
+            /// Returns false, and does nothing, if the item is not in processing
+            /// (`workqueue:WQ-21`). A late call can end the delivery of another consumer, so prefer
+            /// the token.
             pub fn done_key(&self, key: &K) -> bool {
                 let hash = self.hasher.hash_one(key);
                 self.monitor.call($crate::queue::DoneKey { key: key.clone(), hash }).has_ended()
             }
 
-            /// Returns how many items could be handed out now; those in processing and those whose time
-            /// has not come do not count (`workqueue:DQ-12`).
+            /// Returns how many items could be handed out now. Items in processing and items whose
+            /// time has not come do not count (`workqueue:DQ-12`).
             pub fn len(&self) -> usize {
                 self.monitor.call($crate::queue::Len)
             }
@@ -109,8 +110,8 @@ macro_rules! queue_calls {
                 self.monitor.call(Drain::new(DrainUntil::AllWorkDone));
             }
 
-            /// As [`shut_down_with_drain`](Self::shut_down_with_drain), for tasks. The queue is shut
-            /// down at the first poll; to drop the future is to stop waiting.
+            /// As [`shut_down_with_drain`](Self::shut_down_with_drain), for tasks. The queue is
+            /// shut down at the first poll. Dropping the future stops the wait.
             pub fn drain_async(&self) -> impl Future<Output = ()> + Send {
                 self.monitor.call_async(Drain::new(DrainUntil::NothingInFlight))
             }
@@ -121,8 +122,8 @@ macro_rules! queue_calls {
             }
         }
 
-        /// Several items in one critical section: what the same calls would do one after the other,
-        /// with nobody else between them. As many consumers wake as items came.
+        /// Several items in one critical section: the same as single calls one after the other with
+        /// no other call between them. Each added item wakes one consumer.
         impl<$($generics)*> $queue
         where
             $($bounds)*
@@ -139,8 +140,8 @@ macro_rules! queue_calls {
                 }
             }
 
-            /// Takes the next items, `most` at most, sleeping until there is one; `None` once the
-            /// queue is shut down and empty. It does not wait for more than one.
+            /// Takes the next items, at most `most`, sleeping until there is one; `None` once the
+            /// queue is shut down and empty. It does not wait for a second one.
             ///
             /// They are done together when the returned [`Batch`](crate::queue::Batch) drops, also
             /// by a panic.
@@ -160,8 +161,7 @@ macro_rules! queue_calls {
                 self.monitor.call($crate::queue::GetBatch { most, call: $crate::queue::Get })
             }
 
-            /// As [`get_batch`](Self::get_batch), for tasks: to drop the future is to stop
-            /// waiting.
+            /// As [`get_batch`](Self::get_batch), for tasks. Dropping the future stops the wait.
             pub async fn get_batch_async(
                 &self,
                 most: ::std::num::NonZeroUsize,
@@ -187,14 +187,14 @@ macro_rules! queue_calls {
             }
         }
 
-        /// Loops: the items one after the other, and what runs beside the workers.
+        /// Loops: over the items one by one, and for the metrics beside the workers.
         impl<$($generics)*> $queue
         where
             $($bounds)*
         {
-            /// Returns the items as a stream, for tasks: as [`get_async`](Self::get_async) again
-            /// and again. It ends once the queue is shut down and empty; to drop it is to stop
-            /// waiting.
+            /// Returns the items as a stream, for tasks: repeated calls of
+            /// [`get_async`](Self::get_async). It ends once the queue is shut down and empty.
+            /// Dropping it stops the wait.
             #[cfg(feature = "stream")]
             pub fn stream(
                 &self,
@@ -205,7 +205,7 @@ macro_rules! queue_calls {
                 )
             }
 
-            /// As [`stream`](Self::stream), with a share of the queue: it can be spawned.
+            /// As [`stream`](Self::stream), but owns a share of the queue, so it can be spawned.
             #[cfg(feature = "stream")]
             pub fn owned_stream(
                 self: &::std::sync::Arc<Self>,
@@ -219,8 +219,8 @@ macro_rules! queue_calls {
                 })
             }
 
-            /// Tells the metrics so often how much is unfinished, until shutdown begins, which it
-            /// then returns from: the loop of a thread of its own (`workqueue:MX-10`). See
+            /// Tells the metrics at this interval how much is unfinished, and returns when shutdown
+            /// begins: the loop of a thread of its own (`workqueue:MX-10`). See
             /// [`Updater`](crate::metrics::Updater).
             pub fn refresh_metrics(&self, every: ::std::time::Duration) {
                 self.monitor.call($crate::queue::Refresh { every, next: None });

@@ -1,7 +1,7 @@
-//! Items that wait for their time: what a delaying queue does with the queue inside it.
+//! Items that wait for their time: the calls of a delaying queue to the queue inside it.
 //!
 //! Such an item keeps its slot; it may wait, be processed or be added at the same time
-//! (`workqueue:DQ-12`). When its time comes is the delaying queue's business.
+//! (`workqueue:DQ-12`). The delaying queue decides when its time comes.
 
 use crate::machine::Cx;
 use crate::runtime::Instant;
@@ -12,7 +12,7 @@ use super::state::{Key, Queue};
 use super::storage::Storage;
 
 impl<K: Key, S: Storage<K>> Queue<K, S> {
-    /// Keeps an item.
+    /// Keeps an item until its time comes.
     #[inline]
     pub(crate) fn keep(&mut self, key: &mut Option<K>, hash: u64) -> Option<Slot> {
         let (slot, _, mark) = self.items.intern(key, hash)?;
@@ -26,8 +26,8 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
         *self.items.marked(slot).1 |= DELAYED;
     }
 
-    /// Adds a kept item whose time has come (`workqueue:DQ-10`). It has waited since then, however
-    /// late somebody looks.
+    /// Adds a kept item whose time has come (`workqueue:DQ-10`). Its wait counts from `due`, even
+    /// if the call comes late.
     #[inline]
     pub(crate) fn ripen(&mut self, slot: Slot, due: Instant, cx: &mut Cx<'_>) {
         *self.items.marked(slot).1 &= !DELAYED;

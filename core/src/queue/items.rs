@@ -1,4 +1,4 @@
-//! The items of a queue: which of its sets each is in, and which delivery of it is going on.
+//! The items of a queue: the sets that each one is in, and the delivery of it that is going on.
 //!
 //! The reference keeps three containers (a FIFO and two sets), so one delivery hashes its item
 //! five times. Here an item is hashed once and its slot holds one bit per set; a token is a slot
@@ -24,9 +24,9 @@ pub(crate) fn is_held(mark: u32) -> bool {
     mark & STATE != 0
 }
 
-/// An item that was handed out: what [`done`](super::WorkQueue::done) needs to find it.
+/// An item that was handed out: [`done`](super::WorkQueue::done) finds it by this.
 ///
-/// It names one delivery: used a second time, or after the item was handed out anew, it does
+/// It names one delivery. Used a second time, or after the item was handed out again, it does
 /// nothing (`workqueue:WQ-22`).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Token {
@@ -36,7 +36,7 @@ pub struct Token {
 
 #[cfg(any(test, feature = "harness"))]
 impl Token {
-    /// Makes a token, for a machine of your own that stands in for the queue.
+    /// Makes a token, for your own machine that replaces the queue.
     #[must_use]
     pub const fn new(slot: u32, delivery: u32) -> Self {
         Self { slot, delivery }
@@ -55,7 +55,8 @@ impl Token {
     }
 }
 
-/// Items with state bits below and a count of deliveries above: it makes old tokens recognisable.
+/// Items with state bits below and a count of deliveries above. The count makes old tokens
+/// recognisable.
 #[derive(Debug)]
 pub(crate) struct Items<K>(Slab<K, u32>);
 
@@ -84,8 +85,8 @@ impl<K: Eq> Items<K> {
         self.0.intern_both(key, hash)
     }
 
-    /// Changes the mark of an item: sets and clears the bits of sets in it, and nothing else. One
-    /// that is in no set any more is removed; returns its key then.
+    /// Changes the mark of an item; `change` may only set and clear bits of sets. An item that is
+    /// then in no set is removed and its key returned.
     #[inline(always)]
     pub(crate) fn leave(&mut self, slot: Slot, change: impl FnOnce(&K, &mut u32)) -> Option<K> {
         self.0.remove_unless(slot, |key, mark| {
@@ -94,7 +95,7 @@ impl<K: Eq> Items<K> {
         })
     }
 
-    /// Returns an item as a limiter wants it.
+    /// Returns an item in the form that a limiter takes.
     #[inline]
     pub(crate) fn item(&self, slot: Slot) -> Item<'_, K> {
         self.0.item(slot)
@@ -105,7 +106,7 @@ impl<K: Eq> Items<K> {
         self.0.value(slot) & STATE
     }
 
-    /// Returns an item and its mark: set and clear the bits of sets in it, and nothing else.
+    /// Returns an item and its mark. Change only the bits of sets in it.
     #[inline]
     pub(crate) fn marked(&mut self, slot: Slot) -> (&K, &mut u32) {
         self.0.both(slot)
@@ -114,7 +115,7 @@ impl<K: Eq> Items<K> {
     /// Copies an item for its consumer.
     ///
     /// # Errors
-    /// To copy is foreign code, and that panicked: the item is not handed out.
+    /// Copying is foreign code, and it panicked: the item is not handed out.
     #[inline]
     pub(crate) fn copy(&self, slot: Slot) -> Result<K, Panic>
     where
@@ -126,7 +127,8 @@ impl<K: Eq> Items<K> {
     /// Moves an item from dirty to processing and names the delivery that begins.
     ///
     /// # Panics
-    /// If the item does not wait: an order handed out what it did not hold (`workqueue:ST-4`).
+    /// If the item does not wait: the order handed out an item that it did not hold
+    /// (`workqueue:ST-4`).
     #[inline]
     pub(crate) fn hand_out(&mut self, slot: Slot) -> Token {
         let mark = self.0.value_mut(slot);

@@ -35,8 +35,8 @@
 //! });
 //! ```
 //!
-//! Several items may come and go in one critical section: what the same calls would do one after
-//! the other, with nobody else between them.
+//! Several items may be added, taken or done in one critical section: the same as single calls one
+//! after the other with no other call between them.
 //!
 //! ```
 //! # use std::num::NonZeroUsize;
@@ -48,7 +48,7 @@
 //! batch.done(); // all of them, together
 //! ```
 //!
-//! Left out here: delays, rate limits and priorities, which are queues of their own.
+//! Left out here: delays, rate limits and priorities, which have their own queues.
 
 mod batch;
 mod calls;
@@ -99,8 +99,8 @@ for_harness! {
 
 /// The de-duplicating work queue. Shared by reference or in an `Arc`.
 ///
-/// `K` is the item, `R` the runtime, `S` the order of delivery, `B` the hasher, `H` what the lock
-/// holds: the rules themselves, unless a harness puts a recorded or mutated machine there.
+/// `K` is the item, `R` the runtime, `S` the order of delivery, `B` the hasher, `H` the content of
+/// the lock: the rules themselves, or a recorded or mutated machine in a harness.
 pub struct WorkQueue<
     K: Key,
     R: Runtime = System,
@@ -115,14 +115,14 @@ pub struct WorkQueue<
 impl<K: Key + Hash, R: Runtime> WorkQueue<K, R> {
     /// Makes an empty queue with first-in-first-out delivery.
     ///
-    /// The hash table is keyed from the runtime's entropy: items are named by strangers.
+    /// The hash table is keyed with the runtime's entropy, because items may be named by strangers.
     pub fn new(runtime: &R) -> Self {
         Self::with_storage(runtime, Fifo::default())
     }
 }
 
 impl<K: Key + Hash, R: Runtime, S: Storage<K>> WorkQueue<K, R, S> {
-    /// Makes an empty queue with an order of delivery of your own (`workqueue:ST-1`).
+    /// Makes an empty queue with your own order of delivery (`workqueue:ST-1`).
     pub fn with_storage(runtime: &R, storage: S) -> Self {
         Self::with_host(runtime, hasher(runtime), Queue::new(storage))
     }
@@ -144,22 +144,22 @@ where
     /// Makes a queue around a given state, with a given hasher.
     ///
     /// # For harnesses
-    /// A state with items in it must have been filled with hashes of this hasher, which nobody
-    /// checks: another one finds none of them again.
+    /// If the state holds items, their hashes must come from this hasher. This is not checked: with
+    /// another hasher none of them is found again.
     #[cfg_attr(not(feature = "harness"), doc(hidden))]
     pub fn with_host(runtime: &R, hasher: B, host: H) -> Self {
         Self { monitor: Monitor::new(runtime, host), hasher }
     }
 
-    /// Refuses new items and returns at once. Waiting items are still delivered; everybody who
-    /// waits for an item or for a drain wakes (`workqueue:WQ-25` to `WQ-28`).
+    /// Refuses new items and returns at once. Waiting items are still delivered. All callers that
+    /// wait for an item or for a drain wake up (`workqueue:WQ-25` to `WQ-28`).
     pub fn shut_down(&self) {
         self.monitor.call(ShutDown);
     }
 
     /// Processes items until the queue is shut down and empty: the loop of one worker.
     ///
-    /// Every item is done exactly once, also if `process` panics; the panic goes on to the caller
+    /// Every item is done exactly once, even if `process` panics; the panic goes on to the caller,
     /// and other workers are not disturbed (`workqueue:CL-1`, `CL-2`).
     pub fn work(&self, mut process: impl FnMut(&K)) {
         while let Some(item) = self.get() {

@@ -1,4 +1,4 @@
-//! The calls on a queue, each one critical section per step.
+//! The calls on a queue. Each step of a call is one critical section.
 
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ pub struct ShutDown;
 /// Refuses new items and waits.
 #[derive(Clone, Debug)]
 pub struct Drain {
-    /// What to wait for.
+    /// The condition to wait for.
     pub until: DrainUntil,
     /// The number of shutdowns when the drain began; `None` before its first step.
     pub began: Option<u64>,
@@ -64,7 +64,7 @@ impl Drain {
     }
 }
 
-/// How often metrics are refreshed at most: without a pause nobody else would run.
+/// The shortest interval at which metrics are refreshed: without a pause nothing else would run.
 const LEAST: Duration = Duration::from_millis(1);
 
 /// Tells the metrics again and again how much is unfinished, until shutdown begins
@@ -73,13 +73,13 @@ const LEAST: Duration = Duration::from_millis(1);
 pub struct Refresh {
     /// How often.
     pub every: Duration,
-    /// When next; `None` before its first step.
+    /// The time of the next refresh; `None` before the first step.
     pub next: Option<Instant>,
 }
 
 impl Refresh {
-    /// Tells whether it is time, and puts down when it is next. A tick that was missed is not made
-    /// up for (`workqueue:MX-10`).
+    /// Tells whether it is time, and sets the time of the next tick. A missed tick is not made up
+    /// for (`workqueue:MX-10`).
     pub(crate) fn ticks(&mut self, now: Instant) -> bool {
         let ticks = self.next.is_some_and(|next| now >= next);
         if ticks || self.next.is_none() {
@@ -114,7 +114,7 @@ crate::operations! {
     } valid = Queue::check
 }
 
-/// What `done` found.
+/// The result of `done`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Finished<K> {
     /// The delivery ended; an item that left the queue comes with it, to drop outside the lock.

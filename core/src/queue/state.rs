@@ -1,4 +1,4 @@
-//! The rules of the work queue: which sets an item moves between, and whom that wakes.
+//! The rules of the work queue: how an item moves between sets, and which sleepers that wakes.
 //!
 //! ```text
 //!            add                 get                  done
@@ -20,21 +20,21 @@ use crate::slab::Slot;
 use super::items::{DIRTY, Items, PROCESSING, Token};
 use super::storage::{Fifo, Storage};
 
-/// Where callers of `get` sleep.
+/// Callers of `get` sleep here.
 pub const GETTERS: Channel = 0;
-/// Where callers of the two drains sleep. Apart from the getters, so that a wake meant for a
-/// getter is never used up by a drain (`workqueue:WQ-18`).
+/// Callers of the two drains sleep here. This is a separate channel, so that a drain never uses up
+/// a wake meant for a getter (`workqueue:WQ-18`).
 pub const DRAINS: Channel = 1;
 
-/// Where those sleep who tell the metrics what is unfinished.
+/// Callers that refresh the metrics sleep here.
 pub const UPDATERS: Channel = 2;
 
-/// What the queue can hold: equal values are the same item (`workqueue:CV-2`). Items are compared
-/// and copied under the lock, which must not call back into the queue.
+/// The items that the queue can hold. Equal values are the same item (`workqueue:CV-2`). Items are
+/// compared and copied under the lock, and must not call back into the queue.
 pub trait Key: Eq + Hash + Clone + Send + fmt::Debug + 'static {}
 impl<T: Eq + Hash + Clone + Send + fmt::Debug + 'static> Key for T {}
 
-/// What a drain waits for.
+/// The condition that a drain waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum DrainUntil {
     /// Nothing is in processing; waiting items may be left (`workqueue:WQ-32`).
@@ -45,7 +45,7 @@ pub enum DrainUntil {
 
 /// The state of a work queue, without its lock.
 pub struct Queue<K: Key, S: Storage<K> = Fifo> {
-    /// Every item that is dirty, in processing or delayed. One that is neither is removed.
+    /// Every item that is dirty, in processing or delayed. Other items are removed.
     pub(super) items: Items<K>,
     /// The items that are dirty and not in processing, in the order of delivery.
     waiting: S,
@@ -58,7 +58,7 @@ pub struct Queue<K: Key, S: Storage<K> = Fifo> {
     /// it has changed; a plain flag would lose the release when a new drain sets it again before
     /// the sleepers look (`workqueue:WQ-36`).
     shutdowns: u64,
-    /// Who measures; `None` costs a look.
+    /// The metrics; without them a call only checks for `None`.
     meter: Option<Box<Meter>>,
 }
 
@@ -72,7 +72,7 @@ impl<K: Key, S: Storage<K> + Clone> Clone for Queue<K, S> {
         }
     }
 
-    /// Copies into the memory that is there: a search of all states makes many copies.
+    /// Reuses the memory that is already there: a search of all states makes many copies.
     fn clone_from(&mut self, source: &Self) {
         let Self { items, waiting, in_flight, reprocess, shutting_down, shutdowns, meter } = self;
         items.clone_from(&source.items);
@@ -122,7 +122,7 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
         }
     }
 
-    /// Adds an item that is held already: now, or when its time came (`workqueue:MX-5`).
+    /// Adds an item that is held already: at once, or because its time came (`workqueue:MX-5`).
     #[inline(always)]
     pub(crate) fn make_dirty(&mut self, slot: Slot, due: Option<Instant>, cx: &mut Cx<'_>) {
         let Self { items, waiting, reprocess, meter, .. } = self;
@@ -130,8 +130,8 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
         dirty((slot, key, mark), due, (waiting, reprocess, meter), cx);
     }
 
-    /// Hands out the next waiting item. It leaves the dirty set here, not at done (`WQ-11`). One
-    /// that cannot be copied waits again, behind the others.
+    /// Hands out the next waiting item. It leaves the dirty set here, not at done (`WQ-11`). If the
+    /// item cannot be copied, it waits again, behind the others.
     #[inline(always)]
     pub(super) fn pop(&mut self, cx: &mut Cx<'_>) -> Option<(Token, K)> {
         if self.waiting.is_empty() {
@@ -155,7 +155,7 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
     pub(super) fn finish(&mut self, slot: Slot, cx: &mut Cx<'_>) -> Option<K> {
         self.in_flight -= 1;
         let left = self.items.leave(slot, |key, mark| {
-            // In here the item has been looked up; a call before this one would look it up again.
+            // The item has been looked up at this point; an earlier call would look it up again.
             if let Some(meter) = &mut self.meter {
                 let now = cx.now();
                 meter.done(slot, now, &mut cx.left);
@@ -187,7 +187,7 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
         }
     }
 
-    /// Tells the metrics how long what is in processing has been there.
+    /// Tells the metrics how long the items in processing have been there.
     pub(super) fn tell_unfinished(&self, cx: &mut Cx<'_>) {
         if let Some(meter) = &self.meter {
             let now = cx.now();
@@ -263,7 +263,7 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
     }
 }
 
-/// Adds an item, of which the slot, the key and the mark are known: now, or when its time came.
+/// Adds an item with a known slot, key and mark: at once, or because its time came.
 #[inline(always)]
 fn dirty<K: Key, S: Storage<K>>(
     (slot, key, mark): (Slot, &K, &mut u32),
@@ -281,7 +281,7 @@ fn dirty<K: Key, S: Storage<K>>(
         if was & PROCESSING == 0 {
             waiting.touch(slot, key);
         }
-        return; // one that is dirty and in processing stays what it is (WQ-5)
+        return; // an item that is dirty and in processing does not change (WQ-5)
     }
     if let Some(meter) = meter {
         let since = due.unwrap_or_else(|| cx.now());

@@ -1,12 +1,12 @@
-//! In which order waiting items are handed out.
+//! The order in which waiting items are handed out.
 
 use crate::slab::{Line, Slot};
 
 /// The order of the waiting items (`workqueue:ST-1`).
 ///
-/// The queue calls it under its lock. It owns the order alone; it must hand out every slot that
-/// was pushed once, and no other (`workqueue:ST-4`). It must not call back into the queue,
-/// and must not panic: an item that it has lost is never delivered.
+/// The queue calls it under its lock. It stores only the order: it must hand out every slot that
+/// was pushed exactly once, and no other (`workqueue:ST-4`). It must not call back into the queue,
+/// and must not panic: an item that it loses is never delivered.
 pub trait Storage<K>: Send + 'static {
     /// Takes in a slot that it does not hold (`workqueue:ST-2`).
     fn push(&mut self, slot: Slot, key: &K);
@@ -22,7 +22,7 @@ pub trait Storage<K>: Send + 'static {
         self.len() == 0
     }
 
-    /// Learns that an item which it holds was added again; a storage with priorities may rank it
+    /// Called when an item which it holds is added again; a storage with priorities may rank it
     /// anew (`workqueue:ST-3`).
     fn touch(&mut self, slot: Slot, key: &K) {
         let _ = (slot, key);
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     quickcheck! {
-        /// Calls as a slot to push, or none to pop one.
+        /// Each call is a slot to push, or `None` to pop one.
         fn slots_come_in_the_order_of_a_list(calls: Vec<Option<u8>>) -> bool {
             let (mut fifo, mut copy, mut list) = (Fifo::default(), Fifo::default(), VecDeque::new());
             for call in calls {

@@ -7,12 +7,12 @@ use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
 
-/// Calls made one after the other, until one comes to nothing.
+/// Calls made one after the other, until one returns nothing.
 pub(crate) struct Repeated<M, C, W> {
     make: M,
     /// The call that is under way.
     call: Option<C>,
-    /// Makes an item of what a call returns.
+    /// Makes an item from the result of a call.
     wrap: W,
 }
 
@@ -22,7 +22,7 @@ impl<M, C, W> Repeated<M, C, W> {
     }
 }
 
-/// Nothing in it is ever pinned but the call, which does not mind.
+/// Only the call is pinned, and it is `Unpin`.
 impl<M, C: Unpin, W> Unpin for Repeated<M, C, W> {}
 
 impl<M, C, W, T, U> Stream for Repeated<M, C, W>
@@ -42,7 +42,7 @@ where
     }
 }
 
-/// The items of a queue that the stream has a share of, each taken by a call of its own.
+/// The items of a queue as a stream that owns a share of the queue. Each is taken by its own call.
 pub(crate) fn owned<Q, M, F, T>(
     queue: &Arc<Q>,
     take: M,
@@ -73,7 +73,7 @@ mod tests {
         stream.poll_next(&mut Context::from_waker(&Arc::clone(bell).into()))
     }
 
-    /// What every queue does whose plain calls are those of the work queue.
+    /// The tests of a stream, for every queue whose plain calls are those of the work queue.
     macro_rules! streams {
         ($($name:ident: $queue:expr;)*) => {$(
             #[test]
@@ -116,7 +116,7 @@ mod tests {
         stream
     }
 
-    /// A stream with a share of the queue does the same, and keeps the queue.
+    /// A stream with a share of the queue does the same, and keeps the queue alive.
     macro_rules! owned_streams {
         ($($name:ident: $queue:expr, |$item:ident| $key:expr;)*) => {$(
             #[test]

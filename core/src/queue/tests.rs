@@ -111,7 +111,7 @@ fn drain_leaves_waiting_items_and_the_strict_drain_does_not() {
     runtime.join(worker).unwrap();
 }
 
-/// Hands out the newest item first, and counts what it was told.
+/// Hands out the newest item first, and counts the touches.
 #[derive(Default)]
 struct Stack {
     slots: Vec<Slot>,

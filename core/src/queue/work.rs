@@ -8,7 +8,7 @@ use super::Token;
 
 /// A queue as its consumers see it: it hands out items, one delivery at a time.
 pub trait Deliver {
-    /// What it hands out.
+    /// The type of item.
     type Key;
 
     /// Takes the next item, sleeping until there is one; `None` once there will be none.
@@ -21,18 +21,19 @@ pub trait Deliver {
     fn done_all(&self, tokens: Vec<Token>) -> usize;
 }
 
-/// An item in processing, with the queue by reference; done when it drops (`workqueue:WQ-22`, `CL-2`).
+/// An item in processing, with a reference to its queue; done when it drops (`workqueue:WQ-22`,
+/// `CL-2`).
 ///
 /// No other consumer receives the item while this value lives.
 pub type Work<'q, Q> = InProcessing<&'q Q>;
 
-/// As [`Work`], with a share of the queue: it can be handed to any task or thread.
+/// As [`Work`], with a share of the queue, so it can be moved to any task or thread.
 pub type OwnedWork<Q> = InProcessing<Arc<Q>>;
 
 /// An item in processing; done when it drops. See [`Work`] and [`OwnedWork`].
 pub struct InProcessing<H: Deref<Target: Deliver>> {
     queue: H,
-    /// `None` once somebody else has taken over to end the delivery.
+    /// `None` once `take_over` has passed on the duty to end the delivery.
     token: Option<Token>,
     key: <H::Target as Deliver>::Key,
 }
@@ -42,12 +43,12 @@ impl<H: Deref<Target: Deliver>> InProcessing<H> {
         Self { queue, token: Some(token), key }
     }
 
-    /// Hands the duty to end the delivery to the caller.
+    /// Passes the duty to end the delivery to the caller.
     pub(crate) fn take_over(mut self) -> Option<Token> {
         self.token.take()
     }
 
-    /// Says that the item is done, where dropping the value would hide it.
+    /// Says explicitly that the item is done, as dropping the value also would.
     pub fn done(self) {}
 }
 

@@ -1,12 +1,11 @@
-//! Where a server is.
+//! The address of a server.
 
 use std::fmt;
 
 use super::error::BuildError;
 use super::escape::unescape;
 
-/// The address of a server: scheme, host, and the path in front of every request
-/// (`election:RQ-2`).
+/// The address of a server: scheme, host, and the path in front of every request (`election:RQ-2`).
 ///
 /// ```
 /// use seatrial_core::request::Base;
@@ -24,12 +23,12 @@ pub struct Base {
 }
 
 impl Base {
-    /// Reads a URL. What follows a `?` or a `#` is dropped.
+    /// Reads a URL. The part after a `?` or a `#` is dropped.
     ///
     /// # Errors
-    /// It is not a URL with a host, or it has an `@`. The reference takes a user and a password
-    /// before the host (`election:RQ-22`); here a secret never stands in an address, and no password
-    /// can be taken for a host.
+    /// It is not a URL with a host, or it has an `@`. The reference accepts a user and a password
+    /// before the host (`election:RQ-22`). Here an address never holds a secret, and a password is
+    /// never mistaken for a host.
     pub fn parse(url: &str) -> Result<Self, BuildError> {
         let bad = |why| BuildError::Base(without_password(url), why);
         let (scheme, rest) =
@@ -59,11 +58,11 @@ impl Base {
         Ok(Self { origin: format!("{scheme}://{host}"), path })
     }
 
-    /// Reads what configurations call a host: a URL, or `host:port` alone, which is spoken to by
-    /// `https` if `tls` is true and by `http` otherwise (`election:RQ-3`).
+    /// Reads a host as configurations write it: a URL, or only `host:port`. The latter uses `https`
+    /// if `tls` is true and `http` otherwise (`election:RQ-3`).
     ///
     /// # Errors
-    /// It is empty, no URL, or has a path but no scheme.
+    /// It is empty, it is not a URL, or it has a path but no scheme.
     pub fn host(host: &str, tls: bool) -> Result<Self, BuildError> {
         if host.is_empty() {
             return Err(BuildError::NoHost);
@@ -83,7 +82,7 @@ impl Base {
         &self.path
     }
 
-    /// Host and port, as labels of metrics name the server.
+    /// Returns host and port, by which labels of metrics name the server.
     pub fn host_and_port(&self) -> &str {
         &self.origin[self.scheme().len() + 3..]
     }
@@ -93,13 +92,13 @@ impl Base {
         &self.origin
     }
 
-    /// Whether the URL is one of this server.
+    /// Tells whether a URL belongs to this server.
     #[cfg(feature = "http")]
     pub(super) fn begins(&self, url: &str) -> bool {
         url.strip_prefix(&self.origin).is_some_and(|rest| rest.starts_with('/'))
     }
 
-    /// Whether the server is spoken to by TLS.
+    /// Tells whether connections to the server use TLS.
     #[cfg(feature = "http")]
     pub(super) fn is_encrypted(&self) -> bool {
         self.scheme() == "https"
@@ -115,7 +114,7 @@ impl Base {
     }
 }
 
-/// A password in an address is nobody's to print.
+/// Replaces the part of an address that may be a password, so that it can be printed.
 pub(super) fn without_password(url: &str) -> String {
     let start = url.find("://").map_or(0, |at| at + 3);
     match url[start..].rfind('@') {

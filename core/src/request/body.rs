@@ -1,12 +1,12 @@
-//! What a request carries.
+//! The body of a request.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Makes the bytes of a body anew for every attempt.
+/// Makes the bytes of a body; called for every attempt.
 type Make = dyn Fn() -> std::io::Result<Vec<u8>> + Send + Sync;
 
-/// The body of a request. Each attempt gets all of it, so a request with a body may be repeated
+/// The body of a request. Each attempt sends all of it, so a request with a body may be repeated
 /// (`election:RQ-28`).
 #[derive(Clone, Default)]
 pub(super) enum Body {
@@ -15,7 +15,7 @@ pub(super) enum Body {
     None,
     /// These bytes.
     Bytes(Arc<[u8]>),
-    /// What a function of the caller gives.
+    /// Bytes from a function of the caller.
     Made(Arc<Make>),
 }
 

@@ -14,13 +14,13 @@ use super::query::Query;
 use super::segment::check;
 use super::verb::Verb;
 
-/// How often a call is repeated unless the request says otherwise (`election:RQ-8`).
+/// How often a call is repeated by default (`election:RQ-8`).
 const MAX_RETRIES: u32 = 10;
 
-/// A request to a server: what it is about, and how it is sent.
+/// A request to a server: its target, and how it is sent.
 ///
-/// Every call takes the request and gives it back. The first mistake sticks: calls after it change
-/// nothing, and [`url`](Self::url) tells it (`election:RQ-9`).
+/// Every method takes the request and returns it. The first mistake sticks: later methods change
+/// nothing, and [`url`](Self::url) returns the mistake (`election:RQ-9`).
 #[derive(Clone)]
 #[must_use = "a request does nothing until it is sent"]
 pub struct Request {
@@ -79,7 +79,7 @@ impl Request {
         })
     }
 
-    /// Appends segments behind name and subresource. They are not checked.
+    /// Appends segments after name and subresource. They are not checked.
     pub fn suffix(self, segments: &[&str]) -> Self {
         self.set(|request| {
             request.subpath =
@@ -123,12 +123,12 @@ impl Request {
         })
     }
 
-    /// As [`namespace`](Self::namespace) if objects of the resource live in one.
+    /// As [`namespace`](Self::namespace) if the resource is namespaced.
     pub fn namespace_if_scoped(self, namespace: &str, scoped: bool) -> Self {
         if scoped { self.namespace(namespace) } else { self }
     }
 
-    /// Puts a path below the base's in place of the prefix (`election:RQ-11`).
+    /// Replaces the prefix by a path below that of the base (`election:RQ-11`).
     pub fn abs_path(self, segments: &[&str]) -> Self {
         self.set(|request| {
             request.replace_prefix(segments);
@@ -147,8 +147,7 @@ impl Request {
         }
     }
 
-    /// Takes path and parameters from a URI, whose scheme and host do not count
-    /// (`election:RQ-12`).
+    /// Takes path and parameters from a URI and ignores its scheme and host (`election:RQ-12`).
     pub fn request_uri(self, uri: &str) -> Self {
         self.set(|request| {
             if uri.bytes().any(|byte| byte <= b' ' || byte == 127) {
@@ -175,13 +174,13 @@ impl Request {
         })
     }
 
-    /// Bounds the whole call, and tells the server so. Zero is no bound.
+    /// Limits the time of the whole call, and tells the server so. Zero means no limit.
     pub fn timeout(self, timeout: Duration) -> Self {
         self.timeout_nanos(i64::try_from(timeout.as_nanos()).unwrap_or(i64::MAX))
     }
 
-    /// As [`timeout`](Self::timeout), in nanoseconds. A negative number bounds nothing here; the
-    /// server is told it as it is.
+    /// As [`timeout`](Self::timeout), in nanoseconds. A negative number sets no limit here; it is
+    /// sent to the server as it is.
     pub fn timeout_nanos(self, nanos: i64) -> Self {
         self.set(|request| {
             request.timeout_nanos = nanos;
@@ -199,7 +198,7 @@ impl Request {
         &self.verb
     }
 
-    /// Returns the timeout that the server is told, in nanoseconds.
+    /// Returns the timeout that is sent to the server, in nanoseconds.
     pub(super) fn told_timeout(&self) -> i64 {
         self.timeout_nanos
     }
@@ -219,7 +218,7 @@ impl Request {
         &self.base
     }
 
-    /// Puts the URL together. The request stays as it is (`election:RINV-9`).
+    /// Builds the URL. The request does not change (`election:RINV-9`).
     ///
     /// # Errors
     /// The first mistake of the builder.
@@ -252,7 +251,7 @@ impl Request {
         path.end(bare && self.prefix.ends_with('/'));
     }
 
-    /// About how long the URL becomes, so that it grows at most once more.
+    /// Estimates the length of the URL, so that it grows at most once more.
     fn length(&self) -> usize {
         let parts = [&self.resource, &self.name, &self.sub_resource, &self.subpath, &self.prefix];
         let namespace = self.namespace.as_ref().map_or(0, |name| name.len() + "/namespaces/".len());
@@ -260,8 +259,8 @@ impl Request {
         self.base.origin().len() + parts + namespace + self.query.length()
     }
 
-    /// Checks what can only be checked once all is known (`election:RQ-40`): a namespace that is
-    /// set but empty takes no call on one object.
+    /// Checks the request as a whole (`election:RQ-40`): a namespace that is set but empty does not
+    /// allow a call on one object.
     ///
     /// # Errors
     /// The first mistake of the builder, or that one.
@@ -282,7 +281,7 @@ impl Request {
     }
 }
 
-/// Sets a part that can be set once, all of whose segments must be such.
+/// Sets a part that can be set only once. All its segments must be valid.
 fn once(part: Part, old: &mut String, new: &str, segments: &[&str]) -> Result<(), BuildError> {
     if !old.is_empty() {
         return Err(already(part, old, new));
@@ -299,7 +298,7 @@ fn already(part: Part, old: &str, new: &str) -> BuildError {
 impl fmt::Debug for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.url() {
-            // Of the address nothing but what may be printed: it may hold a password.
+            // Of the address, only the printable part: the rest may hold a password.
             Ok(url) => write!(f, "{} {}{}", self.verb, self.base, &url[self.base.origin().len()..]),
             Err(mistake) => write!(f, "{} {} ({mistake})", self.verb, self.base),
         }

@@ -1,4 +1,4 @@
-//! One call: does what its [`Execution`] wants.
+//! One call: carries out the wishes of its [`Execution`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,10 +23,10 @@ use super::veil::Veil;
 use super::verb::Verb;
 use super::warning::warnings;
 
-/// How much of an answer is read before its call is repeated (`election:RQ-60`).
+/// How many bytes of an answer are read before its call is repeated (`election:RQ-60`).
 const DRAINED: usize = 2048;
 
-/// For how long it is read: a new connection is cheaper than a server that does not go on.
+/// How long they are read: a new connection is cheaper than a server that stalls.
 const DRAINING: Duration = Duration::from_secs(1);
 
 /// One call.
@@ -79,7 +79,8 @@ impl<'a, R: Runtime, T: Transport> Call<'a, R, T> {
         Err(RequestError::Status(Box::new(self.refused(status, &headers, &body))))
     }
 
-    /// What an answer that is no success means. Of one whose body does not end the status counts.
+    /// Returns the error for an answer without a usable body. If the body does not end, only the
+    /// status decides.
     pub(super) async fn refusal(
         &self,
         answer: Option<Answer>,
@@ -94,12 +95,12 @@ impl<'a, R: Runtime, T: Transport> Call<'a, R, T> {
         {
             return error;
         }
-        // Else it is idle, or a success that this call has no use for, such as 204 to a watch.
+        // The server stalled, or it is a success that this call cannot use, such as 204 to a watch.
         RequestError::Status(Box::new(self.refused(status, &headers, &[])))
     }
 
-    /// What an answer means that is no success: what the server said in its own form, or what its
-    /// code means (`election:RQ-84`, `RQ-85`).
+    /// Returns the meaning of a refusal: the server's own `Status`, or else the meaning of the code
+    /// (`election:RQ-84`, `RQ-85`).
     fn refused(&self, status: u16, headers: &Headers, body: &[u8]) -> Status {
         let body = &self.veil.bytes(body);
         let unstructured = || unstructured(self.request, status, headers, body);
@@ -112,8 +113,8 @@ impl<'a, R: Runtime, T: Transport> Call<'a, R, T> {
         told
     }
 
-    /// Makes attempts until the rules say that the last answer counts; with it comes the token
-    /// that bounds the rest of the call. `None` is a watch that has ended already.
+    /// Makes attempts until the rules accept the last answer. Returns it with the token that limits
+    /// the rest of the call. `None` is a watch that has ended already.
     pub(super) async fn answer(
         &self,
         token: &CancelToken<R>,
@@ -126,7 +127,7 @@ impl<'a, R: Runtime, T: Transport> Call<'a, R, T> {
         }
     }
 
-    /// Makes a step of the rules, which wait for nobody.
+    /// Makes a step of the rules. They never wait.
     fn ask<O: Operation<Execution>>(&self, rules: &mut impl Host<Execution>, mut op: O) -> O::Ret {
         match rules.run(&mut op, &mut Cx::new(&self.client.runtime)) {
             Step::Done(told) | Step::Held(told) => told,
@@ -187,15 +188,15 @@ impl<'a, R: Runtime, T: Transport> Call<'a, R, T> {
         }
     }
 
-    /// What an answer says of the next attempt, unless that is later than the client waits for: then
-    /// the answer is as final as one that says nothing.
+    /// Returns the `Retry-After` of an answer. It is ignored, and the answer is final, if it asks
+    /// for more than the client's longest pause.
     fn retry_after(&self, headers: &Headers) -> Option<String> {
         let limit = self.client.limits.pause;
         let told = headers.get("Retry-After")?;
         beyond(limit, told).is_none().then(|| told.to_owned())
     }
 
-    /// The token that ends with the request's timeout, where the call is bounded by it.
+    /// Returns a token that ends at the request's timeout, if the call is limited by it.
     fn bounded(&self, token: &CancelToken<R>) -> Option<CancelToken<R>> {
         let nanos = u64::try_from(self.request.told_timeout()).ok().filter(|nanos| *nanos > 0)?;
         let deadline = self.client.runtime.now() + Duration::from_nanos(nanos);
@@ -218,7 +219,7 @@ impl<'a, R: Runtime, T: Transport> Call<'a, R, T> {
         client.observer.throttled(verb, &self.template, now.since(began));
         #[cfg(feature = "tracing")]
         client.late.waited(now.since(began), now, verb, &self.template, retry);
-        // The reason of a token is told as it is (`election:RQ-52`).
+        // The reason of a token is passed on unchanged (`election:RQ-52`).
         result.map_err(|error| match error {
             WaitError::Ended(reason) => RequestError::Ended(reason),
             other => RequestError::Throttled(other),
@@ -239,7 +240,7 @@ impl<'a, R: Runtime, T: Transport> Call<'a, R, T> {
         Ok(())
     }
 
-    /// Makes one attempt, and takes note of how it went (`election:RQ-63`).
+    /// Makes one attempt, and reports its result (`election:RQ-63`).
     async fn send(
         &self,
         token: &CancelToken<R>,
@@ -266,8 +267,8 @@ impl<'a, R: Runtime, T: Transport> Call<'a, R, T> {
         Ok(result)
     }
 
-    /// Closes an answer before the next attempt. A short one is read to its end first, so that its
-    /// connection can be used again; a stream's is not (`election:RQ-60`).
+    /// Closes an answer before the next attempt. A short answer is read to its end first, so that
+    /// its connection can be used again; a stream is not (`election:RQ-60`).
     async fn close(&self, answer: Option<Answer>, token: &CancelToken<R>) {
         let Some(mut answer) = answer.filter(|_| self.mode != Mode::Stream) else { return };
         let length = answer.headers.get("Content-Length").and_then(|it| it.trim().parse().ok());
@@ -285,7 +286,7 @@ impl<'a, R: Runtime, T: Transport> Call<'a, R, T> {
     }
 }
 
-/// Whether an answer was not read to its end because that took too long.
+/// Tells whether reading an answer took too long.
 fn is_late(error: &RequestError) -> bool {
     match error {
         RequestError::Ended(_) => true,

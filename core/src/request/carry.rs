@@ -1,4 +1,4 @@
-//! What a request carries beside its address: headers, a body, how often it may be repeated.
+//! The headers and the body of a request, and how often it may be repeated.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,13 +10,13 @@ use super::build::Request;
 use super::error::BuildError;
 
 impl Request {
-    /// Puts values in place of those that a header has.
+    /// Replaces all values of a header.
     pub fn header(mut self, name: &str, values: &[&str]) -> Self {
         self.headers.set(name, values);
         self
     }
 
-    /// Carries bytes. The last body that is set counts.
+    /// Sets the body to these bytes. A body that is set later replaces it.
     pub fn body(self, bytes: impl Into<Arc<[u8]>>) -> Self {
         self.set(|request| {
             request.body = Body::Bytes(bytes.into());
@@ -24,7 +24,7 @@ impl Request {
         })
     }
 
-    /// Carries what a file holds now.
+    /// Sets the body to the present content of a file.
     pub fn body_file(self, path: impl AsRef<Path>) -> Self {
         self.set(|request| {
             let path = path.as_ref();
@@ -35,7 +35,7 @@ impl Request {
         })
     }
 
-    /// Carries what `make` gives, which is asked anew for every attempt.
+    /// Sets a function that makes the body; it is called for every attempt.
     pub fn body_made(
         self,
         make: impl Fn() -> std::io::Result<Vec<u8>> + Send + Sync + 'static,
@@ -46,7 +46,7 @@ impl Request {
         })
     }
 
-    /// Carries an object as JSON, and says so in `Content-Type`, in place of what that header had
+    /// Sets the body to an object as JSON, and replaces the `Content-Type` accordingly
     /// (`election:RQ-27`).
     pub fn body_json(self, object: &impl Serialize) -> Self {
         self.set(|request| {
@@ -58,7 +58,7 @@ impl Request {
         })
     }
 
-    /// Says how often an attempt may be repeated; 10 times by default. Zero is never.
+    /// Sets how often a failed attempt may be repeated; 10 times by default. Zero means never.
     pub fn max_retries(mut self, count: u32) -> Self {
         self.max_retries = count;
         self

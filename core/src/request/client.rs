@@ -1,4 +1,4 @@
-//! The client: what its calls share.
+//! The client: the state that all calls share.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,12 +22,13 @@ use super::transport::{Answer, Transport};
 use super::verb::Verb;
 use super::watch::Watch;
 
-/// Calls a second, and at once, by default (`election:RQ-4`).
+/// The default limits: calls a second, and how many at once (`election:RQ-4`).
 const DEFAULT_RATE: (f32, u64) = (5.0, 10);
 
-/// Sends requests to one server: throttled, backed off, repeated where that may help.
+/// Sends requests to one server: it limits their rate, backs off, and repeats them where that may
+/// help.
 ///
-/// Every call ends within one step of its token's end; nothing is sent after it
+/// Every call ends within one step after its token ends; nothing is sent afterwards
 /// (`election:RINV-5`).
 pub struct Client<R: Runtime, T> {
     pub(super) runtime: R,
@@ -45,7 +46,7 @@ pub struct Client<R: Runtime, T> {
 /// Makes the rules of a call.
 type Rules = Arc<dyn Fn() -> Boxed<Execution> + Send + Sync>;
 
-/// How much memory and patience an answer may take.
+/// The limits on memory and waiting time for an answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Limits {
@@ -53,9 +54,9 @@ pub struct Limits {
     pub body: usize,
     /// One event of a watch, in bytes.
     pub event: usize,
-    /// How long a server may say nothing: before the head of its answer, and between two pieces of
-    /// the body. Then the attempt has failed, as if its connection had timed out; a watch ends, and
-    /// its caller watches again. A server that is gone says nothing either.
+    /// How long a server may be silent, before the head of its answer and between two pieces of the
+    /// body. After that the attempt has failed as by a timeout of its connection. A watch ends, and
+    /// its caller watches again. This also detects a server that is gone.
     pub idle: Duration,
     /// The longest pause that a server may ask for with `Retry-After`. A refusal that asks for more
     /// is final, and its message says so.
@@ -70,7 +71,7 @@ impl Default for Limits {
 }
 
 impl<R: Runtime, T: Transport> Client<R, T> {
-    /// Makes a client that sends 5 requests a second, and 10 at once, and backs off from nobody.
+    /// Makes a client that sends 5 requests a second, at most 10 at once, without a back-off.
     pub fn new(runtime: &R, base: Base, transport: T) -> Self {
         let (rate, burst) = DEFAULT_RATE;
         Self {
@@ -87,15 +88,15 @@ impl<R: Runtime, T: Transport> Client<R, T> {
         }
     }
 
-    /// Lets a limiter decide when requests go out; `None` lets them go at once. Clients may share
-    /// one.
+    /// Sets the limiter that decides when requests are sent; with `None` they are sent at once.
+    /// Clients may share one.
     #[must_use]
     pub fn with_limiter(mut self, limiter: Option<Arc<dyn FlowLimiter<R>>>) -> Self {
         self.limiter = limiter;
         self
     }
 
-    /// Leaves a host alone that has too much to do. Clients may share one.
+    /// Sets a back-off from overloaded hosts. Clients may share one.
     #[must_use]
     pub fn with_backoff(mut self, backoff: Arc<HostBackoff<R>>) -> Self {
         self.backoff = Some(backoff);
@@ -109,17 +110,18 @@ impl<R: Runtime, T: Transport> Client<R, T> {
         self
     }
 
-    /// Sets how much memory and patience an answer may take.
+    /// Sets the limits on memory and waiting time for an answer.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Lets calls go by other rules.
+    /// Replaces the rules of calls.
     ///
     /// # For harnesses
-    /// `make` gives what holds an [`Execution`], recorded or replaced; every call begins one.
+    /// `make` returns the holder of a new [`Execution`] for every call; it may record or replace
+    /// it.
     #[cfg_attr(not(feature = "harness"), doc(hidden))]
     #[must_use]
     pub fn with_host(
@@ -130,7 +132,7 @@ impl<R: Runtime, T: Transport> Client<R, T> {
         self
     }
 
-    /// Returns the runtime that the client lives on.
+    /// Returns the runtime of the client.
     pub const fn runtime(&self) -> &R {
         &self.runtime
     }
@@ -154,9 +156,9 @@ impl<R: Runtime, T: Transport> Client<R, T> {
         self.told(&call.template, request.verb(), call.whole(token)).await
     }
 
-    /// Sends a request and hands out the body as it comes in (`election:RQ-42`). The request's
-    /// timeout is the server's to keep; the body ends with the token, and with a server that says
-    /// nothing for longer than [`Limits::idle`].
+    /// Sends a request and returns the body as it arrives (`election:RQ-42`). Only the server
+    /// enforces the request's timeout. The body ends with the token, or when the server is silent
+    /// for longer than [`Limits::idle`].
     ///
     /// # Errors
     /// As [`send`](Self::send).
@@ -178,8 +180,8 @@ impl<R: Runtime, T: Transport> Client<R, T> {
         self.told(&call.template, request.verb(), begun).await
     }
 
-    /// Watches (`election:RQ-43`). A watch that could not be begun because its connection ended or
-    /// timed out is one that has ended: watch again.
+    /// Watches (`election:RQ-43`). If the connection ends or times out before the watch begins, the
+    /// result is a watch that has ended: watch again.
     ///
     /// # Errors
     /// As [`send`](Self::send).
@@ -201,7 +203,7 @@ impl<R: Runtime, T: Transport> Client<R, T> {
         self.told(&call.template, request.verb(), begun).await
     }
 
-    /// Tells the observer of a call, also of one that is dropped; it has a span of its own.
+    /// Reports a call to the observer, even if the call is dropped; it has a span of its own.
     async fn told<V>(
         &self,
         template: &str,
@@ -234,7 +236,7 @@ impl<R: Runtime, T: Transport> Client<R, T> {
     }
 }
 
-/// A call that goes on until this is dropped.
+/// A call that is reported as ended when this drops.
 struct Going<'a, R: Runtime, T> {
     client: &'a Client<R, T>,
     template: &'a str,

@@ -1,4 +1,4 @@
-//! The objects of one resource, as an informer follows them.
+//! The objects of one resource, for an informer.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,13 +22,13 @@ use super::status::{Reason, Status, or_default};
 use super::transport::{Transport, TransportKind};
 use super::watch::Watch;
 
-/// The annotation of the bookmark that ends the objects that are there already (`cache:WL-1`).
+/// The annotation of the bookmark that follows the existing objects (`cache:WL-1`).
 const ENDS_INITIAL: &str = "k8s.io/initial-events-end";
-/// What a server says of a version that it does not have yet (`cache:RE-7`).
+/// The server's message for a version that it does not have yet (`cache:RE-7`).
 const TOO_LARGE: &str = "Too large resource version";
 
-/// The objects of one resource: what an [`Informer`](crate::informer::Informer) lists and watches.
-/// Objects are read as `O` and handed out in an `Arc`.
+/// The objects of one resource: a source for an [`Informer`](crate::informer::Informer). Objects
+/// are decoded as `O` and returned in an `Arc`.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -53,8 +53,8 @@ pub struct Collection<R: Runtime, T> {
 }
 
 impl<R: Runtime, T: Transport> Collection<R, T> {
-    /// Makes one of the request that lists the objects: GET, without a name. It may have selectors;
-    /// versions, pages and time-outs are added to it.
+    /// Makes a collection from the request that lists the objects: GET, without a name. The request
+    /// may have selectors; versions, pages and timeouts are added to it.
     pub fn new(client: &Arc<Client<R, T>>, request: Request) -> Self {
         let token = CancelToken::new(client.runtime());
         Self { client: Arc::clone(client), request, token }
@@ -121,7 +121,7 @@ where
     }
 }
 
-/// A parameter that is left out if it says nothing.
+/// Adds a parameter unless its value is empty.
 fn with(request: Request, name: &str, value: &str) -> Request {
     if value.is_empty() { request } else { request.param(name, value) }
 }
@@ -135,8 +135,8 @@ fn versioned(request: Request, version: &str, how: Option<Match>) -> Request {
     with(with(request, "resourceVersion", version), "resourceVersionMatch", how)
 }
 
-/// A list, or a page of it. One without items is none: a table has none, and would empty a store
-/// (`cache:RE-13`).
+/// A list, or a page of it. An answer without `items`, such as a table, is not a list: it would
+/// empty a store (`cache:RE-13`).
 #[derive(Deserialize)]
 #[serde(bound = "O: DeserializeOwned")]
 struct List<O> {
@@ -185,7 +185,7 @@ fn bookmark<O>(object: &Value) -> Event<O> {
     }
 }
 
-/// Says what a failure means for an informer.
+/// Translates a failure for an informer.
 fn failure(error: RequestError) -> SourceError {
     let kind = match error {
         RequestError::Status(status) => return refused(*status),
@@ -200,7 +200,7 @@ fn failure(error: RequestError) -> SourceError {
     SourceError::new(kind, error)
 }
 
-/// Says what the words of a server mean for an informer (`cache:RE-7`, `RE-8`).
+/// Translates a refusal of the server for an informer (`cache:RE-7`, `RE-8`).
 fn refused(status: Status) -> SourceError {
     let kind = if status.is(&Reason::Expired) || status.is(&Reason::Gone) {
         SourceKind::Expired

@@ -1,4 +1,4 @@
-//! Durations as the server reads them (`election:RQ-24`).
+//! Durations in the format that the server reads (`election:RQ-24`).
 
 use std::fmt;
 
@@ -37,7 +37,7 @@ impl fmt::Display for DurationText {
     }
 }
 
-/// Writes a number whose fraction is `fraction / of`, without zeros at its end.
+/// Writes a number with the fraction `fraction / of`, without trailing zeros.
 fn decimal(f: &mut fmt::Formatter<'_>, whole: u64, mut fraction: u64, of: u64) -> fmt::Result {
     write!(f, "{whole}")?;
     if fraction == 0 {

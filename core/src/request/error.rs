@@ -28,14 +28,13 @@ impl fmt::Display for Part {
     }
 }
 
-/// Why a request cannot be made. The first mistake of a builder is the one that is told
-/// (`election:RQ-9`).
+/// Why a request cannot be made. It is the first mistake made in the builder (`election:RQ-9`).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum BuildError {
     /// The host is empty.
     NoHost,
-    /// The base address is no URL: the address, and why.
+    /// The base address is not a URL: the address, and why.
     Base(String, &'static str),
     /// A part was set before.
     AlreadySet {
@@ -46,26 +45,27 @@ pub enum BuildError {
         /// The value that was refused.
         new: String,
     },
-    /// A part would not be one segment of the path (`election:RQ-10`).
+    /// A part is not a single segment of the path (`election:RQ-10`).
     Invalid {
         /// The part.
         part: Part,
         /// The text.
         text: String,
-        /// What is wrong with it.
+        /// The reasons.
         why: Vec<&'static str>,
     },
     /// The name is empty, which would address the whole collection.
     EmptyName,
-    /// An escape is not `%` and two hexadecimal digits, or what is escaped is not UTF-8: the text.
+    /// An escape is not `%` and two hexadecimal digits, or the decoded bytes are not UTF-8: the
+    /// text.
     Escape(String),
-    /// A URI holds a control character or a space: the URI.
+    /// A URI has a control character or a space: the URI.
     Uri(String),
-    /// A call on objects of a namespace names an empty one (`election:RQ-40`).
+    /// A call on namespaced objects has an empty namespace (`election:RQ-40`).
     EmptyNamespace,
     /// The file for the body cannot be read: its path, and why.
     File(std::path::PathBuf, Arc<std::io::Error>),
-    /// The object for the body has no form in JSON: why.
+    /// The object for the body cannot be written as JSON: why.
     Encode(Arc<serde_json::Error>),
 }
 

@@ -6,12 +6,12 @@ use super::error::BuildError;
 
 const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
 
-/// What stays as it is in a path, beside letters and digits.
+/// The characters besides letters and digits that are not escaped in a path.
 pub(super) const PATH: &[u8] = b"-_.~$&+,/:;=@";
-/// What stays as it is in a query, beside letters and digits.
+/// The characters besides letters and digits that are not escaped in a query.
 const QUERY: &[u8] = b"-_.~";
 
-/// Appends `bytes`, with everything escaped that is neither a letter, a digit nor in `kept`.
+/// Appends `bytes`; escapes everything but letters, digits and the bytes in `kept`.
 pub(super) fn escape(text: &mut String, bytes: &[u8], kept: &[u8]) {
     for &byte in bytes {
         if byte.is_ascii_alphanumeric() || kept.contains(&byte) {
@@ -24,7 +24,7 @@ pub(super) fn escape(text: &mut String, bytes: &[u8], kept: &[u8]) {
     }
 }
 
-/// A writer that appends to a text as part of a query: a space becomes `+`.
+/// A writer that appends to a text as part of a query. A space becomes `+`.
 pub(super) struct Form<'a>(pub(super) &'a mut String);
 
 impl fmt::Write for Form<'_> {
@@ -39,7 +39,7 @@ impl fmt::Write for Form<'_> {
     }
 }
 
-/// Which text `escaped` stands for; in a query `+` is a space.
+/// Returns the text that `escaped` stands for; in a query `+` is a space.
 ///
 /// # Errors
 /// An escape is not `%` and two hexadecimal digits, or the bytes are not UTF-8.

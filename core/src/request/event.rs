@@ -9,25 +9,25 @@ use serde_json::Value;
 
 use super::status::Status;
 
-/// What a server tells a watch (`election:RQ-100`).
+/// An event of a watch (`election:RQ-100`).
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum WatchEvent<O> {
-    /// An object came to be, or began to match.
+    /// An object was created, or began to match.
     Added(O),
     /// An object was changed.
     Modified(O),
-    /// An object is gone, or does not match any more: its last state.
+    /// An object was deleted, or does not match any more: its last state.
     Deleted(O),
-    /// Nothing happened up to the version in the metadata of this object, which has little else.
+    /// All changes up to the version in the metadata of this object were sent. It has little else.
     Bookmark(Value),
-    /// The watch has failed: the server's words, or ours if what it sent has no sense
-    /// (`election:RQ-103`). Nothing comes after it.
+    /// The watch has failed: the server's status, or ours if its line makes no sense
+    /// (`election:RQ-103`). Nothing comes after this.
     Error(Box<Status>),
 }
 
-/// An event as it is read. Its type comes first from every server that we know, so its object is
-/// read straight into place; an object that comes before its type is kept as it is until then.
+/// An event while it is decoded. All servers that we know send the type first, so the object is
+/// decoded directly. An object that comes before its type is kept undecoded until then.
 pub(super) struct Line<O>(pub(super) WatchEvent<O>);
 
 /// The types of events (`election:RQ-100`).
@@ -52,7 +52,7 @@ impl Type {
         })
     }
 
-    /// What an object of the kind that is watched becomes.
+    /// Returns the variant for an object of the watched kind.
     const fn of<O>(self) -> fn(O) -> WatchEvent<O> {
         match self {
             Self::Added => WatchEvent::Added,

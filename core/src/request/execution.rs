@@ -1,7 +1,7 @@
-//! When an attempt is made, and when it is repeated: the rules alone (`election:RQ-60` to `RQ-69`).
+//! When an attempt is made and when it is repeated: the rules alone (`election:RQ-60` to `RQ-69`).
 //!
-//! An [`Execution`] says what it wants next and is told how that went. It has no clock, no socket
-//! and no lock; [`Client`](super::Client) does what it says.
+//! An [`Execution`] returns its next step and takes the result of it. It has no clock, no socket
+//! and no lock; [`Client`](super::Client) carries out the steps.
 
 use std::fmt;
 use std::time::Duration;
@@ -16,27 +16,26 @@ pub enum Mode {
     Whole,
     /// The body is handed out as it comes in.
     Stream,
-    /// The body is a row of events that has no end of its own.
+    /// The body is a sequence of events without an end.
     Watch,
 }
 
-/// What an execution wants next.
+/// The next step of an execution.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Want {
-    /// A token of the rate limiter, then [`Execution::throttled`].
+    /// Take a token of the rate limiter, then call [`Execution::throttled`].
     Throttle(Option<Retry>),
-    /// Sleep for as long as the back-off of the server's host says, and for this long at least;
-    /// then [`Execution::paused`].
+    /// Sleep for the back-off of the server's host, but at least for this time; then call
+    /// [`Execution::paused`].
     Pause(Duration),
-    /// Send an attempt, then [`Execution::answered`] or [`Execution::failed`].
+    /// Send an attempt, then call [`Execution::answered`] or [`Execution::failed`].
     Send,
     /// The last answer is the result.
     Answer,
     /// There is no answer: the last failure is the result ([`Execution::failures`]).
     Failure,
-    /// The result is a watch that has ended already: its caller watches again
-    /// (`election:RQ-101`).
+    /// The result is a watch that has ended already; the caller watches again (`election:RQ-101`).
     EndedWatch,
 }
 
@@ -45,19 +44,19 @@ pub enum Want {
 pub struct Retry {
     /// How many attempts were made before.
     pub count: u32,
-    /// How long the server wants clients to wait.
+    /// How long the server asks clients to wait.
     pub after: Duration,
-    /// What went wrong.
+    /// Why the attempt failed.
     pub cause: RetryCause,
 }
 
-/// What was wrong with an attempt that is repeated.
+/// Why an attempt is repeated.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum RetryCause {
     /// The server answered with this code.
     Status(u16),
-    /// There was no answer: the text of the failure.
+    /// There was no answer: the text of the error.
     Failure(String),
 }
 
@@ -85,14 +84,14 @@ pub struct Execution {
 }
 
 impl Execution {
-    /// A call before its first attempt. `reads` says whether its verb is GET.
+    /// Makes a call before its first attempt. `reads` tells whether its verb is GET.
     #[must_use]
     pub const fn new(mode: Mode, reads: bool, max_retries: u32) -> Self {
         let (retry, failure, previous) = (None, None, None);
         Self { mode, reads, max_retries, attempts: 0, retry, failure, previous }
     }
 
-    /// What comes first. A watch takes no token for its first attempt (`election:RQ-43`).
+    /// Returns the first step. The first attempt of a watch takes no token (`election:RQ-43`).
     #[must_use]
     pub const fn begin(&self) -> Want {
         match self.mode {
@@ -143,8 +142,8 @@ impl Execution {
         }
     }
 
-    /// Returns how the last attempt failed, and how an earlier one did if that is another text
-    /// (`election:RQ-68`; a stream tells its last alone).
+    /// Returns how the last attempt failed, and how an earlier one failed if its text differs
+    /// (`election:RQ-68`). A stream reports only the last one.
     #[must_use]
     pub fn failures(&self) -> Option<(TransportError, Option<TransportError>)> {
         let last = self.failure.clone()?;
@@ -180,8 +179,8 @@ impl Execution {
         Want::Pause(after)
     }
 
-    /// Which failures are worth another attempt. A refused connection is not, in any mode: the
-    /// delay would only keep callers from another server.
+    /// Tells which failures are worth another attempt. A refused connection never is: the delay
+    /// would only keep callers from another server.
     const fn is_retryable(&self, kind: TransportKind) -> bool {
         use TransportKind::{ConnectionLost, Eof, Reset, Timeout};
         match self.mode {
@@ -192,12 +191,12 @@ impl Execution {
     }
 }
 
-/// The pause that a `Retry-After` asks for, if that is longer than `limit`.
+/// Returns the pause that a `Retry-After` asks for, if it is longer than `limit`.
 pub(super) fn beyond(limit: Duration, retry_after: &str) -> Option<Duration> {
     seconds(retry_after).filter(|asked| *asked > limit)
 }
 
-/// Reads `Retry-After`: whole seconds. A negative number waits for nothing, a date is no number.
+/// Reads `Retry-After` as whole seconds. A negative number counts as zero; a date is not accepted.
 fn seconds(text: &str) -> Option<Duration> {
     let seconds: i64 = text.trim().parse().ok()?;
     Some(Duration::from_secs(u64::try_from(seconds).unwrap_or(0)))

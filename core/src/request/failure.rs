@@ -19,27 +19,27 @@ pub enum RequestError {
     Body(std::sync::Arc<std::io::Error>),
     /// The call was cancelled, or its time ran out. A write may have been applied.
     Ended(Ended),
-    /// The limiter does not let the call go on.
+    /// The limiter does not let the call continue.
     Throttled(WaitError),
     /// There was no answer. A write may have been applied.
     Transport {
         /// How the last attempt failed.
         last: TransportError,
-        /// How an earlier attempt failed, if that was something else.
+        /// How an earlier attempt failed, if the error differs.
         previous: Option<TransportError>,
     },
-    /// The answer ended before it was whole; ask again (`election:RQ-80`).
+    /// The answer ended too early; ask again (`election:RQ-80`).
     Incomplete(TransportError),
-    /// The answer is larger than the client takes: the limit, in bytes.
+    /// The answer is larger than the client's limit: the limit, in bytes.
     TooLarge(usize),
-    /// The server did not do what it was asked.
+    /// The server refused the request.
     Status(Box<Status>),
-    /// The answer is not what was asked for: why.
+    /// The answer cannot be decoded: why.
     Decode(std::sync::Arc<serde_json::Error>),
 }
 
 impl RequestError {
-    /// Returns what the server said, if it refused.
+    /// Returns the server's status, if it refused.
     #[must_use]
     pub fn status(&self) -> Option<&Status> {
         match self {
@@ -71,7 +71,7 @@ impl fmt::Display for RequestError {
 impl std::error::Error for RequestError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            // Their text is this one's, so their cause is, too.
+            // `Display` shows these errors themselves, so their causes are the causes of this one.
             Self::Build(error) => error.source(),
             Self::Ended(reason) => reason.source(),
             Self::Transport { last, .. } => last.source(),

@@ -1,22 +1,22 @@
-//! Events of a watch, cut out of the bytes that come in: one JSON object a line.
+//! Splits the bytes of a watch into events: one JSON object a line.
 
 use std::fmt;
 use std::io::BufRead as _;
 
-/// Bytes of a watch, of which whole lines are taken.
+/// Bytes of a watch, from which whole lines are taken.
 ///
-/// Its memory is bounded: a line has a longest length.
+/// Its memory is limited, because a line has a longest length.
 #[derive(Clone, Default)]
 pub struct Frames {
     bytes: Vec<u8>,
-    /// Where the first line that was not taken begins.
+    /// The start of the first line that was not taken yet.
     start: usize,
-    /// How far was looked for the end of that line.
+    /// Up to here the end of that line was searched.
     seen: usize,
     longest: usize,
 }
 
-/// A line is longer than any may be.
+/// A line is longer than the limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TooLong {
     /// How many bytes a line may have.
@@ -32,13 +32,13 @@ impl fmt::Display for TooLong {
 impl std::error::Error for TooLong {}
 
 impl Frames {
-    /// None yet; a line may have up to `longest` bytes.
+    /// Makes an empty buffer; a line may have up to `longest` bytes.
     #[must_use]
     pub const fn new(longest: usize) -> Self {
         Self { bytes: Vec::new(), start: 0, seen: 0, longest }
     }
 
-    /// Takes bytes in.
+    /// Appends bytes.
     pub fn push(&mut self, bytes: &[u8]) {
         if self.start == self.bytes.len() {
             self.bytes.clear();
@@ -51,10 +51,10 @@ impl Frames {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Gives the next whole line, without its end; empty lines do not count.
+    /// Returns the next whole line without its line end; empty lines are skipped.
     ///
     /// # Errors
-    /// A line is too long, whole or not.
+    /// A line, complete or not, is too long.
     pub fn take(&mut self) -> Result<Option<&[u8]>, TooLong> {
         loop {
             let Some(end) = line_end(&self.bytes, self.seen) else {
@@ -71,7 +71,7 @@ impl Frames {
         }
     }
 
-    /// Gives what is left once no more bytes come: a last line that nothing ends.
+    /// Returns the rest once no more bytes come: a last line without a line end.
     #[must_use]
     pub fn rest(&self) -> Option<&[u8]> {
         Some(&self.bytes[self.start..]).filter(|rest| !rest.iter().all(u8::is_ascii_whitespace))
@@ -88,11 +88,11 @@ impl Frames {
     }
 }
 
-/// Where the first line ends that begins at `start` or before: the library looks at many bytes at a
-/// time.
+/// Returns the end of the first line that begins at `start` or before. The library call looks at
+/// many bytes at a time.
 fn line_end(bytes: &[u8], start: usize) -> Option<usize> {
     let mut rest = &bytes[start..];
-    let skipped = rest.skip_until(b'\n').ok()?; // of bytes that are here nothing fails
+    let skipped = rest.skip_until(b'\n').ok()?; // reading from a slice cannot fail
     let end = (start + skipped).checked_sub(1)?;
     (skipped > 0 && bytes[end] == b'\n').then_some(end)
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Headers: names compare without case, the values of one name keep their order.
+/// Headers: names ignore case, and the values of one name keep their order.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Headers(Vec<(String, String)>);
 
@@ -13,7 +13,7 @@ impl Headers {
         Self(Vec::new())
     }
 
-    /// Puts `values` in place of all that the name has.
+    /// Replaces all values of a name.
     pub fn set(&mut self, name: &str, values: &[&str]) {
         self.0.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
         for value in values {
@@ -21,7 +21,7 @@ impl Headers {
         }
     }
 
-    /// Adds a value to what the name has.
+    /// Adds a value to a name.
     pub fn add(&mut self, name: &str, value: &str) {
         self.0.push((name.to_owned(), value.to_owned()));
     }
@@ -32,7 +32,7 @@ impl Headers {
         self.all(name).next()
     }
 
-    /// Goes through the values of a name.
+    /// Visits the values of a name.
     pub fn all<'h>(&'h self, name: &str) -> impl Iterator<Item = &'h str> {
         let of_name = move |known: &str| known.eq_ignore_ascii_case(name);
         self.0.iter().filter(move |(known, _)| of_name(known)).map(|(_, value)| value.as_str())
@@ -43,7 +43,7 @@ impl Headers {
         self.0.iter_mut().for_each(|(_, value)| change(value));
     }
 
-    /// Goes through all names and values.
+    /// Visits all names and values.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }

@@ -1,4 +1,4 @@
-//! What is logged of calls that the limiter lets wait (`election:RQ-53`).
+//! Log messages for calls that the limiter delays (`election:RQ-53`).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -10,19 +10,19 @@ use crate::runtime::Instant;
 use super::execution::Retry;
 use super::verb::Verb;
 
-/// A wait that nobody needs to know of.
+/// A wait up to this is not logged.
 const SHORT: Duration = Duration::from_millis(50);
 
-/// A wait that is long, even for those who do not look at details.
+/// A wait above this is logged at a higher level than `trace`.
 const LONG: Duration = Duration::from_secs(1);
 
-/// When a client has last said that a call waited for long. One that is slowed down says so now and
-/// then, and not for every call.
+/// When a client last logged a long wait. A client that is slowed down logs one now and then, and
+/// not for every call.
 #[derive(Debug, Default)]
 pub(super) struct Late(AtomicU64);
 
 impl Late {
-    /// A call has waited, up to now.
+    /// Logs that a call has waited, up to now.
     pub(super) fn waited(
         &self,
         waited: Duration,
@@ -50,7 +50,7 @@ impl Late {
         }
     }
 
-    /// Whether it is time to say it again; then it is said.
+    /// Tells whether it is time to log again; if so, takes the turn.
     fn is_due(&self, now: Instant, pause: Duration) -> bool {
         let last = self.0.load(Ordering::Relaxed); // zero: never
         let is_due = last == 0 || now.since(Instant::from_nanos(last)) >= pause;

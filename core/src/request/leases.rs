@@ -25,12 +25,12 @@ use super::verb::Verb;
 
 type Lease = Object<LeaseSpec>;
 
-/// The Leases of a server: where a [`LeaseLock`](crate::elector::LeaseLock) keeps the record.
+/// The Leases of a server, where a [`LeaseLock`](crate::elector::LeaseLock) keeps the record.
 ///
-/// It has a client of its own, without a limiter and a back-off: other calls must not delay a
-/// renewal (`election:LK-6`). No call is repeated here, as the elector does so: of a repeated write that
-/// ends in a conflict nobody knows whether it lost against another or against its first attempt
-/// (`election:LK-29`).
+/// It has its own client, without a limiter and a back-off, because other calls must not delay a
+/// renewal (`election:LK-6`). Calls are not repeated here; the elector repeats them. If a repeated
+/// write ended in a conflict, it would be unknown whether it lost against another writer or against
+/// its own first attempt (`election:LK-29`).
 ///
 /// ```
 /// # use seatrial_core::elector::{Config, Elector, LeaseLock, Timing};
@@ -49,7 +49,7 @@ pub struct Leases<R: Runtime, T> {
 }
 
 impl<R: Runtime, T: Transport> Leases<R, T> {
-    /// Takes a client for an election with these times, which say how long a call may take
+    /// Takes a client for an election with these times, which determine how long a call may take
     /// ([`Timing::request_timeout`]).
     pub fn new(client: Client<R, T>, timing: &Timing) -> Self {
         let mut client = client.with_limiter(None);
@@ -71,10 +71,10 @@ impl<R: Runtime, T: Transport> Leases<R, T> {
         self.request(Verb::Post, &lease.meta.name).body_json(&encode(lease))
     }
 
-    /// The version that the update names is part of the Lease: another one is a conflict.
+    /// The update sends the version of the Lease, so a different one on the server is a conflict.
     fn update(&self, lease: &Lease) -> Result<Request, StoreError> {
         if lease.meta.version.is_empty() {
-            return Err(StoreError::NotInitialised); // it would overwrite whatever is there
+            return Err(StoreError::NotInitialised); // would overwrite any Lease
         }
         let request = self.request(Verb::Put, &lease.meta.name).name(lease.meta.name.name());
         Ok(request.body_json(&encode(lease)))
@@ -111,7 +111,7 @@ async fn unless_given_up(
         }
         let Some(token) = call.token else { return Poll::Pending };
         drop(hook.replace(token.on_end(context.waker().clone())));
-        // Asked only once the hook is there: no end is missed.
+        // Checked only after the hook is set, so that no end is missed.
         if token.is_cancelled() { Poll::Ready(Err(StoreError::Cancelled)) } else { Poll::Pending }
     })
     .await
@@ -145,7 +145,7 @@ impl<R: Runtime, T: Transport> AsyncObjectStore<LeaseSpec> for Leases<R, T> {
     }
 }
 
-/// Says what a failure means for an election, and tells when the call may have had an effect.
+/// Translates a failure for an election, and tells whether the call may have had an effect.
 fn failure(error: &RequestError) -> StoreError {
     match error {
         RequestError::Status(status) => refused(status),
@@ -175,7 +175,7 @@ fn refused(status: &Status) -> StoreError {
     if is_invalid { StoreError::Invalid(text()) } else { StoreError::Other(text()) }
 }
 
-/// An error with its causes, which an election tells people.
+/// An error with its causes, to be read by people.
 fn said(error: &RequestError) -> Arc<str> {
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);
@@ -186,7 +186,7 @@ fn said(error: &RequestError) -> Arc<str> {
     text.into()
 }
 
-/// A Lease as it goes over the wire, as far as an election looks at it.
+/// A Lease in the wire format, with the fields that an election reads.
 #[derive(Deserialize)]
 struct Wire {
     metadata: WireMeta,
@@ -208,7 +208,7 @@ struct WireMeta {
     annotations: Option<std::collections::BTreeMap<String, String>>,
 }
 
-/// The spec of a Lease (`election:LK-11`). A field that is not there is left out.
+/// The spec of a Lease (`election:LK-11`). Absent fields are left out.
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct WireSpec {
@@ -221,10 +221,10 @@ struct WireSpec {
     preferred_holder: Option<String>,
 }
 
-/// Reads a Lease. All of it goes back with the next update (`election:LK-2`).
+/// Reads a Lease. All of it is sent back with the next update (`election:LK-2`).
 fn decode(value: Value) -> Result<Lease, StoreError> {
     let no_lease = |why: String| StoreError::Other(format!("this is no Lease: {why}").into());
-    // A list could be read as well, field by field; nobody could write it back.
+    // An array would be decoded as well, field by field, but could not be written back.
     let is_map = |part: &str| value[part].is_object();
     if !is_map("metadata") || !(is_map("spec") || value["spec"].is_null()) {
         return Err(no_lease("metadata and spec must be objects".to_owned()));
@@ -254,7 +254,7 @@ fn decode(value: Value) -> Result<Lease, StoreError> {
     Ok(Object::new(meta, content))
 }
 
-/// Writes a Lease as it was read, with the present record and labels.
+/// Writes a Lease as it was read, with the current record and labels.
 fn encode(lease: &Lease) -> Value {
     let Object { meta, content, .. } = lease;
     let read = meta.rest.as_ref().and_then(|rest| rest.downcast_ref::<Value>());
@@ -295,7 +295,7 @@ fn encode(lease: &Lease) -> Value {
     value
 }
 
-/// A time with exactly six digits behind the second (`election:LK-12`).
+/// A time with exactly six digits after the seconds (`election:LK-12`).
 fn micros(time: Timestamp) -> String {
     let mut text = String::new();
     time.write_micros(&mut text);

@@ -1,4 +1,4 @@
-//! Metrics of calls through the facade of the crate `metrics`, under the reference's names.
+//! Metrics of calls through the crate `metrics`, under the reference's names.
 
 use std::time::Duration;
 
@@ -10,17 +10,16 @@ use super::observer::Observer;
 use super::transport::TransportKind;
 use super::verb::Verb;
 
-/// What the label of an attempt without an answer says.
+/// The label of an attempt without an answer.
 const NO_ANSWER: &str = "<error>";
 
-/// Labels name a URL by its template, so that no object makes a label of its own
-/// (`election:RQ-89`).
+/// Labels contain the template of a URL, so that single objects make no labels (`election:RQ-89`).
 impl Observer for Facade {
     fn began(&self, verb: &Verb, _: &str) {
         gauge!("rest_client_requests_in_flight", "verb" => verb.to_string()).increment(1);
     }
 
-    /// What is repeated counts once more, by what came of it (`election:RQ-63`).
+    /// Each repeat is counted again, under its own result (`election:RQ-63`).
     fn attempted(&self, verb: &Verb, host: &str, count: u32, result: Result<u16, TransportKind>) {
         let code = result.map_or_else(|_| NO_ANSWER.to_owned(), |status| status.to_string());
         let (verb, host) = (verb.to_string(), host.to_owned());

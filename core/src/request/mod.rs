@@ -1,4 +1,4 @@
-//! Requests to an API server (client-go `rest`): what they are about, and which URL that is.
+//! Requests to an API server (client-go `rest`), and how their URLs are built.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -18,9 +18,9 @@
 //! # Ok::<(), seatrial_core::request::BuildError>(())
 //! ```
 //!
-//! Resource, namespace, name and subresource are checked, so that no value changes which object a
-//! request is about: what would be more than one segment of the path is refused. Prefix, suffix and
-//! absolute paths are the caller's own and may hold anything.
+//! Resource, namespace, name and subresource are checked, so that no value can change which object
+//! a request is about: a value that is more than one path segment is refused. Prefix, suffix and
+//! absolute paths are not checked and may hold anything.
 
 mod base;
 mod body;

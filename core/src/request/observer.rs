@@ -1,4 +1,4 @@
-//! What a client tells about its calls.
+//! Reports of a client about its calls.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,11 +10,11 @@ use super::transport::TransportKind;
 use super::verb::Verb;
 use super::warning::Warning;
 
-/// Learns of the calls of a client, for metrics and logs. It is called outside every lock, on the
-/// thread or in the task of the call. Its panics are dropped: the call goes on.
+/// Receives reports about the calls of a client, for metrics and logs. It is called outside every
+/// lock, on the thread or in the task of the call. Its panics are dropped: the call goes on.
 pub trait Observer: Send + Sync + 'static {
-    /// An attempt has ended: the server's host, which attempt of its call it was, from one on, and
-    /// its answer's status or what went wrong.
+    /// An attempt has ended. `host` is the server's, `count` is the number of the attempt, from
+    /// one, and `result` is the status of the answer or the kind of failure.
     fn attempted(&self, verb: &Verb, host: &str, count: u32, result: Result<u16, TransportKind>) {
         let _ = (verb, host, count, result);
     }
@@ -24,7 +24,7 @@ pub trait Observer: Send + Sync + 'static {
         let _ = (verb, template, retry);
     }
 
-    /// The limiter let a call wait for so long.
+    /// The limiter delayed a call by this time.
     fn throttled(&self, verb: &Verb, template: &str, waited: Duration) {
         let _ = (verb, template, waited);
     }
@@ -34,25 +34,25 @@ pub trait Observer: Send + Sync + 'static {
         let _ = (verb, template);
     }
 
-    /// A call has ended, after so long; true if it has a result. Of a stream and a watch the call
-    /// is over when they begin. A call that is dropped has ended, too.
+    /// A call has ended after this time; `succeeded` tells whether it has a result. For a stream or
+    /// a watch this is when it begins. A call that is dropped is reported, too.
     fn finished(&self, verb: &Verb, template: &str, took: Duration, succeeded: bool) {
         let _ = (verb, template, took, succeeded);
     }
 
-    /// A server warns.
+    /// A server sent a warning.
     fn warned(&self, warning: &Warning) {
         let _ = warning;
     }
 }
 
-/// Tells nobody.
+/// An observer that does nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 
 impl Observer for Silent {}
 
-/// An observer whose panics end no call.
+/// An observer whose panics do not end a call.
 pub(super) struct Heard(pub(super) Arc<dyn Observer>);
 
 impl Observer for Heard {

@@ -1,11 +1,11 @@
-//! Paths: joined and normalised (`election:RQ-20`), escaped as a URL has them (`election:RQ-25`).
+//! Paths: joined and normalised (`election:RQ-20`), and escaped for a URL (`election:RQ-25`).
 
 use super::escape::{PATH, escape};
 
-/// Writes a path, one element after the other, onto the end of a text.
+/// Appends a path, element by element, to a text.
 ///
-/// It is normalised as it grows, so a URL is put together in the one text that is its result:
-/// empty elements and `.` vanish, `..` removes the element before it.
+/// The path is normalised as it grows, so a URL is built directly in the text that becomes the
+/// result. Empty elements and `.` vanish; `..` removes the element before it.
 pub(super) struct Path<'a> {
     text: &'a mut String,
     start: usize,
@@ -20,7 +20,7 @@ impl<'a> Path<'a> {
         Self { text, start, rooted: true, escaped: true }
     }
 
-    /// A path that starts at the root, as it is.
+    /// A path that starts at the root, not escaped.
     pub(super) fn plain(text: &'a mut String) -> Self {
         Self { escaped: false, ..Self::rooted(text) }
     }
@@ -61,14 +61,14 @@ impl<'a> Path<'a> {
         }
     }
 
-    /// Whether there is an element that `..` removes.
+    /// Tells whether there is an element that `..` can remove.
     fn has_parent(&self) -> bool {
         let path = &self.text[self.start..];
         !path.is_empty() && path.rsplit('/').next() != Some("..")
     }
 
-    /// Ends the path, with a slash if `slash` says so. A path without an element is the root, or
-    /// the place where it is.
+    /// Ends the path, with a slash if `slash` is true. A path without elements becomes `/` if it is
+    /// rooted, and `.` otherwise.
     pub(super) fn end(self, slash: bool) {
         if self.text.len() == self.start {
             self.text.push(if self.rooted { '/' } else { '.' });
@@ -86,7 +86,7 @@ fn write(text: &mut String, element: &str, escaped: bool) {
     }
 }
 
-/// Joins parts and normalises the result; nothing but empty parts gives the empty path.
+/// Joins parts and normalises the result. If all parts are empty, so is the path.
 pub(super) fn join<'p>(parts: impl IntoIterator<Item = &'p str>) -> String {
     let mut text = String::new();
     let mut parts = parts.into_iter().filter(|part| !part.is_empty());

@@ -1,4 +1,4 @@
-//! Waiting for a server, for as long as a client has patience.
+//! Waiting for a server with a time limit.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -11,11 +11,11 @@ use crate::runtime::{Instant, Runtime};
 
 use super::transport::{Awaited, Chunks, TransportError, TransportKind};
 
-/// How long a server may say nothing. A wait that is given up and begun anew is one wait: so a caller
-/// who looks again and again finds out as well.
+/// How long a server may be silent. If a wait is dropped and begun again, its time still counts, so
+/// a caller that polls again and again also notices the limit.
 pub(super) struct Patience {
     idle: Duration,
-    /// Since when the server says nothing, if somebody has waited for it.
+    /// Since when the server is silent, if a call has waited for it.
     since: Option<Instant>,
 }
 
@@ -24,15 +24,15 @@ impl Patience {
         Self { idle, since: None }
     }
 
-    /// Awaits `work` until the token ends. What takes too long is a failure of the transport: its time
-    /// ran out.
+    /// Awaits `work` until the token ends. If it takes too long, that is a failure of the
+    /// transport: a timeout.
     pub(super) async fn wait<R: Runtime, V>(
         &mut self,
         token: &CancelToken<R>,
         work: impl Future<Output = V>,
     ) -> Result<Result<V, TransportError>, Reason> {
         let mut work = pin!(work);
-        // What is there already needs no timer, and comes before the end of one.
+        // A result that is ready needs no timer, and wins over the end of one.
         if let Some(value) = poll_fn(|context| match work.as_mut().poll(context) {
             Poll::Ready(value) => Poll::Ready(Some(value)),
             Poll::Pending => Poll::Ready(None),
@@ -68,9 +68,9 @@ impl Patience {
     }
 }
 
-/// A body that ends with its token, and with the patience of the client.
+/// A body that ends with its token, or when the client's limit on silence is reached.
 pub(super) struct Bounded<R: Runtime> {
-    /// None once nothing more comes.
+    /// `None` once nothing more comes.
     chunks: Option<Box<dyn Chunks>>,
     token: CancelToken<R>,
     patience: Patience,

@@ -7,10 +7,10 @@ use super::duration::DurationText;
 use super::error::BuildError;
 use super::escape::{Form, unescape};
 
-/// The key that a request's own timeout takes the place of.
+/// The key that is replaced by the request's own timeout.
 const TIMEOUT: &str = "timeout";
 
-/// Parameters: sorted by key, the values of one key in the order in which they came.
+/// Parameters, sorted by key. The values of one key keep their order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Query(BTreeMap<String, Vec<String>>);
 
@@ -29,7 +29,7 @@ impl Query {
         self.0.entry(key).or_default().push(value);
     }
 
-    /// About how long it becomes.
+    /// Estimates the length of the text.
     pub(super) fn length(&self) -> usize {
         let values = self.0.iter().flat_map(|(key, values)| {
             values.iter().map(|value| key.len() + value.len() + "?=".len())
@@ -37,13 +37,13 @@ impl Query {
         values.sum::<usize>() * 5 / 4
     }
 
-    /// The same keys, each with `value` alone.
+    /// Returns the same keys, each with the single value `value`.
     pub(super) fn each_with(&self, value: &str) -> Self {
         Self(self.0.keys().map(|key| (key.clone(), vec![value.to_owned()])).collect())
     }
 
-    /// Appends `?` and all of it, if there is any. A timeout other than zero takes the place of
-    /// what its key has (`election:RQ-45`: the server is told it in every mode).
+    /// Appends `?` and the parameters, if there are any. A timeout other than zero replaces the
+    /// values of its key (`election:RQ-45`: it is sent to the server in every mode).
     pub(super) fn write(&self, text: &mut String, timeout_nanos: i64) {
         let replaced = timeout_nanos != 0;
         let mut owed = replaced;
@@ -68,7 +68,7 @@ impl Query {
 
 fn pair(text: &mut String, mark: &mut char, key: &str, value: impl std::fmt::Display) {
     text.push(std::mem::replace(mark, '&'));
-    // Writing to a text does not fail.
+    // Writing to a text cannot fail.
     let _ = write!(Form(text), "{key}");
     text.push('=');
     let _ = write!(Form(text), "{value}");

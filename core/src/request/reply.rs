@@ -12,10 +12,10 @@ use super::status::{About, Status};
 use super::veil::Veil;
 use super::verb::Verb;
 
-/// How much of an answer that is none of the API's own is told.
+/// How many bytes of an answer in an unknown form are kept for the message.
 const TOLD: usize = 2048;
 
-/// The whole answer to a call that did what it was asked.
+/// The whole answer to a successful call.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Reply {
@@ -25,7 +25,7 @@ pub struct Reply {
     pub headers: Headers,
     /// The body.
     pub body: Vec<u8>,
-    /// What no error about it shows.
+    /// The secrets that are removed from error messages.
     pub(super) veil: Veil,
 }
 
@@ -39,7 +39,7 @@ impl Reply {
     /// Reads the body as JSON.
     ///
     /// # Errors
-    /// It is something else, or the server says that it failed (`election:RQ-86`).
+    /// It is not JSON of that form, or it is a `Status` that reports a failure (`election:RQ-86`).
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, RequestError> {
         match failure(&self.body) {
             Some(status) => Err(RequestError::Status(Box::new(self.veil.status(status)))),
@@ -47,7 +47,8 @@ impl Reply {
         }
     }
 
-    /// What is said of a body that cannot be read: also what it says that it is, if not JSON.
+    /// Returns the error for a body that cannot be decoded. It names the content type if that is
+    /// not JSON.
     fn undecodable(&self, why: serde_json::Error) -> RequestError {
         let kind =
             foreign(&self.headers).map_or_else(String::new, |kind| format!(" (it is {kind:.80})"));
@@ -61,23 +62,23 @@ impl Reply {
     }
 }
 
-/// Whether a status is one of a result (`election:RQ-82`).
+/// Tells whether a status means success (`election:RQ-82`).
 pub(super) const fn is_success(status: u16) -> bool {
     matches!(status, 101 | 200..=206)
 }
 
-/// What a server says that its body is, if that is something else than JSON.
+/// Returns the content type of a body that is not JSON.
 pub(super) fn foreign(headers: &Headers) -> Option<&str> {
     headers.get("Content-Type").filter(|kind| !kind.contains("json"))
 }
 
-/// What the server says about its failure, if it does so in its own form.
+/// Returns the `Status` of a failure, if the body is one.
 pub(super) fn failure(body: &[u8]) -> Option<Status> {
     #[derive(serde::Deserialize)]
     struct Kind {
         kind: String,
     }
-    // Of an object of any other kind only the kind is kept.
+    // If the object has another kind, only the kind is decoded.
     let kind: Kind = serde_json::from_slice(body).ok()?;
     if kind.kind != "Status" {
         return None;

@@ -1,9 +1,9 @@
-//! Whether a text is one segment of a path (`election:RQ-10`).
+//! Checks that a text is one segment of a path (`election:RQ-10`).
 
 use super::error::{BuildError, Part};
 
-/// Checks that `text` stays one segment wherever it is put: no value that a caller passes on can
-/// change which object a request is about (`election:RINV-13`). The empty text passes.
+/// Checks that `text` is one segment wherever it is put, so that no value from a caller can change
+/// which object a request is about (`election:RINV-13`). Empty text passes.
 pub(super) fn check(part: Part, text: &str) -> Result<(), BuildError> {
     let why: Vec<_> = match text {
         "." => vec!["may not be '.'"],

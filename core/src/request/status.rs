@@ -1,4 +1,4 @@
-//! What a server says when it does not do what it was asked.
+//! Refusals of a server.
 
 use std::fmt;
 
@@ -9,52 +9,52 @@ use serde::{Deserialize, Serialize};
 #[serde(from = "String", into = "String")]
 #[non_exhaustive]
 pub enum Reason {
-    /// It did not say.
+    /// The server gave no reason.
     #[default]
     Unknown,
-    /// The client is not known.
+    /// The client is not authenticated.
     Unauthorized,
-    /// The client may not do that.
+    /// The client is not allowed to do that.
     Forbidden,
     /// The object or the resource does not exist.
     NotFound,
-    /// An object of that name exists.
+    /// An object with that name exists already.
     AlreadyExists,
     /// The object was changed meanwhile, or a precondition does not hold.
     Conflict,
-    /// What was asked for is gone for good.
+    /// The resource or the object is gone for good.
     Gone,
-    /// The object breaks a rule of its kind.
+    /// The object is invalid for its kind.
     Invalid,
-    /// The version or the page that was asked for is too old: list anew.
+    /// The version or the page is too old: list again.
     Expired,
-    /// The server cannot do it now, and asks to be asked again.
+    /// The server cannot do it now; try again later.
     ServerTimeout,
-    /// The server cannot read what it stored.
+    /// The server cannot read its own stored data.
     StoreReadError,
     /// It took too long.
     Timeout,
-    /// The client asks too much.
+    /// The client sends too many requests.
     TooManyRequests,
-    /// The request has no sense.
+    /// The request makes no sense.
     BadRequest,
-    /// The resource has no such call.
+    /// The resource does not support that verb.
     MethodNotAllowed,
-    /// The server does not speak what the client reads.
+    /// The server cannot produce a format that the client accepts.
     NotAcceptable,
     /// The request is too large.
     RequestEntityTooLarge,
-    /// The server does not read what the client speaks.
+    /// The server does not accept the format of the body.
     UnsupportedMediaType,
-    /// The server is broken.
+    /// The server has an internal error.
     InternalError,
-    /// The server is not there for now.
+    /// The server is not available at the moment.
     ServiceUnavailable,
-    /// Any other.
+    /// Any other reason.
     Other(String),
 }
 
-/// The names of the reasons, beside their variants, in one list for both ways.
+/// Lists the reasons once, for the conversions both ways.
 macro_rules! reasons {
     ($($name:ident),+ $(,)?) => {
         impl From<String> for Reason {
@@ -96,25 +96,25 @@ impl From<Reason> for String {
     }
 }
 
-/// The answer of a server that did not do what it was asked, in the API's own form.
+/// The answer of a server that refused a request, in the API's own form.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Status {
-    /// `Failure`, or `Success` for what was deleted.
+    /// `Failure`, or `Success` after a deletion.
     pub status: String,
     /// For people.
     pub message: String,
     /// For programs.
     pub reason: Reason,
-    /// What it is about.
+    /// The object that the request was about.
     #[serde(deserialize_with = "or_default")]
     pub details: Details,
     /// The status code of the answer.
     pub code: u16,
 }
 
-/// What a [`Status`] is about.
+/// The object that a [`Status`] is about, and details of the refusal.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 #[non_exhaustive]
@@ -127,14 +127,14 @@ pub struct Details {
     pub kind: String,
     /// Its identity.
     pub uid: String,
-    /// What is wrong, one by one.
+    /// The single errors.
     #[serde(deserialize_with = "or_default")]
     pub causes: Vec<Cause>,
-    /// After how many seconds to ask again; zero if the server did not say.
+    /// After how many seconds to try again; zero if the server did not say.
     pub retry_after_seconds: u32,
 }
 
-/// One thing that is wrong with an object.
+/// A single error in an object.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -143,11 +143,11 @@ pub struct Cause {
     pub reason: String,
     /// For people.
     pub message: String,
-    /// Which field.
+    /// The field.
     pub field: String,
 }
 
-/// A server writes `null` where it has nothing.
+/// Decodes `null`, which servers write for a missing value, as the default.
 pub(super) fn or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: serde::Deserializer<'de>,
@@ -157,8 +157,7 @@ where
 }
 
 impl Status {
-    /// Tells whether it has this reason, or the code that stands for it where the server gave no
-    /// reason that is known.
+    /// Tells whether it has this reason. If the server gave no known reason, the code decides.
     #[must_use]
     pub fn is(&self, reason: &Reason) -> bool {
         if matches!(self.reason, Reason::Unknown | Reason::Other(_)) {
@@ -167,14 +166,14 @@ impl Status {
         self.reason == *reason
     }
 
-    /// Returns after how many seconds the server wants to be asked again, if it does.
+    /// Returns after how many seconds the server asks to try again, if it does.
     #[must_use]
     pub fn suggests_delay(&self) -> Option<u32> {
         let told = self.details.retry_after_seconds;
         (told > 0 || self.is(&Reason::ServerTimeout)).then_some(told)
     }
 
-    /// Makes one of an answer that is none of the API's own (`election:RQ-84`).
+    /// Makes a status from an answer in an unknown form (`election:RQ-84`).
     pub(super) fn unstructured(about: &About<'_>, code: u16, text: &str) -> Self {
         let reason = match (code, about.creates) {
             (409, true) => Reason::AlreadyExists,
@@ -213,7 +212,7 @@ impl Status {
     }
 }
 
-/// What an unstructured answer was about.
+/// The request that an answer in an unknown form belongs to.
 pub(super) struct About<'a> {
     pub(super) verb: &'a str,
     pub(super) creates: bool,
@@ -222,7 +221,7 @@ pub(super) struct About<'a> {
     pub(super) retry_after: u32,
 }
 
-/// The reason that a code stands for.
+/// Returns the reason that a code stands for.
 const fn reason_of(code: u16) -> Option<Reason> {
     Some(match code {
         400 => Reason::BadRequest,
@@ -244,7 +243,7 @@ const fn reason_of(code: u16) -> Option<Reason> {
     })
 }
 
-/// What is said of a reason where the server's own words are not in the API's form.
+/// Returns the message for a reason, for answers in an unknown form.
 const fn fixed(reason: &Reason) -> &'static str {
     match reason {
         Reason::AlreadyExists => "the server reports an object of that name",

@@ -1,4 +1,4 @@
-//! The calls on an [`Execution`], as data: a harness records them, or puts other rules in its place.
+//! The calls on an [`Execution`] as data, so that a harness can record or replace them.
 
 use crate::machine::{Cx, Operation, Step};
 

@@ -1,5 +1,4 @@
-//! What a request is about without saying which object: the label of its metrics
-//! (`election:RQ-95`).
+//! The template of a URL, without the names of objects: a label for metrics (`election:RQ-95`).
 
 use super::build::Request;
 use super::error::BuildError;
@@ -11,8 +10,8 @@ const NAME: &str = "{name}";
 const NAMESPACE: &str = "{namespace}";
 
 impl Request {
-    /// Returns the URL with placeholders for names and values, so that a metric has as many rows
-    /// as there are kinds of requests. The request stays as it is.
+    /// Returns the URL with placeholders for names and values, so that a metric has only one row
+    /// for each kind of request. The request does not change.
     ///
     /// # Errors
     /// The first mistake of the builder.
@@ -32,7 +31,7 @@ impl Request {
     }
 }
 
-/// Puts placeholders into a path; and whether its query is worth telling.
+/// Puts placeholders into a path, and tells whether its query belongs into the template.
 fn replaced(path: &str, base: &str) -> (String, bool) {
     let (inner, trimmed) = match path.strip_prefix(base) {
         Some(inner) => (inner, base),

@@ -1,4 +1,4 @@
-//! What carries a request to a server and its answer back.
+//! The transport: sends a request to a server and returns the answer.
 
 use std::fmt;
 use std::pin::Pin;
@@ -8,16 +8,17 @@ use super::headers::Headers;
 use super::veil::Veil;
 use super::verb::Verb;
 
-/// A future that may live on another thread; boxed, so that a transport is a trait object.
+/// A boxed future that may move to another thread; boxed, so that a transport can be a trait
+/// object.
 pub type Awaited<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Sends one attempt. To drop the future, or the body of an answer, ends it.
+/// Sends one attempt. Dropping the future, or the body of an answer, ends it.
 pub trait Transport: Send + Sync + 'static {
     /// Sends an attempt and waits for the head of its answer.
     fn send<'a>(&'a self, attempt: Attempt<'a>) -> Awaited<'a, Result<Answer, TransportError>>;
 
-    /// What this transport adds to a request and nobody else may see, such as a token: a server that
-    /// echoes it brings it into no error. Empty by default.
+    /// Returns the secrets that this transport adds to requests, such as a token. If a server
+    /// echoes them, they are removed from errors. Empty by default.
     fn veil(&self) -> Veil {
         Veil::default()
     }
@@ -39,9 +40,9 @@ impl<T: Transport + ?Sized> Transport for Arc<T> {
 pub struct Attempt<'a> {
     /// The method.
     pub verb: &'a Verb,
-    /// Path and query, as the first line of a request has them.
+    /// Path and query, as in the first line of a request.
     pub target: &'a str,
-    /// The whole URL; it may hold a password, so it is not for printing.
+    /// The whole URL. It may hold a password, so do not print it.
     pub url: &'a Secret<String>,
     /// The headers.
     pub headers: &'a Headers,
@@ -71,7 +72,7 @@ impl<T> fmt::Debug for Secret<T> {
     }
 }
 
-/// The head of an answer, and what its body is read from.
+/// The head of an answer, and its body to be read.
 pub struct Answer {
     /// The status code.
     pub status: u16,
@@ -87,14 +88,14 @@ impl fmt::Debug for Answer {
     }
 }
 
-/// The body of an answer, as it comes in. To drop it closes the answer; to drop a future of
+/// The body of an answer as it arrives. Dropping it closes the answer. Dropping a future of
 /// [`next`](Self::next) loses no bytes.
 pub trait Chunks: Send {
     /// Waits for the next bytes; `None` at the end. Nothing comes after an error.
     fn next(&mut self) -> Awaited<'_, Option<Result<Vec<u8>, TransportError>>>;
 }
 
-/// A body that is here already.
+/// A body that is already complete.
 impl Chunks for std::vec::IntoIter<Vec<u8>> {
     fn next(&mut self) -> Awaited<'_, Option<Result<Vec<u8>, TransportError>>> {
         let next = Iterator::next(self);
@@ -102,29 +103,29 @@ impl Chunks for std::vec::IntoIter<Vec<u8>> {
     }
 }
 
-/// What a failure of a transport means for whether the call may be repeated (`election:RQ-66`).
+/// The kind of a failure; it decides whether the call may be repeated (`election:RQ-66`).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum TransportKind {
-    /// The server does not listen.
+    /// The server refused the connection.
     Refused,
     /// The server reset the connection.
     Reset,
-    /// The connection ended where more should have come.
+    /// The connection ended before the answer was complete.
     Eof,
-    /// An HTTP/2 connection was lost under its streams.
+    /// An HTTP/2 connection was lost while it carried streams.
     ConnectionLost,
-    /// The transport's own time ran out.
+    /// A time limit of the transport was reached.
     Timeout,
     /// The server cannot be trusted, or does not trust the client.
     Untrusted,
-    /// The token of the call has ended under the body of a stream.
+    /// The token of the call ended while the body of a stream was read.
     Ended,
     /// Anything else.
     Other,
 }
 
-/// Why an attempt has no answer, or an answer no end.
+/// Why an attempt has no answer, or the answer is incomplete.
 #[derive(Clone, Debug)]
 pub struct TransportError {
     kind: TransportKind,
@@ -132,7 +133,7 @@ pub struct TransportError {
 }
 
 impl TransportError {
-    /// Makes one of its cause.
+    /// Makes an error from its cause.
     pub fn new(
         kind: TransportKind,
         cause: impl Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -140,7 +141,7 @@ impl TransportError {
         Self { kind, cause: Arc::from(cause.into()) }
     }
 
-    /// Returns what it means.
+    /// Returns the kind.
     #[must_use]
     pub const fn kind(&self) -> TransportKind {
         self.kind
@@ -155,6 +156,6 @@ impl fmt::Display for TransportError {
 
 impl std::error::Error for TransportError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.cause.source() // its text is ours
+        self.cause.source() // `Display` already shows the cause itself
     }
 }

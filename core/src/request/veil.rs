@@ -1,4 +1,4 @@
-//! What nobody may see of what a server says: it may echo the secrets that it was sent.
+//! Removes secrets from the texts of a server, which may echo the secrets that it was sent.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,24 +8,24 @@ use serde_json::Value;
 
 use super::status::Status;
 
-/// What stands in the place of a secret.
+/// The text that replaces a secret.
 const STRUCK: &str = "(secret)";
 
-/// Tells each of its secrets.
+/// Passes each secret to a function.
 type Tells = dyn Fn(&mut dyn FnMut(&str)) + Send + Sync;
 
-/// Strikes the secrets of a transport out of what is told of a server's words. It has none unless
-/// it is made of some.
+/// Removes the secrets of a transport from a server's texts. By default there are none.
 #[derive(Clone, Default)]
 pub struct Veil(Option<Arc<Tells>>);
 
 impl Veil {
-    /// Strikes out what `tells` tells each time it is asked: all secrets as they are then.
+    /// Removes the secrets that `tells` passes on; it is called each time, so they are always
+    /// current.
     pub fn new(tells: impl Fn(&mut dyn FnMut(&str)) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(tells)))
     }
 
-    /// Gives bytes without the secrets.
+    /// Returns bytes without the secrets.
     pub(super) fn bytes<'b>(&self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
         let mut struck = Cow::Borrowed(bytes);
         if let Some(tells) = &self.0 {
@@ -38,7 +38,7 @@ impl Veil {
         struck
     }
 
-    /// Gives a text without the secrets.
+    /// Returns a text without the secrets.
     pub(super) fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         match self.bytes(text.as_bytes()) {
             Cow::Borrowed(_) => Cow::Borrowed(text),
@@ -46,7 +46,7 @@ impl Veil {
         }
     }
 
-    /// Gives a status without the secrets: they may stand in any of its texts.
+    /// Returns a status without the secrets, which may occur in any of its texts.
     pub(super) fn status(&self, status: Status) -> Status {
         if self.0.is_none() {
             return status;
@@ -68,7 +68,7 @@ impl Veil {
     }
 }
 
-/// Gives bytes without a secret, if they have it.
+/// Returns bytes without a secret; `None` if they do not contain it.
 fn without(bytes: &[u8], secret: &[u8]) -> Option<Vec<u8>> {
     let first = find(bytes, secret)?;
     let (mut struck, mut rest, mut at) = (Vec::new(), bytes, Some(first));
@@ -82,7 +82,7 @@ fn without(bytes: &[u8], secret: &[u8]) -> Option<Vec<u8>> {
     Some(struck)
 }
 
-/// Where a secret begins. An empty one is nowhere.
+/// Finds a secret. An empty secret is never found.
 fn find(bytes: &[u8], secret: &[u8]) -> Option<usize> {
     let first = secret.first()?;
     bytes.windows(secret.len()).position(|part| part[0] == *first && part == secret)

@@ -1,4 +1,4 @@
-//! What is asked of a server.
+//! The methods of requests.
 
 use std::fmt;
 

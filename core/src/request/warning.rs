@@ -2,19 +2,19 @@
 
 use super::headers::Headers;
 
-/// A warning that came with an answer.
+/// A warning in an answer.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub struct Warning {
-    /// Its code; 299 is what API servers send.
+    /// Its code; API servers send 299.
     pub code: u16,
-    /// Who warns.
+    /// The sender of the warning.
     pub agent: String,
     /// For people.
     pub text: String,
 }
 
-/// Reads all warnings of an answer. A malformed entry drops the rest of its own header, no more.
+/// Reads all warnings of an answer. A malformed entry drops only the rest of its own header.
 pub(super) fn warnings(headers: &Headers) -> Vec<Warning> {
     let mut found = Vec::new();
     for header in headers.all("Warning") {
@@ -32,7 +32,7 @@ pub(super) fn warnings(headers: &Headers) -> Vec<Warning> {
     found
 }
 
-/// Reads one entry: `299 - "text"`, with a date in quotes behind it perhaps.
+/// Reads one entry: `299 - "text"`, perhaps followed by a date in quotes.
 fn entry(text: &str) -> Option<(Warning, &str)> {
     let (code, rest) = text.split_once(' ')?;
     if code.len() != 3 || !code.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -48,7 +48,7 @@ fn entry(text: &str) -> Option<(Warning, &str)> {
     Some((Warning { code: code.parse().ok()?, agent: agent.to_owned(), text }, rest))
 }
 
-/// Reads a text in quotes, in which a backslash keeps the next letter.
+/// Reads a text in quotes; a backslash escapes the next character.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let inner = text.strip_prefix('"')?;
     let mut unquoted = String::new();

@@ -1,4 +1,4 @@
-//! A watch: the events of a server, one after the other.
+//! A watch: the events of a server, one by one.
 
 use std::fmt;
 use std::time::Duration;
@@ -17,13 +17,13 @@ use super::status::{Cause, Details, Reason, Status};
 use super::transport::{Answer, Chunks, TransportKind};
 use super::veil::Veil;
 
-/// The events of a server. It ends with its token, at once; to drop it ends it as well.
+/// The events of a server. It ends at once with its token; dropping it also ends it.
 pub struct Watch<R: Runtime> {
     chunks: Option<Box<dyn Chunks>>,
     frames: Frames,
     token: CancelToken<R>,
     patience: Patience,
-    /// What the server says that it sends, if that is something else than JSON.
+    /// The content type, if it is not JSON.
     foreign: Option<String>,
     veil: Veil,
 }
@@ -53,14 +53,14 @@ impl<R: Runtime> Watch<R> {
         self.chunks.is_none()
     }
 
-    /// How many bytes it holds, or could without asking for more.
+    /// Returns the capacity of its buffer.
     #[cfg(all(test, feature = "http"))]
     pub(super) fn held(&self) -> usize {
         self.frames.held()
     }
 
-    /// Waits for the next event; `None` once the watch has ended, for whichever reason. A future
-    /// that is dropped loses no event.
+    /// Waits for the next event; `None` once the watch has ended, for any reason. A future that is
+    /// dropped loses no event.
     pub async fn next<O: DeserializeOwned>(&mut self) -> Option<WatchEvent<O>> {
         loop {
             if self.token.is_cancelled() {
@@ -102,8 +102,9 @@ impl<R: Runtime> Watch<R> {
         }
     }
 
-    /// The server has said all. A last line without an end may have been cut off, which is the end of
-    /// the stream; one that makes no sense is told (`election:RQ-103`).
+    /// Handles the rest after the end of the stream. A last line without a line end may have been
+    /// cut off; then the stream simply ends. A line that makes no sense is reported
+    /// (`election:RQ-103`).
     fn last<O: DeserializeOwned>(&mut self) -> Option<WatchEvent<O>> {
         self.chunks = None;
         let frames = std::mem::take(&mut self.frames);
@@ -114,14 +115,14 @@ impl<R: Runtime> Watch<R> {
         }
     }
 
-    /// The event for bytes that cannot be decoded: they are not dropped in silence.
+    /// Makes the event for bytes that cannot be decoded, so that they are not dropped silently.
     fn undecodable<O>(&self, why: &str) -> WatchEvent<O> {
         let why = self.veil.text(why);
         WatchEvent::Error(Box::new(undecodable(&why, self.foreign.as_deref())))
     }
 }
 
-/// Reads one line. An error of the server may echo what nobody may see.
+/// Reads one line. Secrets are removed from an error of the server, which may echo them.
 fn read<O: DeserializeOwned>(line: &[u8], veil: &Veil) -> Result<WatchEvent<O>, serde_json::Error> {
     Ok(match serde_json::from_slice::<Line<O>>(line)?.0 {
         WatchEvent::Error(status) => WatchEvent::Error(Box::new(veil.status(*status))),

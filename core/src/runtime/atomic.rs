@@ -4,25 +4,25 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A number that threads share without a lock, with the methods of [`AtomicU64`].
 ///
-/// No part of this crate has one: they are for components of one's own. What an ordering allows is
-/// explored by a checker that knows about weak memory; others execute one access after the other,
-/// as if every ordering were [`Ordering::SeqCst`].
+/// No part of this crate uses one: they are for your own components. A checker that knows weak
+/// memory explores everything that an ordering allows. Other checkers execute one access after the
+/// other, as if every ordering were [`Ordering::SeqCst`].
 ///
 /// # Panics
-/// As the standard library's do, on an ordering that the access cannot have.
+/// As in the standard library, on an ordering that the access cannot have.
 pub trait Atomic: Send + Sync + 'static {
-    /// Reads it.
+    /// Reads the number.
     fn load(&self, order: Ordering) -> u64;
-    /// Writes it.
+    /// Writes the number.
     fn store(&self, value: u64, order: Ordering);
-    /// Writes it, and returns what it was.
+    /// Writes the number and returns the old one.
     fn swap(&self, value: u64, order: Ordering) -> u64;
-    /// Adds to it, wrapping around, and returns what it was.
+    /// Adds to the number, wrapping around, and returns the old one.
     fn fetch_add(&self, more: u64, order: Ordering) -> u64;
-    /// Writes it if it is what the caller thinks it is; returns what it was.
+    /// Writes `new` if the number is `current`; returns the old one.
     ///
     /// # Errors
-    /// It is something else, which is returned.
+    /// The number is a different one, which is returned.
     fn compare_exchange(
         &self,
         current: u64,

@@ -1,4 +1,5 @@
-//! Wakers for tests: one that counts, one that panics; and a way to poll a future with the first.
+//! Wakers for tests: one that counts and one that panics, and a way to poll a future with the
+//! first.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -37,7 +38,7 @@ impl Breaks {
     }
 }
 
-/// Polls a future for a task that this bell wakes.
+/// Polls a future with this bell as its waker.
 pub(crate) fn poll<F: Future>(future: Pin<&mut F>, bell: &Arc<Bell>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(&Waker::from(Arc::clone(bell))))
 }

@@ -1,7 +1,7 @@
-//! Runs a future over the seam, so that checkers see every step of it.
+//! Runs a future through the runtime's own locks, so that checkers see every step of it.
 //!
-//! A checker's own `block_on` brings its own notion of parking; one written over the seam costs
-//! it no more than a lock and a condition variable.
+//! A checker's own `block_on` would bring its own notion of parking. This one needs only a lock and
+//! a condition variable.
 
 use std::future::Future;
 use std::pin::pin;

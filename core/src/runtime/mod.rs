@@ -1,9 +1,9 @@
-//! The one seam: locks, waiting, time, threads and randomness.
+//! The only connection to the outside: locks, waiting, time, threads and randomness.
 //!
-//! Every part of this crate is generic over [`Runtime`] and reaches the outside through it alone.
-//! Therefore the code that ships ([`System`], real threads over `parking_lot`) is the code that
-//! tests run against a clock moved by hand ([`Manual`]) and that checkers explore, each with its own
-//! implementation; this crate knows none of them.
+//! Every part of this crate is generic over [`Runtime`] and reaches the outside only through it. So
+//! the code that ships (with [`System`], real threads over `parking_lot`) is the same code that
+//! tests run against a clock moved by hand ([`Manual`]) and that checkers explore with their own
+//! implementations. This crate knows none of those.
 
 mod atomic;
 #[cfg(test)]
@@ -38,9 +38,9 @@ pub use time::{Instant, WallTime};
 #[cfg(feature = "tokio")]
 pub use tokio::Tokio;
 
-/// The surroundings of a pure machine: clocks, random numbers and choices. Object-safe.
+/// The environment of a pure machine: clocks, random numbers and choices. Object-safe.
 pub trait Ambient: Send + Sync {
-    /// Reads the monotonic clock, which alone decides (`election:ENV-1`).
+    /// Reads the monotonic clock. Only this clock decides anything (`election:ENV-1`).
     fn now(&self) -> Instant;
 
     /// Reads the wall clock, which only fills timestamps.
@@ -51,46 +51,47 @@ pub trait Ambient: Send + Sync {
 
     /// Returns a number below `options`, which must not be zero.
     ///
-    /// This is nondeterminism of *data* (a reply that is lost or late): a checker that explores
-    /// tries every answer, where [`entropy`](Self::entropy) is fixed by the seed.
+    /// This is nondeterminism of *data* (a reply that is lost or late): a checker tries every
+    /// answer, whereas [`entropy`](Self::entropy) depends only on the seed.
     fn choose(&self, options: u32) -> u32 {
         assert!(options > 0, "a choice needs at least one option");
         (self.entropy() % u64::from(options)) as u32
     }
 
-    /// Returns a random number, uniform from zero up to one, which it never is.
+    /// Returns a random number, uniform from zero up to but not including one.
     fn uniform(&self) -> f64 {
-        // The upper 53 bits, as many as a fraction below one can hold.
+        // The upper 53 bits: a fraction below one has room for that many.
         (self.entropy() >> 11) as f64 / (1_u64 << 53) as f64
     }
 }
 
 /// Locks, condition variables, atomic numbers, time, threads and randomness.
 ///
-/// The contract, which the suite in the checking crate runs against every implementation:
+/// The contract; a suite in the checking crate tests every implementation against it:
 ///
 /// * Mutual exclusion: at most one guard of a mutex is alive. A guard dropped by a panic unlocks;
 ///   there is no poisoning (`workqueue:LIV-13`).
 /// * `wait` releases the guard and sleeps in one step. It may wake spuriously, so callers loop.
 ///   `notify_one` wakes at least one of the threads that wait at that moment, `notify_all` all.
 /// * `wait_until` and `sleep_until` return no earlier than the deadline unless notified.
-/// * A read-write lock has one guard that writes, or any number that read, at a time; it is not
-///   poisoned either. A reader must not lock it a second time: a writer in between would make that
-///   a deadlock.
-/// * A timer dropped before it fired wakes nobody.
+/// * A read-write lock has at a time one guard that writes, or any number that read; it is not
+///   poisoned either. A thread must not lock it for reading a second time: with a writer waiting in
+///   between, that would be a deadlock.
+/// * A timer that is dropped before it fires wakes nobody.
 pub trait Runtime: Ambient + Clone + 'static {
     /// Mutual exclusion around a value.
     ///
-    /// For how long the value lives is not asked, here and below: where a compiler looks whether a
-    /// future may change threads it has forgotten that, and would refuse keys like `&'static str`.
+    /// There is no bound on the lifetime of the value, here and below. The compiler has lost such a
+    /// bound where it checks whether a future may move between threads, and would refuse keys such
+    /// as `&'static str`.
     type Mutex<T: Send>: Send + Sync;
     /// Access to the value of a locked mutex; unlocks when dropped.
     type Guard<'a, T: Send + 'static>: DerefMut<Target = T>;
     /// Exclusion around a value that many may read at once.
     type RwLock<T: Send + Sync>: Send + Sync;
-    /// Access to the value of a lock that others may read as well; unlocks when dropped.
+    /// Read access to the value of a lock, shared with other readers; unlocks when dropped.
     type ReadGuard<'a, T: Send + Sync + 'static>: Deref<Target = T>;
-    /// Access to the value of a lock that nobody else can reach; unlocks when dropped.
+    /// Exclusive access to the value of a lock; unlocks when dropped.
     type WriteGuard<'a, T: Send + Sync + 'static>: DerefMut<Target = T>;
     /// A number that threads share without a lock.
     type Atomic: Atomic;
@@ -103,11 +104,11 @@ pub trait Runtime: Ambient + Clone + 'static {
     /// A value that is replaced as a whole and read without blocking a writer.
     type Published<T: Send + Sync>: Send + Sync;
 
-    /// How often a call lets other threads run and looks again before it sleeps. It costs and
-    /// saves nothing but time, so runtimes whose time is not real do without.
+    /// How often a call yields to other threads and looks again before it sleeps. This affects only
+    /// speed, so runtimes without real time use zero.
     const TURNS: u32 = 0;
 
-    /// Lets other threads run.
+    /// Yields to other threads.
     fn give_turn(&self) {}
 
     /// Makes an unlocked mutex.
@@ -157,12 +158,12 @@ pub trait Runtime: Ambient + Clone + 'static {
     fn load<T: Send + Sync + 'static>(&self, cell: &Self::Published<T>) -> Arc<T>;
 
     /// Wakes `waker` at `deadline`, from a thread of the runtime. Wakers that are due together run
-    /// one after the other: a slow one delays the others by its own turn, and a panic of one keeps
-    /// no other from being woken, now or later.
+    /// one after the other: a slow one delays the others, and if one panics the others are still
+    /// woken, now or later.
     fn wake_at(&self, deadline: Instant, waker: Waker) -> Self::Timer;
     /// Sleeps until the monotonic clock reads `deadline` or later.
     fn sleep_until(&self, deadline: Instant);
-    /// Starts a thread. The name appears in panics and in pictures of an interleaving.
+    /// Starts a thread. The name appears in panics and in diagrams of interleavings.
     fn spawn<T: Send + 'static>(
         &self,
         name: &str,

@@ -1,5 +1,5 @@
-//! A runtime that looks around whenever a lock has been released: a thread that waits for it sees
-//! what was left behind.
+//! A runtime that runs a check whenever a lock has been released, and so sees the state that a
+//! waiting thread would see.
 
 use std::fmt;
 use std::future::Future;
@@ -13,7 +13,7 @@ use super::{Ambient, GuardOf, Instant, Panic, Runtime, System, WallTime};
 
 type Look = Arc<dyn Fn() + Send + Sync>;
 
-/// [`System`], and what it does whenever a mutex has been released.
+/// [`System`], with a function that is called whenever a mutex has been released.
 #[derive(Clone)]
 pub(crate) struct Peeking(System, Arc<Mutex<Option<Look>>>);
 
@@ -22,12 +22,12 @@ impl Peeking {
         Self(System::new(), Arc::default())
     }
 
-    /// Says what to do. It may use locks; of their release it learns nothing.
+    /// Sets the function to call. It may use locks; their release does not call it again.
     pub(crate) fn looks(&self, look: impl Fn() + Send + Sync + 'static) {
         *self.1.lock() = Some(Arc::new(look));
     }
 
-    /// Looks no more.
+    /// Removes the function.
     pub(crate) fn ends(&self) {
         let look = self.1.lock().take();
         drop(look);
@@ -40,7 +40,7 @@ impl Peeking {
     }
 }
 
-/// Access to a value; `None` once it is over.
+/// Access to a value; `None` once it is released.
 pub(crate) struct Peeked<'a, T: Send + 'static>(Option<GuardOf<'a, System, T>>, Peeking);
 
 impl<'a, T: Send + 'static> Peeked<'a, T> {

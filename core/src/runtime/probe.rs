@@ -1,4 +1,4 @@
-//! Foreign code that finds out whether it runs under a lock.
+//! Foreign code that detects whether it runs under a lock.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -12,34 +12,34 @@ use parking_lot::Mutex;
 
 use super::{Runtime, System};
 
-/// How long somebody who runs under a lock waits in vain.
+/// How long to wait for a call before it counts as blocked by a lock.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 type Call = Arc<dyn Fn() + Send + Sync>;
 
-/// Makes a call whenever it is run, from another thread, which gets through unless the one that
-/// runs it holds a lock.
+/// Makes a call from another thread whenever it is run. The call gets through unless the thread
+/// that runs the probe holds a lock.
 #[derive(Default)]
 pub(crate) struct Probe {
     call: Mutex<Option<Call>>,
-    /// Of every call whether it got through.
+    /// Whether each call got through.
     through: Mutex<Vec<bool>>,
 }
 
 impl Probe {
-    /// Says what to call.
+    /// Sets the call to make.
     pub(crate) fn calls(&self, call: impl Fn() + Send + Sync + 'static) {
         *self.call.lock() = Some(Arc::new(call));
     }
 
     /// Stops calling. Returns how often it called, and how many of these calls got through.
     pub(crate) fn ends(&self) -> (usize, usize) {
-        *self.call.lock() = None; // what is called holds whom it calls
+        *self.call.lock() = None; // breaks a cycle: the call holds its target
         let through = self.through.lock();
         (through.len(), through.iter().filter(|through| **through).count())
     }
 
-    /// As [`ends`](Self::ends), where the number of calls says nothing.
+    /// As [`ends`](Self::ends), for tests that do not care about the number of calls.
     ///
     /// # Panics
     /// If it made no call, or one of them did not get through.

@@ -1,12 +1,12 @@
-//! Random numbers that a seed fixes.
+//! Random numbers that depend only on a seed.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What one number is after the other, before they are mixed: splitmix64's odd constant.
+/// The difference of two successive numbers before mixing: the odd constant of splitmix64.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// A sequence of random numbers: the same seed, the same numbers. Not for secrets: who knows one
-/// number knows all.
+/// A sequence of random numbers; the same seed gives the same numbers. Not for secrets: all numbers
+/// can be computed from a single one.
 #[derive(Debug)]
 pub(super) struct Sequence(AtomicU64);
 

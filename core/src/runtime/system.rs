@@ -1,4 +1,4 @@
-//! The seam over real threads, `parking_lot` locks and the machine's clocks.
+//! The runtime of production: real threads, `parking_lot` locks and the machine's clocks.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,26 +14,26 @@ use parking_lot::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWri
 use super::{Ambient, Instant, Panic, Runtime, WallTime};
 use crate::caught::{discard, each};
 
-// The only file of this crate that may name the machine's clocks and threads: it is the seam.
+// This is the only file of the crate that may use the machine's clocks and threads directly.
 #[expect(clippy::disallowed_types, reason = "this is where the seam meets the machine")]
 type MachineInstant = std::time::Instant;
 
-/// Real threads, real time. Cheap to copy. The epoch is the process's: an [`Instant`] that one of
-/// them read means the same to all others.
+/// Real threads and real time. Cheap to copy. All values share the epoch of the process, so an
+/// [`Instant`] that one of them read is valid for all others.
 #[derive(Clone, Copy)]
 pub struct System {
     epoch: MachineInstant,
 }
 
 impl System {
-    /// Makes a runtime. The epoch is the moment when the process made its first.
+    /// Makes a runtime. The epoch is the moment when the first one of the process was made.
     #[must_use]
     pub fn new() -> Self {
         static EPOCH: OnceLock<MachineInstant> = OnceLock::new();
         Self { epoch: *EPOCH.get_or_init(MachineInstant::now) }
     }
 
-    /// Returns the machine's instant for one of ours, `None` for one that is never reached.
+    /// Returns the machine's instant for a runtime instant; `None` if it is never reached.
     fn machine(&self, t: Instant) -> Option<MachineInstant> {
         if t == Instant::NEVER {
             return None;
@@ -71,7 +71,7 @@ impl Ambient for System {
         })
     }
 
-    /// Mixes a counter with a key that the operating system drew for this process.
+    /// Mixes a counter with a key that the operating system chose for this process.
     fn entropy(&self) -> u64 {
         static KEY: OnceLock<RandomState> = OnceLock::new();
         static DRAWN: AtomicU64 = AtomicU64::new(0);
@@ -93,7 +93,7 @@ impl Runtime for System {
     type Timer = SystemTimer;
     type Published<T: Send + Sync> = ArcSwap<T>;
 
-    /// Three turns bring most of what many more would.
+    /// Three turns have most of the effect that many more would have.
     const TURNS: u32 = 3;
 
     #[inline]
@@ -234,8 +234,8 @@ impl Drop for SystemTimer {
 
 /// All armed wakers of the process, served by one thread that the first of them starts.
 ///
-/// That thread wakes them one by one. One that panics is reported by the panic hook, and the thread
-/// goes on; one that is slow delays those that are due by the time that it takes itself.
+/// The thread wakes them one by one. If one panics, the panic hook reports it and the thread goes
+/// on. A slow one delays all others that are due.
 struct Alarms {
     armed: Mutex<Armed>,
     earlier: Condvar,

@@ -1,4 +1,4 @@
-//! The seam over real threads and clocks, and the random numbers of every seam.
+//! The runtime over real threads and clocks, and the random numbers of every runtime.
 
 use std::sync::Arc;
 use std::task::{Wake, Waker};
@@ -14,7 +14,7 @@ fn ms(count: u64) -> Duration {
     Duration::from_millis(count)
 }
 
-/// Sleeps for moments until something is so, for as long as patience lasts.
+/// Sleeps briefly until a condition is true, at most for `PATIENCE`.
 fn until(so: impl Fn() -> bool) -> bool {
     let system = System::new();
     let end = system.now() + PATIENCE;
@@ -118,7 +118,7 @@ fn alarms_wake_at_their_times_whichever_was_armed_first() {
     let began = system.now();
     let arm = |by, bell: &Arc<Bell>| system.wake_at(began + by, Waker::from(Arc::clone(bell)));
     let far = arm(PATIENCE, &late);
-    system.sleep_until(began + ms(5)); // by now the thread that serves them sleeps until then
+    system.sleep_until(began + ms(5)); // by now the alarm thread sleeps until then
     let near = arm(ms(20), &early);
     assert!(until(|| early.rings() == 1));
     assert!(system.now() >= began + ms(20));

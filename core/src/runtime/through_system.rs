@@ -1,7 +1,7 @@
-//! The part of a runtime with its own clock that comes from the machine: locks, atomics, threads.
+//! The parts of a runtime with its own clock that come from the machine: locks, atomics, threads.
 
-/// Emits that part of an `impl Runtime`, for a type with a [`System`](super::System) in its field
-/// `system` whose threads wait on a [`ManualCondvar`](super::ManualCondvar).
+/// Emits these parts of an `impl Runtime`, for a type that has a [`System`](super::System) in its
+/// field `system` and whose threads wait on a [`ManualCondvar`](super::ManualCondvar).
 macro_rules! through_system {
     () => {
         type Mutex<T: Send> = parking_lot::Mutex<T>;

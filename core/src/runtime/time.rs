@@ -1,8 +1,8 @@
 //! Points in time as plain numbers.
 //!
 //! The standard library's instants cannot be made by hand, so a virtual clock could not produce
-//! them. Ours count nanoseconds from the epoch of the runtime that made them. All arithmetic
-//! saturates (`workqueue:CV-4`): a deadline too far away to represent means "never".
+//! them. The instants here count nanoseconds from the epoch of their runtime. All arithmetic
+//! saturates (`workqueue:CV-4`): a deadline that is too far away to represent means "never".
 
 use std::fmt;
 use std::ops::Add;
@@ -18,7 +18,7 @@ impl Instant {
     /// Later than every deadline that can be reached: "never".
     pub const NEVER: Self = Self(u64::MAX);
 
-    /// Makes the instant that lies `nanos` after the epoch.
+    /// Makes the instant `nanos` after the epoch.
     #[must_use]
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
@@ -37,7 +37,7 @@ impl Instant {
     }
 }
 
-/// Saturating: what cannot be represented is [`Instant::NEVER`].
+/// Saturates: a sum that cannot be represented is [`Instant::NEVER`].
 impl Add<Duration> for Instant {
     type Output = Self;
 
@@ -57,12 +57,12 @@ impl fmt::Debug for Instant {
 
 /// A reading of the wall clock: signed nanoseconds since 1970-01-01T00:00:00Z.
 ///
-/// It fills timestamps in records and decides nothing (`election:ENV-1`).
+/// It only fills timestamps in records and decides nothing (`election:ENV-1`).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct WallTime(i64);
 
 impl WallTime {
-    /// Makes the time that lies `nanos` after 1970 (before, if negative).
+    /// Makes the time `nanos` after 1970 (before, if negative).
     #[must_use]
     pub const fn from_nanos(nanos: i64) -> Self {
         Self(nanos)
@@ -75,7 +75,7 @@ impl WallTime {
     }
 }
 
-/// Saturating, as [`Instant`].
+/// Saturates, as [`Instant`] does.
 impl Add<Duration> for WallTime {
     type Output = Self;
 
@@ -84,7 +84,7 @@ impl Add<Duration> for WallTime {
     }
 }
 
-/// Returns a duration as nanoseconds; what does not fit is the largest number that does.
+/// Returns a duration as nanoseconds, at most the largest number.
 fn nanos(d: Duration) -> u64 {
     u64::try_from(d.as_nanos()).unwrap_or(u64::MAX)
 }

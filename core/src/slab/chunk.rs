@@ -1,22 +1,22 @@
-//! A part of a slab, whose memory can be given back.
+//! A part of a slab; its memory can be freed.
 
 use super::NONE;
 
-/// How many items lie in one chunk; as many as a number has bits.
+/// The number of items in a chunk: the number of bits of a `u64`.
 pub(super) const CHUNK: usize = u64::BITS as usize;
 
-/// What lies beside an item. A slot keeps it when its item is gone.
+/// The value that is stored with an item. A slot keeps it after its item is gone.
 pub(crate) trait Value: Default {
-    /// Notes what a slot kept whose memory is given back.
+    /// Notes the value of a slot whose memory is freed.
     fn note(&mut self, _kept: &Self) {}
 
-    /// Returns what a slot begins with, given what was noted.
+    /// Returns the first value of a slot, from the noted values.
     fn begin(&self) -> Self {
         Self::default()
     }
 }
 
-/// Counts go on: what counted as old stays old.
+/// Counts continue, so an old count never becomes valid again.
 impl Value for u32 {
     fn note(&mut self, kept: &Self) {
         *self = (*self).max(*kept);
@@ -32,9 +32,9 @@ impl<T> Value for Option<T> {}
 
 #[derive(Debug)]
 pub(super) struct Chunk<K, V> {
-    /// `None` if it was given back.
+    /// `None` if it was freed.
     pub(super) entries: Option<Box<[Entry<K, V>; CHUNK]>>,
-    /// A bit for every entry that is free.
+    /// A bit for every free entry.
     pub(super) free: u64,
     /// The next chunk with a free entry.
     pub(super) next: u32,
@@ -45,7 +45,7 @@ pub(super) struct Entry<K, V> {
     /// `None` in a free entry.
     pub(super) key: Option<K>,
     pub(super) hash: u32,
-    /// Kept while the entry is free: what counts in it goes on counting for the next item.
+    /// Kept while the entry is free, so that its counts continue with the next item.
     pub(super) value: V,
 }
 
@@ -58,7 +58,7 @@ impl<K, V: Value> Chunk<K, V> {
         self.free == u64::MAX
     }
 
-    /// Returns its entries, made anew if they were given back.
+    /// Returns its entries; makes new ones if they were freed.
     #[inline(always)]
     pub(super) fn entries_mut(&mut self, noted: &V) -> &mut [Entry<K, V>; CHUNK] {
         if self.entries.is_none() {
@@ -70,14 +70,14 @@ impl<K, V: Value> Chunk<K, V> {
     #[cold]
     #[inline(never)]
     fn make_entries(&mut self, noted: &V) {
-        // Collected where it is to stay: an array would be put together on the stack and copied.
+        // Collected in place: an array would be built on the stack and copied.
         let entry = |_| Entry { key: None, hash: 0, value: noted.begin() };
         let entries: Box<[_]> = (0..CHUNK).map(entry).collect();
         self.entries = entries.try_into().ok();
     }
 }
 
-/// Splits the number of a slot: its chunk, its place in there.
+/// Splits the number of a slot into its chunk and its place in the chunk.
 #[inline(always)]
 pub(super) fn split(slot: u32) -> (usize, usize) {
     (slot as usize / CHUNK, slot as usize % CHUNK)

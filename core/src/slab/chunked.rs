@@ -3,15 +3,15 @@
 /// How many elements a chunk holds; a power of two.
 const CHUNK: usize = 64;
 
-/// A vector whose spare room is less than a chunk, where a doubling one may waste half.
+/// A vector whose spare room is less than a chunk; a doubling vector may waste half.
 ///
-/// Growing happens under somebody's lock: a new chunk is one small allocation, whatever the
-/// length, where a doubling vector would copy all it holds.
+/// Growing happens under a lock. A new chunk is one small allocation whatever the length; a
+/// doubling vector would copy its whole content.
 #[derive(Debug)]
 pub(crate) struct Chunked<T> {
-    /// Arrays rather than slices: an index within a chunk needs no check.
+    /// Arrays and not slices, because an index within a chunk then needs no check.
     chunks: Vec<Box<[T; CHUNK]>>,
-    /// How many elements were pushed; those behind are defaults.
+    /// How many elements were pushed; the elements after them are defaults.
     len: usize,
 }
 
@@ -24,8 +24,8 @@ impl<T: Default> Chunked<T> {
         self.len
     }
 
-    /// Appends a default, which lies there already unless it is the first of its chunk, and
-    /// returns where.
+    /// Appends a default and returns its position. It already exists, unless it is the first of its
+    /// chunk.
     #[inline(always)]
     pub(crate) fn extend_by_one(&mut self) -> u32 {
         let at = self.len;
@@ -40,12 +40,12 @@ impl<T: Default> Chunked<T> {
     #[inline(never)]
     fn push_chunk(&mut self) {
         assert!(self.len < u32::MAX as usize - CHUNK, "fewer than 2^32 items are alive");
-        // Collected where it is to stay: an array would be put together on the stack and copied.
+        // Collected in place: an array would be built on the stack and copied.
         let chunk: Box<[T]> = (0..CHUNK).map(|_| T::default()).collect();
         self.chunks.extend(chunk.try_into());
     }
 
-    /// Takes the last element away, and its chunk if there is another one to spare.
+    /// Removes the last element, and frees its chunk if another chunk is spare.
     #[inline(always)]
     pub(crate) fn pop(&mut self) -> Option<T> {
         let last = self.len.checked_sub(1)?;
@@ -57,13 +57,13 @@ impl<T: Default> Chunked<T> {
         Some(value)
     }
 
-    /// Returns elements side by side, which lie in one chunk.
+    /// Returns consecutive elements, which must be in one chunk.
     #[inline(always)]
     pub(crate) fn run<const COUNT: usize>(&self, first: u32) -> Option<&[T; COUNT]> {
         self.chunks.get(first as usize / CHUNK)?[first as usize % CHUNK..].first_chunk()
     }
 
-    /// Returns an element; one behind the last is made, and those between them, of defaults.
+    /// Returns an element. If it is beyond the last one, fills the vector up to it with defaults.
     #[inline(always)]
     pub(crate) fn reach(&mut self, at: u32) -> &mut T {
         if self.len == at as usize {
@@ -82,7 +82,7 @@ impl<T: Default> Chunked<T> {
         }
     }
 
-    /// Returns an element; behind the last one there may be defaults.
+    /// Returns an element. After the last one there may be defaults.
     #[inline(always)]
     pub(crate) fn get(&self, at: u32) -> Option<&T> {
         Some(&self.chunks.get(at as usize / CHUNK)?[at as usize % CHUNK])
@@ -100,7 +100,7 @@ impl<T: Default> Chunked<T> {
         self[at] = value;
     }
 
-    /// How many elements there is memory for.
+    /// Returns the capacity in elements.
     pub(crate) fn room(&self) -> usize {
         self.chunks.len() * CHUNK
     }
@@ -111,7 +111,7 @@ impl<T: Clone> Clone for Chunked<T> {
         Self { chunks: self.chunks.clone(), len: self.len }
     }
 
-    /// Copies into the chunks that are there.
+    /// Reuses the existing chunks.
     fn clone_from(&mut self, source: &Self) {
         let used = self.len.max(source.len); // behind it both hold defaults
         self.chunks.truncate(source.chunks.len());

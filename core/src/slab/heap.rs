@@ -1,14 +1,14 @@
-//! A heap, which finds the least of many nodes at once.
+//! A heap, which finds the least of many nodes immediately.
 
 use super::Chunked;
 
-/// Children of a node. Four lie in one or two cache lines and make the heap half as deep as two.
+/// Children of a node. Four are in one or two cache lines and make the heap half as deep as two.
 const CHILDREN: usize = 4;
 
 /// The position of the first node. The gap before it keeps siblings side by side in one chunk.
 pub(crate) const FIRST: u32 = CHILDREN as u32 - 1;
 
-/// Nodes, of which none comes before its parent.
+/// Nodes in heap order: none comes before its parent.
 ///
 /// To track positions, pass `moved`: it is called whenever a node gets a position, not when one is
 /// taken out.
@@ -41,7 +41,7 @@ impl<P: Ord + Copy + Default> Heap<P> {
         self.0.len() <= FIRST as usize
     }
 
-    /// Returns the least.
+    /// Returns the least node.
     #[inline]
     pub(crate) fn first(&self) -> Option<&P> {
         self.get(FIRST)
@@ -54,7 +54,7 @@ impl<P: Ord + Copy + Default> Heap<P> {
         self.0.get(at).filter(|_| (at as usize) < self.0.len())
     }
 
-    /// Goes through the positions and their nodes.
+    /// Visits the positions and their nodes.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &P)> {
         (0..).zip(self.0.iter()).skip(FIRST as usize)
     }
@@ -78,7 +78,7 @@ impl<P: Ord + Copy + Default> Heap<P> {
         Some(taken)
     }
 
-    /// Puts a node in the place of another, and moves it to where it belongs.
+    /// Replaces a node, and moves the new one to its place.
     pub(crate) fn set(&mut self, at: u32, node: P, mut moved: impl FnMut(&P, u32)) {
         let at = self.rise(at, node, &mut moved);
         self.sink(at, node, &mut moved);
@@ -146,7 +146,7 @@ impl<P: Ord + Copy + Default> Heap<P> {
         self.take(FIRST, moved)
     }
 
-    /// A node that stands there, the first with number zero, to be broken.
+    /// Returns a node by its number, from zero, so that a test can break it.
     pub(crate) fn node_mut(&mut self, number: u32) -> &mut P {
         &mut self.0[FIRST + number]
     }
@@ -176,7 +176,8 @@ mod tests {
             out.eq(left)
         }
 
-        /// Nodes are a number below and a rank above, so each is found by its number.
+        /// A node has its number in the lower bits and its rank above, so a node is identified by
+        /// its number.
         fn moved_tells_the_position_of_every_node(calls: Vec<(u8, u8)>) -> bool {
             let (mut heap, mut places) = (Heap::new(), BTreeMap::new());
             for (number, (rank, call)) in (0_u32..).zip(calls) {

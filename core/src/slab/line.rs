@@ -1,4 +1,4 @@
-//! A queue in chunks: growing moves nothing, and what a burst took is given back.
+//! A queue in chunks: growing moves nothing, and memory that a burst took is given back.
 
 use std::collections::VecDeque;
 
@@ -7,11 +7,11 @@ const CHUNK: usize = 1024;
 
 /// Elements in the order in which they were pushed.
 ///
-/// A queue grows under somebody's lock. One in a single piece would copy all of it there, and keep
-/// the room for ever.
+/// A queue grows under a lock. In a single piece, all of it would be copied then, and its memory
+/// kept for ever.
 #[derive(Clone, Debug)]
 pub(crate) struct Line<T> {
-    /// Only the first may have given elements out, and only the last has room.
+    /// Only the first may have given out elements, and only the last has room.
     chunks: VecDeque<VecDeque<T>>,
     len: usize,
 }
@@ -46,7 +46,7 @@ impl<T> Line<T> {
         self.len += 1;
     }
 
-    /// Begins a chunk. The first grows on demand, so a short queue is small.
+    /// Begins a chunk. The first one grows on demand, so a short queue is small.
     #[cold]
     fn push_chunk(&mut self, element: T) {
         let room = if self.chunks.is_empty() { 0 } else { CHUNK };
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     impl<T> Line<T> {
-        /// How many elements there is memory for, and how many chunks.
+        /// Returns the capacity in elements and in chunks.
         fn room(&self) -> (usize, usize) {
             (self.chunks.iter().map(VecDeque::capacity).sum(), self.chunks.capacity())
         }

@@ -1,8 +1,8 @@
-//! Where items live: one hash table over one slab.
+//! Storage of items: one hash table over one slab.
 //!
-//! An item is hashed once, by the caller and outside the lock, and lives in one slot together
-//! with a small value: the queues' state bits, a limiter's count. The slot's number stands for
-//! the item everywhere else, so orders and heaps hold plain numbers and need no hashing.
+//! An item is hashed once, by the caller and outside the lock, and is stored in one slot together
+//! with a small value, such as a queue's state bits or a limiter's count. Everywhere else the
+//! slot's number identifies the item, so orders and heaps hold plain numbers and need no hashing.
 
 mod chunk;
 mod chunked;
@@ -31,22 +31,22 @@ pub(crate) use table::{Stands, Table};
 
 const NONE: u32 = u32::MAX;
 
-/// Spreads a stored hash over the 64 bits that a hash table wants.
+/// Spreads a stored hash over the 64 bits that a hash table needs.
 #[inline]
 pub(crate) fn spread(hash: u32) -> u64 {
     u64::from(hash).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
-/// An item's place; stays the same as long as the item is held.
+/// The place of an item. It does not change while the item is stored.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Slot(pub(crate) u32);
 
 impl Slot {
-    /// No item's place.
+    /// The place of no item.
     pub(crate) const NONE: Self = Self(NONE);
 }
 
-/// An item and its hash, which the caller computed: equal items come with equal hashes.
+/// An item and its hash, computed by the caller: equal items have equal hashes.
 #[derive(Debug)]
 pub struct Item<'a, K> {
     key: &'a K,
@@ -62,7 +62,7 @@ impl<K> Clone for Item<'_, K> {
 impl<K> Copy for Item<'_, K> {}
 
 impl<'a, K> Item<'a, K> {
-    /// Names an item. The hash is folded to 32 bits; a folded one stays as it is.
+    /// Makes an item. The hash is folded to 32 bits; a folded hash does not change.
     #[inline]
     #[must_use]
     pub fn new(key: &'a K, hash: u64) -> Self {
@@ -84,14 +84,14 @@ impl<'a, K> Item<'a, K> {
     }
 }
 
-/// Where an item would be found that is not there; good until the next change.
+/// The vacancy for an item that is not stored; valid until the next change.
 #[derive(Debug)]
 pub(crate) struct Vacancy {
     hash: u32,
 }
 
-/// Items, each with a value. They lie in chunks, and a chunk whose items are all gone is given back,
-/// but for one that is kept for those that come next.
+/// Items, each with a value. They are in chunks. A chunk without items is freed, except for one
+/// that is kept for the next items.
 #[derive(Debug)]
 pub(crate) struct Slab<K, V> {
     table: Table,
@@ -100,7 +100,7 @@ pub(crate) struct Slab<K, V> {
     open: u32,
     /// The chunk that was emptied last.
     emptied: u32,
-    /// What was kept in the chunks that were given back.
+    /// Notes from the values in chunks that were freed.
     noted: V,
 }
 
@@ -110,7 +110,7 @@ impl<K: Eq, V: Value> Slab<K, V> {
         Self { table: Table::new(), chunks: Vec::new(), open, emptied, noted: V::default() }
     }
 
-    /// Returns an entry of a chunk that was not given back.
+    /// Returns an entry of a chunk that was not freed.
     #[inline(always)]
     fn entry(&self, slot: u32) -> &Entry<K, V> {
         let (chunk, place) = split(slot);
@@ -128,8 +128,8 @@ impl<K: Eq, V: Value> Slab<K, V> {
         self.seek(item).ok()
     }
 
-    /// Returns the slot of an item, taking the key out of `key` if it is new. `None` if there is
-    /// no key.
+    /// Returns the slot of an item, taking the key out of `key` if the item is new. `None` if there
+    /// is no key.
     #[inline(always)]
     pub(crate) fn intern(&mut self, key: &mut Option<K>, hash: u64) -> Option<Slot> {
         self.intern_both(key, hash).map(|(slot, ..)| slot)
@@ -150,7 +150,7 @@ impl<K: Eq, V: Value> Slab<K, V> {
         Some((slot, key, value))
     }
 
-    /// Returns the slot of an item; one that is new is copied.
+    /// Returns the slot of an item; a new item is copied.
     #[inline]
     pub(crate) fn intern_copy(&mut self, item: Item<'_, K>) -> Slot
     where
@@ -162,7 +162,7 @@ impl<K: Eq, V: Value> Slab<K, V> {
         }
     }
 
-    /// Looks an item up: one search tells where it is or where it would be.
+    /// Looks up an item: one search finds its slot or its vacancy.
     #[inline(always)]
     pub(crate) fn seek(&self, item: Item<'_, K>) -> Result<Slot, Vacancy> {
         let same = |&(_, at): &_| self.entry(at).key.as_ref() == Some(item.key);
@@ -170,7 +170,7 @@ impl<K: Eq, V: Value> Slab<K, V> {
         found.map(|&(_, at)| Slot(at)).ok_or(Vacancy { hash: item.hash })
     }
 
-    /// Puts a new item into a free entry; its value is what was left there.
+    /// Stores a new item in a free entry; the value is the one that was left there.
     #[inline(always)]
     pub(crate) fn fill(&mut self, vacancy: Vacancy, key: K) -> Slot {
         self.fill_both(vacancy, key).0
@@ -212,14 +212,15 @@ impl<K: Eq, V: Value> Slab<K, V> {
         self.chunks.push(Chunk::new());
     }
 
-    /// Removes an item; returns its key, to drop outside the lock. Its value stays in the slot.
+    /// Removes an item; returns its key, to be dropped outside the lock. Its value stays in the
+    /// slot.
     #[inline(always)]
     pub(crate) fn remove(&mut self, slot: Slot) -> Option<K> {
         self.remove_unless(slot, |_, _| false)
     }
 
-    /// As [`remove`](Self::remove), but for an item of which `stays` says that it is still needed:
-    /// one look at the slab to change its value and to decide.
+    /// As [`remove`](Self::remove), unless `stays` returns true. Changing the value and deciding
+    /// takes only one access to the slab.
     #[inline(always)]
     pub(crate) fn remove_unless(
         &mut self,
@@ -245,7 +246,7 @@ impl<K: Eq, V: Value> Slab<K, V> {
         key
     }
 
-    /// Keeps a chunk that was emptied, and gives back the one that was emptied before it.
+    /// Keeps a chunk that was emptied, and frees the one that was emptied before it.
     #[cold]
     fn give_back_other(&mut self, emptied: u32) {
         let before = std::mem::replace(&mut self.emptied, emptied);
@@ -274,14 +275,14 @@ impl<K: Eq, V: Value> Slab<K, V> {
         &mut self.entry_mut(slot.0).value
     }
 
-    /// Returns an item and its value with one look at the slab.
+    /// Returns an item and its value with one access to the slab.
     #[inline]
     pub(crate) fn both(&mut self, slot: Slot) -> (&K, &mut V) {
         let entry = self.entry_mut(slot.0);
         (entry.key.as_ref().expect("a slot in use has a key"), &mut entry.value)
     }
 
-    /// Returns the value under a number that came from outside.
+    /// Returns the value at a slot number from outside, which may be wrong.
     #[inline]
     pub(crate) fn at(&self, number: u32) -> Option<&V> {
         let (chunk, place) = split(number);
@@ -301,7 +302,7 @@ impl<K: Eq, V: Value> Slab<K, V> {
         used.map(|(at, entry)| (Slot(at), &entry.value))
     }
 
-    /// Visits what free slots keep.
+    /// Visits the values in free slots.
     pub(crate) fn spare(&self) -> impl Iterator<Item = &V> {
         let free = self.entries().filter(|(_, entry)| entry.key.is_none());
         free.map(|(_, entry)| &entry.value)
@@ -311,7 +312,7 @@ impl<K: Eq, V: Value> Slab<K, V> {
         self.table.len()
     }
 
-    /// Returns a number that no slot has, nor any behind it.
+    /// Returns a number above those of all slots.
     pub(crate) fn end(&self) -> usize {
         self.chunks.len() * CHUNK
     }
@@ -332,7 +333,7 @@ impl<K: Clone, V: Clone> Clone for Slab<K, V> {
     }
 }
 
-/// Makes a hasher keyed from the runtime's entropy: items are named by strangers.
+/// Makes a hasher keyed with the runtime's entropy, because items may be named by strangers.
 pub(crate) fn hasher<R: Runtime>(runtime: &R) -> SeedableRandomState {
     SeedableRandomState::with_seed(runtime.entropy(), SharedSeed::global_random())
 }

@@ -1,4 +1,4 @@
-//! A heap of slots in which every slot can be found, moved and taken out.
+//! A heap of slots in which every slot can be found, moved and removed.
 
 use std::num::NonZeroU32;
 
@@ -11,7 +11,7 @@ pub(crate) trait Ranked: Ord + Copy + Default {
     fn slot(&self) -> Slot;
 }
 
-/// A heap of slots, which finds the least at once.
+/// A heap of slots, which finds the least one immediately.
 #[derive(Clone, Debug)]
 pub(crate) struct SlotHeap<P> {
     heap: Heap<P>,
@@ -39,7 +39,7 @@ impl<P: Ranked> SlotHeap<P> {
         self.heap.len()
     }
 
-    /// Returns the least.
+    /// Returns the least slot.
     #[inline]
     pub(crate) fn first(&self) -> Option<&P> {
         self.heap.first()
@@ -49,29 +49,29 @@ impl<P: Ranked> SlotHeap<P> {
         self.heap.get(self.position(slot)?)
     }
 
-    /// Takes in a slot that is not there.
+    /// Adds a slot that is not in the heap.
     pub(crate) fn push(&mut self, place: P) {
         debug_assert_eq!(self.position(place.slot()), None, "a slot is in a heap once");
         self.heap.push(place, note(&mut self.positions));
     }
 
-    /// Takes out the least.
+    /// Removes the least slot.
     pub(crate) fn pop(&mut self) -> Option<P> {
         self.take(FIRST)
     }
 
-    /// Takes out one for which no other has to move.
+    /// Removes a slot for which no other has to move.
     pub(crate) fn pop_last(&mut self) -> Option<P> {
         let before = (self.len() as u32).checked_sub(1)?;
         self.take(FIRST + before)
     }
 
-    /// Takes out a slot.
+    /// Removes a slot.
     pub(crate) fn remove(&mut self, slot: Slot) -> Option<P> {
         self.take(self.position(slot)?)
     }
 
-    /// Gives a slot that is there another place.
+    /// Changes the place of a slot in the heap.
     pub(crate) fn replace(&mut self, place: P) {
         if let Some(at) = self.position(place.slot()) {
             self.heap.set(at, place, note(&mut self.positions));

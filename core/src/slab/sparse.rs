@@ -1,4 +1,4 @@
-//! Values of slots, of which most have none.
+//! Values of slots, most of which have none.
 
 use super::Slot;
 
@@ -7,12 +7,12 @@ const CHUNK: usize = 64;
 
 type Values<T> = Box<[Option<T>; CHUNK]>;
 
-/// A value for some of all slots, under their numbers. Growing moves nothing, and the memory of
-/// slots of which none has a value is given back.
+/// Values for some of all slots, by their numbers. Growing moves nothing, and memory whose slots
+/// have no values is freed.
 #[derive(Clone, Debug)]
 pub(crate) struct Sparse<T> {
     parts: Vec<Part<T>>,
-    /// What was given back last: one slot that comes and goes costs no allocation.
+    /// The piece that was emptied last: a slot that comes and goes causes no allocation.
     spare: Option<Values<T>>,
 }
 
@@ -40,7 +40,7 @@ impl<T> Sparse<T> {
         self.parts.get_mut(part)?.values.as_mut()?[at].as_mut()
     }
 
-    /// Gives a slot a value, in place of one that it may have.
+    /// Sets the value of a slot; it replaces an earlier one.
     #[inline]
     pub(crate) fn set(&mut self, slot: Slot, value: T) {
         let (part, at) = split(slot);
@@ -53,7 +53,7 @@ impl<T> Sparse<T> {
         *taken += u8::from(values[at].replace(value).is_none());
     }
 
-    /// Takes the value of a slot away.
+    /// Removes the value of a slot.
     #[inline]
     pub(crate) fn take(&mut self, slot: Slot) -> Option<T> {
         let (part, at) = split(slot);
@@ -82,7 +82,7 @@ fn empty<T>() -> Values<T> {
 
 #[cfg(test)]
 impl<T> Sparse<T> {
-    /// For how many slots there is memory.
+    /// Returns the capacity in slots.
     pub(crate) fn room(&self) -> usize {
         let parts = self.parts.iter().filter(|part| part.values.is_some()).count();
         (parts + usize::from(self.spare.is_some())) * CHUNK
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     quickcheck! {
-        /// Calls as a slot and a value to give it, or none to take its own away.
+        /// Each call is a slot and its new value, or `None` to remove the value.
         fn values_are_those_of_a_map(calls: Vec<(u8, Option<u8>)>) -> bool {
             let (mut sparse, mut map) = (Sparse::new(), BTreeMap::new());
             for (slot, value) in calls {

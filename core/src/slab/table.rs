@@ -1,21 +1,22 @@
-//! Where things are found by their hashes: a table that grows and shrinks in small pieces.
+//! Finds things by their hashes: a table that grows and shrinks in small steps.
 //!
-//! A table in one piece moves all that it holds when it is full, under somebody's lock: at ten
-//! million items that is a tenth of a second. This one is many small tables, and some bits of a hash
-//! say in which of them it is (linear hashing). When they hold too many on average one of them is
-//! divided, and when they hold far fewer the last two that belong together become one. So a call
-//! moves a thousand items or so at most, and what a burst took is given back as it drains.
+//! A table in one piece moves its whole content when it is full, under a lock: with ten million
+//! items that takes a tenth of a second. This one consists of many small tables, and some bits of a
+//! hash select one of them (linear hashing). When they hold too many items on average one of them
+//! is divided, and when they hold far fewer the last two that belong together are merged. So a call
+//! moves about a thousand items at most, and memory that a burst took is given back as it drains.
 
 use hashbrown::HashTable;
 
 use super::spread;
 
-/// How many items a piece holds on average, at most.
+/// The largest average number of items in a piece.
 const MOST: usize = 512;
-/// And at least, if there are several pieces; so a piece just divided is not merged again.
+/// The smallest one, if there are several pieces; so low that a piece is not merged soon after it
+/// was divided.
 const LEAST: usize = MOST / 4;
 
-/// An entry of a table; it knows its hash.
+/// An entry of a table, which knows its hash.
 pub(crate) trait Stands {
     /// Returns the hash.
     fn hash(&self) -> u32;
@@ -31,7 +32,7 @@ impl Stands for Place {
     }
 }
 
-/// A hash table. Whether two things are the same, its callers say.
+/// A hash table. Its callers decide whether two things are the same.
 #[derive(Debug)]
 pub(crate) struct Table<T = Place> {
     pieces: Vec<HashTable<T>>,
@@ -49,7 +50,7 @@ impl<T: Clone> Clone for Table<T> {
     }
 }
 
-/// Returns the piece out of which another was divided.
+/// Returns the piece from which another one was divided.
 fn origin(piece: usize) -> usize {
     piece ^ (1 << piece.ilog2())
 }
@@ -59,7 +60,7 @@ impl<T: Stands> Table<T> {
         Self { pieces: Vec::new(), len: 0 }
     }
 
-    /// Makes a table that has room for a number of items.
+    /// Makes a table with room for this number of items.
     pub(crate) fn with_room(items: usize) -> Self {
         let pieces = items.div_ceil(MOST);
         let room = items.checked_div(pieces).unwrap_or_default();
@@ -70,36 +71,36 @@ impl<T: Stands> Table<T> {
         self.len
     }
 
-    /// Returns the number of the piece that a hash belongs to, of several.
+    /// Returns the number of the piece for a hash; there must be at least one piece.
     #[inline(always)]
     fn piece(&self, hash: u32) -> usize {
-        // Not the bits that say where in its piece it is.
+        // These are not the bits that select the place within a piece.
         let bits = (spread(hash) >> 32) as usize;
         let round = self.pieces.len().next_power_of_two();
         let piece = bits & (round - 1);
         if piece < self.pieces.len() { piece } else { piece ^ (round >> 1) }
     }
 
-    /// Returns what has this hash and is the same.
+    /// Returns the entry with this hash that is the same.
     #[inline(always)]
     pub(crate) fn find(&self, hash: u32, mut same: impl FnMut(&T) -> bool) -> Option<&T> {
         let found = |other: &T| other.hash() == hash && same(other);
         self.pieces.get(self.piece(hash))?.find(spread(hash), found)
     }
 
-    /// As [`find`](Self::find), to be changed, but for its hash.
+    /// As [`find`](Self::find), for changing the entry. Its hash must not change.
     pub(crate) fn find_mut(&mut self, hash: u32, same: impl Fn(&T) -> bool) -> Option<&mut T> {
         let found = |other: &T| other.hash() == hash && same(other);
         let piece = self.piece(hash);
         self.pieces.get_mut(piece)?.find_mut(spread(hash), found)
     }
 
-    /// Goes through all, in no particular order.
+    /// Visits all entries, in no particular order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.pieces.iter().flatten()
     }
 
-    /// Takes in what is not there.
+    /// Adds an entry that is not in the table.
     #[inline(always)]
     pub(crate) fn insert(&mut self, new: T) {
         if self.len >= self.pieces.len() * MOST {
@@ -116,7 +117,7 @@ impl<T: Stands> Table<T> {
         self.pieces[piece].insert_unique(spread(hash), new, |other| spread(other.hash()));
     }
 
-    /// Takes out what has this hash and is the same.
+    /// Removes the entry with this hash that is the same.
     #[inline(always)]
     pub(crate) fn remove(&mut self, hash: u32, same: impl Fn(&T) -> bool) -> Option<T> {
         let found = |other: &T| other.hash() == hash && same(other);
@@ -161,7 +162,7 @@ mod tests {
 
     use super::*;
 
-    /// As good as a real hash.
+    /// A hash that is as good as a real one.
     fn hash(slot: u32) -> u32 {
         slot.wrapping_mul(0x85EB_CA6B) ^ slot >> 7
     }
@@ -172,12 +173,12 @@ mod tests {
         table
     }
 
-    /// Takes a slot out; tells whether it was there.
+    /// Removes a slot; tells whether it was there.
     fn take(table: &mut Table, hash: u32, slot: u32) -> bool {
         table.remove(hash, |other| other.1 == slot).is_some()
     }
 
-    /// For how many items there is memory.
+    /// Returns the capacity in items.
     fn room(table: &Table) -> usize {
         table.pieces.iter().map(HashTable::capacity).sum::<usize>() + 4 * table.pieces.capacity()
     }
@@ -192,7 +193,7 @@ mod tests {
     }
 
     quickcheck! {
-        /// Calls as `(which slot, whether to remove it)`; many slots share a hash.
+        /// Each call is `(slot, whether to remove it)`; many slots share a hash.
         fn slots_are_found_by_their_hashes(calls: Vec<(u8, bool)>) -> bool {
             let (mut table, mut there) = (Table::<Place>::new(), [false; 256]);
             for (slot, remove) in calls {

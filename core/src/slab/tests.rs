@@ -1,4 +1,4 @@
-//! The slab against a plain map.
+//! The slab compared with a plain map.
 
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
@@ -110,7 +110,7 @@ fn all_freed_slots_are_used_again_before_a_new_one_is() {
     assert_eq!(again, [slots[1], slots[2], slots[3], Slot(5)]);
 }
 
-/// How many chunks have memory.
+/// Counts the chunks that have memory.
 fn chunks<K: Eq, V: Value>(slab: &Slab<K, V>) -> usize {
     slab.chunks.iter().filter(|chunk| chunk.entries.is_some()).count()
 }

@@ -1,4 +1,4 @@
-//! What keys and objects must be able to do.
+//! The traits of keys and objects.
 
 use std::fmt;
 use std::hash::Hash;
@@ -7,6 +7,6 @@ use std::hash::Hash;
 pub trait Key: Eq + Hash + Clone + Send + Sync + fmt::Debug + 'static {}
 impl<T: Eq + Hash + Clone + Send + Sync + fmt::Debug + 'static> Key for T {}
 
-/// Shared access to an object; cloned often, so it should be an `Arc` or as small as one.
+/// Shared access to an object. It is cloned often, so it should be an `Arc` or equally small.
 pub trait Handle: Clone + Send + Sync + fmt::Debug + 'static {}
 impl<T: Clone + Send + Sync + fmt::Debug + 'static> Handle for T {}

@@ -13,7 +13,7 @@ use hashbrown::hash_table::Entry;
 use crate::runtime::Ambient;
 use crate::slab::{Item, spread};
 
-/// The hash function of one store or queue, keyed from the runtime's entropy: objects are named
+/// The hash function of one store or queue, keyed with the runtime's entropy: objects may be named
 /// by strangers, who must not be able to make them collide.
 #[derive(Clone)]
 pub struct KeyHasher(SeedableRandomState);
@@ -24,20 +24,20 @@ impl KeyHasher {
         Self(SeedableRandomState::with_seed(ambient.entropy(), SharedSeed::global_random()))
     }
 
-    /// Makes a hash function that is the same in every process, for replays. Not for objects that
-    /// strangers name.
+    /// Makes a hash function that is the same in every process, for replays. Do not use it for
+    /// objects that strangers can name.
     pub fn fixed(seed: u64) -> Self {
         Self(SeedableRandomState::with_seed(seed, SharedSeed::global_fixed()))
     }
 
-    /// Hashes a key and keeps the two together.
+    /// Hashes a key and returns both.
     #[inline]
     pub fn hashed<K: Hash>(&self, key: K) -> Hashed<K> {
         let hash = self.hash(&key);
         Hashed { key, hash }
     }
 
-    /// Hashes a key. Half of a full hash is kept: it is stored beside every entry.
+    /// Hashes a key. Only half of the hash is kept, because it is stored with every entry.
     #[inline]
     pub(crate) fn hash<K: Hash + ?Sized>(&self, key: &K) -> u32 {
         let hash = self.0.hash_one(key);
@@ -59,7 +59,7 @@ pub struct Hashed<K> {
 }
 
 impl<K> Hashed<K> {
-    /// Puts a key and the hash that it was stored with together again.
+    /// Combines a key with its stored hash.
     #[inline]
     pub(crate) fn of(key: K, hash: u32) -> Self {
         Self { key, hash }
@@ -71,7 +71,7 @@ impl<K> Hashed<K> {
         &self.key
     }
 
-    /// Returns the key and leaves the hash.
+    /// Returns the key without the hash.
     #[inline]
     pub fn into_key(self) -> K {
         self.key
@@ -88,14 +88,14 @@ impl<K> Hashed<K> {
     }
 }
 
-/// The hash differs from process to process and says nothing.
+/// The hash is left out: it differs from process to process.
 impl<K: fmt::Debug> fmt::Debug for Hashed<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.key.fmt(f)
     }
 }
 
-/// A set of keys whose hashes are known; `H` is a [`Hashed`] or a reference to one.
+/// A set of keys with known hashes; `H` is a [`Hashed`] or a reference to one.
 pub(crate) struct KeySet<K, H>(HashTable<H>, PhantomData<K>);
 
 impl<K: Eq, H: Borrow<Hashed<K>>> KeySet<K, H> {

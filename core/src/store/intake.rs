@@ -1,4 +1,4 @@
-//! What happens to an object before a queue or a store takes its lock.
+//! Processing of an object before a queue or a store takes its lock.
 
 use std::error::Error;
 use std::fmt;
@@ -11,10 +11,10 @@ use super::{Cause, Handle, Hashed, Key, KeyError, KeyHasher, LastState};
 /// Changes an object before anybody else sees it (`cache:DF-23`). It must not change the key.
 pub type Transform<O> = Arc<dyn Fn(O) -> Result<O, Cause> + Send + Sync>;
 
-/// Names an object. Deterministic and without side effects (`cache:KY-1`).
+/// Returns the key of an object. It must be deterministic and without side effects (`cache:KY-1`).
 pub type KeyFunction<K, O> = Arc<dyn Fn(&O) -> Result<K, Cause> + Send + Sync>;
 
-/// Why an object did not get into a queue or a store.
+/// Why an object was not accepted by a queue or a store.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum EnqueueError {
@@ -68,14 +68,14 @@ pub struct Keyed<K, O> {
 /// A list of objects, as far as their keys could be computed.
 #[derive(Clone, Debug)]
 pub struct Listed<K, O> {
-    /// The objects in front of the first that was refused.
+    /// The objects before the first one that was refused.
     pub objects: Vec<Keyed<K, O>>,
     /// Why that one was refused.
     pub refused: Option<EnqueueError>,
 }
 
 impl<K: Key, O: Handle> Intake<K, O> {
-    /// Makes an intake; the hash function is drawn from the runtime's entropy.
+    /// Makes an intake; its hash function is keyed with the runtime's entropy.
     pub fn new(
         ambient: &dyn Ambient,
         key_of: impl Fn(&O) -> Result<K, Cause> + Send + Sync + 'static,
@@ -125,7 +125,7 @@ impl<K: Key, O: Handle> Intake<K, O> {
         (self.key_of)(object).map_err(|cause| KeyError::new(object, cause))
     }
 
-    /// Returns the key of a deleted object; a tombstone's is the one it names (`cache:KY-10`).
+    /// Returns the key of a deleted object; a tombstone has its own (`cache:KY-10`).
     ///
     /// # Errors
     /// The key function refused the object.
@@ -148,7 +148,7 @@ impl<K: Key, O: Handle> Intake<K, O> {
         }
     }
 
-    /// Transforms the last state of an object; tombstones stay as they are (`cache:DF-22`).
+    /// Transforms the last state of an object. Tombstones do not change (`cache:DF-22`).
     ///
     /// # Errors
     /// The transformer refused it.

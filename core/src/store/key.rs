@@ -1,4 +1,4 @@
-//! How objects get their keys, and what is said when they cannot.
+//! How objects get their keys, and the errors if they cannot.
 
 use std::error::Error;
 use std::fmt;
@@ -10,10 +10,10 @@ use super::LastState;
 /// Why foreign code refused an object.
 pub type Cause = Arc<dyn Error + Send + Sync>;
 
-/// What stores and queues read of an object.
+/// The properties of an object that stores and queues read.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Metadata<'a> {
-    /// Where the object lives; empty for one that belongs to the whole cluster.
+    /// The namespace of the object; empty for a cluster-scoped one.
     pub namespace: &'a str,
     /// The object's name.
     pub name: &'a str,
@@ -34,7 +34,7 @@ pub trait Described {
         None
     }
 
-    /// Returns the key: `namespace/name`, or the name alone where there is no namespace.
+    /// Returns the key: `namespace/name`, or only the name if there is no namespace.
     ///
     /// Nothing is escaped or checked (`cache:KY-3`).
     ///
@@ -63,7 +63,7 @@ pub(crate) fn join(namespace: &str, name: &str) -> String {
     if namespace.is_empty() { name.to_owned() } else { [namespace, "/", name].concat() }
 }
 
-/// A key in the place of its object, where only the key is known (`cache:KY-2`).
+/// A key used in place of an object, where only the key is known (`cache:KY-2`).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ExplicitKey(pub String);
 
@@ -85,8 +85,7 @@ pub fn metadata_key<O: Described>(object: &O) -> Result<String, Cause> {
     object.key().map_err(|error| Arc::new(error) as Cause)
 }
 
-/// As [`metadata_key`], also for deletions: a tombstone has the key that it names
-/// (`cache:KY-5`).
+/// As [`metadata_key`], also for deletions: a tombstone has its own key (`cache:KY-5`).
 ///
 /// # Errors
 /// The object has no metadata. A tombstone never fails.
@@ -135,10 +134,10 @@ impl fmt::Display for MalformedKey {
 
 impl Error for MalformedKey {}
 
-/// A key in its two parts (`cache:KY-8`). Its text is the key.
+/// A key split into its two parts (`cache:KY-8`). Its text is the key.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct ObjectName {
-    /// Where the object lives; empty for one that belongs to the whole cluster.
+    /// The namespace of the object; empty for a cluster-scoped one.
     pub namespace: String,
     /// The object's name.
     pub name: String,
@@ -187,18 +186,18 @@ impl FromStr for ObjectName {
 #[derive(Clone, Debug)]
 pub struct KeyError(Arc<Refused>);
 
-/// Behind a pointer: results that nearly always are good stay small.
+/// Behind a pointer, so that results, which are rarely errors, stay small.
 #[derive(Debug)]
 struct Refused {
     object: String,
     cause: Cause,
 }
 
-/// How much of an object an error shows.
+/// How many characters of an object an error shows.
 const SHOWN: usize = 120;
 
 impl KeyError {
-    /// Notes what the object looked like, shortened, and why it has no key.
+    /// Makes an error with the object's `Debug` text, shortened, and the cause.
     pub fn new(object: &dyn fmt::Debug, cause: Cause) -> Self {
         let mut shown = format!("{object:?}");
         if let Some((end, _)) = shown.char_indices().nth(SHOWN) {

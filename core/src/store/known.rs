@@ -1,14 +1,14 @@
-//! What the consumer of a queue already has.
+//! The objects that the consumer of a queue already has.
 
 use std::fmt;
 use std::sync::Arc;
 
 /// A view of the consumer's store, read by a queue under its own lock (`cache:DF-30`).
 ///
-/// It is asked for what a relist deleted, by a resync, and whether a deletion means anything. It
-/// must hold its objects under the same keys as the queue does, must not call the queue, and must
-/// be changed only while the queue's `process` runs: otherwise an object can be in neither of them
-/// while it is on its way, and its deletion is lost (`cache:DF-29`).
+/// The queue asks it for the objects that a relist deleted, for those of a resync, and whether a
+/// deletion matters. It must use the same keys as the queue, must not call the queue, and must be
+/// changed only while the queue's `process` runs. Otherwise an object on its way could be in
+/// neither of them, and its deletion would be lost (`cache:DF-29`).
 pub trait KnownObjects<K, O>: Send + 'static {
     /// Returns the key of every known object, in any order.
     fn keys(&self) -> Vec<K>;
@@ -16,12 +16,13 @@ pub trait KnownObjects<K, O>: Send + 'static {
     /// Returns the object, `None` if there is none.
     ///
     /// # Errors
-    /// The store cannot tell. The queue then assumes what loses nothing: a deletion is queued
-    /// (`cache:DF-9`), a tombstone carries no object (`cache:DF-15`), a resync skips the key.
+    /// The store cannot tell. The queue then does what loses nothing: it queues a deletion
+    /// (`cache:DF-9`), makes a tombstone without an object (`cache:DF-15`), and skips the key in a
+    /// resync.
     fn get(&self, key: &K) -> Result<Option<O>, LookupFailed>;
 }
 
-/// A store cannot tell whether it holds an object. Why is its own business to report.
+/// A store cannot tell whether it holds an object. The store itself reports the reason.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct LookupFailed;
 
@@ -33,7 +34,7 @@ impl fmt::Display for LookupFailed {
 
 impl std::error::Error for LookupFailed {}
 
-/// The known objects of a queue that has none: a type without values.
+/// The known objects of a queue without known objects: a type without values.
 #[derive(Clone, Copy, Debug)]
 pub enum NothingKnown {}
 

@@ -12,17 +12,17 @@ const NONE: u32 = u32::MAX;
 /// A key, or a value, that left a cache.
 pub(super) type Left<K, V> = (Option<K>, Option<V>);
 
-/// Entries in the order of their last use. When there are too many, the one that was not used for
-/// longest goes; one whose time is over goes when somebody looks at it.
+/// Entries in the order of their last use. If there are too many, the least recently used one is
+/// removed; an expired one is removed when it is next looked up.
 ///
-/// It has no clock of its own: every call says what time it is.
+/// It has no clock: every call passes the time.
 #[derive(Clone, Debug)]
 pub(super) struct LruCache<K, V> {
     items: Slab<K, Option<Entry<V>>>,
     capacity: usize,
-    /// The entry that was used last.
+    /// The most recently used entry.
     newest: u32,
-    /// The entry that was not used for longest.
+    /// The least recently used entry.
     oldest: u32,
 }
 
@@ -35,13 +35,13 @@ struct Entry<V> {
 }
 
 impl<K: Key, V> LruCache<K, V> {
-    /// Makes an empty cache for `capacity` entries, one at least.
+    /// Makes an empty cache for `capacity` entries, at least one.
     pub(super) fn new(capacity: usize) -> Self {
         Self { items: Slab::new(), capacity: capacity.max(1), newest: NONE, oldest: NONE }
     }
 
-    /// Returns a value and counts that as a use. One whose time is over is removed; at that very
-    /// time it is still there. A removed entry is returned, to drop outside the lock.
+    /// Returns a value and counts that as a use. An expired entry is removed (at exactly its time
+    /// it is still valid) and returned, to be dropped outside the lock.
     pub(super) fn look(&mut self, key: &Hashed<K>, now: Instant) -> Result<Option<&V>, Left<K, V>> {
         let Some(slot) = self.items.find(key.item()) else { return Ok(None) };
         if self.entry(slot).expires < now {
@@ -52,8 +52,9 @@ impl<K: Key, V> LruCache<K, V> {
         Ok(Some(&self.entry(slot).value))
     }
 
-    /// Stores a value for some time, in place of the one that is there. If there are too many, the
-    /// one that was not used for longest goes. Returns what is needed no more, to drop outside the lock.
+    /// Stores a value for some time; it replaces the value of its key. If there are too many
+    /// entries, the least recently used one is removed. Returns the values to drop outside the
+    /// lock.
     pub(super) fn put(
         &mut self,
         key: Hashed<K>,
@@ -82,8 +83,8 @@ impl<K: Key, V> LruCache<K, V> {
         self.items.find(key.item()).map_or((None, None), |slot| self.take_out(slot))
     }
 
-    /// Returns the keys whose time is not over, the one first that was not used for longest. That
-    /// is no use.
+    /// Returns the keys of entries that have not expired, the least recently used first. This does
+    /// not count as a use.
     pub(super) fn keys(&self, now: Instant) -> Vec<K> {
         let mut keys = Vec::with_capacity(self.items.len());
         let mut at = self.oldest;
@@ -139,7 +140,7 @@ mod tests {
     use super::*;
     use crate::store::KeyHasher;
 
-    /// What is returned to be dropped later is dropped at once.
+    /// The tests do not need the removed values, so these forms drop them at once.
     impl<K: Key, V> LruCache<K, V> {
         fn get(&mut self, key: &Hashed<K>, now: Instant) -> Option<&V> {
             self.look(key, now).ok()?

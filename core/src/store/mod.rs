@@ -1,20 +1,20 @@
-//! Stores of objects, and what they have in common with queues of objects (client-go
+//! Stores of objects, and the parts that they share with queues of objects (client-go
 //! `tools/cache`).
 //!
 //! | | |
 //! |---|---|
-//! | [`IndexedStore`] | objects by key, and by value under indices; what informers fill |
-//! | [`Lister`] | reading it by name, namespace and labels |
-//! | [`ExpiringStore`] | objects that are there for some time |
-//! | [`KeyedHeap`] | objects by key, the least by an order first |
-//! | [`MutationCache`] | reading one's own writes over a store that does not have them yet |
-//! | [`MutationDetector`] | who changes shared objects |
-//! | [`UndeltaStore`] | the whole content after every change |
-//! | [`KnownObjects`], [`Tombstone`] | what a queue asks its consumer's store, and finds gone |
+//! | [`IndexedStore`] | objects by key, and by value under indices; informers fill it |
+//! | [`Lister`] | reads that store by name, namespace and labels |
+//! | [`ExpiringStore`] | objects that expire |
+//! | [`KeyedHeap`] | objects by key, in order from the least |
+//! | [`MutationCache`] | reads of one's own writes that the store does not have yet |
+//! | [`MutationDetector`] | finds changes of shared objects |
+//! | [`UndeltaStore`] | shows the whole content after every change |
+//! | [`KnownObjects`], [`Tombstone`] | a queue's view of its consumer's store, missed deletions |
 //!
-//! Objects are passed around as **handles**, the type parameter `O`: anything that is cheap to
-//! clone and gives shared access, normally `Arc<Pod>`. Nobody ever changes an object that is in a
-//! store, so readers need no copies (`cache:ST-6`).
+//! Objects are passed around as **handles**, the type parameter `O`: any type that is cheap to
+//! clone and gives shared access, normally `Arc<Pod>`. An object in a store is never changed, so
+//! readers need no copies (`cache:ST-6`).
 
 pub mod expiring;
 mod handle;

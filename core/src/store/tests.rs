@@ -138,7 +138,7 @@ fn equal_keys_have_equal_hashes() {
     assert_eq!(format!("{one:?}"), "\"web\"");
 }
 
-/// A key that has the same hash as every other.
+/// A key with the same hash as every other key.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Colliding(pub(crate) &'static str);
 

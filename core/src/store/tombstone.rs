@@ -1,12 +1,12 @@
 //! Deletions, seen and unseen.
 
-/// A deletion that was noticed late (`DeletedFinalStateUnknown`): a list no longer shows an object
-/// that somebody here still knows.
+/// A deletion that was noticed late (`DeletedFinalStateUnknown`): a list does not contain an object
+/// that is still known here.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Tombstone<K, O> {
     /// The key of the object.
     pub key: K,
-    /// The last state known here, which may be stale; `None` if it could not be looked up.
+    /// The last known state, which may be stale; `None` if it could not be looked up.
     pub object: Option<O>,
 }
 
@@ -14,9 +14,9 @@ pub struct Tombstone<K, O> {
 /// (`cache:DF-14`).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum LastState<K, O> {
-    /// As the server sent it with the deletion.
+    /// The state that the server sent with the deletion.
     Final(O),
-    /// The deletion itself was missed.
+    /// The deletion was missed.
     Tombstone(Box<Tombstone<K, O>>),
 }
 
@@ -32,7 +32,7 @@ impl<K, O> LastState<K, O> {
         matches!(self, Self::Tombstone(_))
     }
 
-    /// Returns the object, out of its tombstone if it is in one (`cache:PT-5`).
+    /// Returns the object, also from a tombstone (`cache:PT-5`).
     pub fn object(&self) -> Option<&O> {
         match self {
             Self::Final(object) => Some(object),

@@ -8,8 +8,8 @@ use crate::runtime::{Runtime, System};
 use super::indexed::StoreError;
 use super::{Handle, IndexedStore, Key, Snapshot};
 
-/// Receives the content after a change. Writers call it, maybe several at a time and not in the
-/// order of their writes; each passes at least its own change (`cache:UD-2`).
+/// Receives the content after a change. Writers call it, perhaps several at once and not in the
+/// order of their writes; each call has at least the change of its writer (`cache:UD-2`).
 pub type Push<K, O> = Arc<dyn Fn(Snapshot<K, O>) + Send + Sync>;
 
 /// A store that shows its whole content after every change. Reads go to the store itself.
@@ -19,7 +19,7 @@ pub struct UndeltaStore<K: Key, O: Handle, R: Runtime = System> {
 }
 
 impl<K: Key, O: Handle, R: Runtime> UndeltaStore<K, O, R> {
-    /// Shows what becomes of a store.
+    /// Makes an undelta store over a store; `push` is called after every change.
     pub fn new(
         store: Arc<IndexedStore<K, O, R>>,
         push: impl Fn(Snapshot<K, O>) + Send + Sync + 'static,
@@ -41,7 +41,7 @@ impl<K: Key, O: Handle, R: Runtime> UndeltaStore<K, O, R> {
     /// Stores an object.
     ///
     /// # Errors
-    /// As [`IndexedStore::add`]; then nothing is shown.
+    /// As [`IndexedStore::add`]; then `push` is not called.
     pub fn add(&self, object: O) -> Result<(), StoreError> {
         self.shown(self.store.add(object))
     }
@@ -49,7 +49,7 @@ impl<K: Key, O: Handle, R: Runtime> UndeltaStore<K, O, R> {
     /// Stores an object.
     ///
     /// # Errors
-    /// As [`IndexedStore::update`]; then nothing is shown.
+    /// As [`IndexedStore::update`]; then `push` is not called.
     pub fn update(&self, object: O) -> Result<(), StoreError> {
         self.shown(self.store.update(object))
     }
@@ -57,15 +57,15 @@ impl<K: Key, O: Handle, R: Runtime> UndeltaStore<K, O, R> {
     /// Removes an object.
     ///
     /// # Errors
-    /// As [`IndexedStore::delete`]; then nothing is shown.
+    /// As [`IndexedStore::delete`]; then `push` is not called.
     pub fn delete(&self, object: &O) -> Result<(), StoreError> {
         self.shown(self.store.delete(object))
     }
 
-    /// Makes a list the content.
+    /// Replaces the content by a list.
     ///
     /// # Errors
-    /// As [`IndexedStore::replace`]; then nothing is shown.
+    /// As [`IndexedStore::replace`]; then `push` is not called.
     pub fn replace(&self, objects: Vec<O>, resource_version: &str) -> Result<(), StoreError> {
         self.shown(self.store.replace(objects, resource_version))
     }

@@ -1,4 +1,4 @@
-//! A small controller: it makes the number of replicas what was asked for.
+//! A small controller: it brings the number of replicas to the desired number.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash};
@@ -7,7 +7,8 @@ use seatrial_core::machine::Host;
 use seatrial_core::queue::{Fifo, Queue, WorkQueue};
 use seatrial_core::runtime::Runtime;
 
-/// What is asked for and what is there, per object. In a real operator: a cache and an API server.
+/// The desired and the actual number of replicas, for each object. A real operator has a cache and
+/// an API server for this.
 pub struct Cluster<R: Runtime> {
     runtime: R,
     state: R::Mutex<BTreeMap<u8, Replicas>>,
@@ -16,9 +17,9 @@ pub struct Cluster<R: Runtime> {
 /// One object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Replicas {
-    /// Asked for.
+    /// The desired number.
     pub desired: u32,
-    /// There.
+    /// The actual number.
     pub actual: u32,
 }
 
@@ -28,7 +29,7 @@ impl<R: Runtime> Cluster<R> {
         Self { runtime: runtime.clone(), state: runtime.mutex(BTreeMap::new()) }
     }
 
-    /// Asks for that many replicas. The caller then adds the key to the queue.
+    /// Sets the desired number of replicas. The caller then adds the key to the queue.
     pub fn ask(&self, key: u8, desired: u32) {
         self.runtime.lock(&self.state).entry(key).or_default().desired = desired;
     }
@@ -38,13 +39,13 @@ impl<R: Runtime> Cluster<R> {
         self.runtime.lock(&self.state).get(&key).copied().unwrap_or_default()
     }
 
-    /// Writes what is there.
+    /// Writes the actual number of replicas.
     pub fn scale(&self, key: u8, actual: u32) {
         self.runtime.lock(&self.state).entry(key).or_default().actual = actual;
     }
 }
 
-/// Works until the queue is shut down: every key is reconciled as often as it is added.
+/// Works until the queue is shut down: each delivery of a key reconciles it once.
 pub fn reconcile<R, B, H>(queue: &WorkQueue<u8, R, Fifo, B, H>, cluster: &Cluster<R>)
 where
     R: Runtime,
@@ -58,9 +59,9 @@ where
     }
 }
 
-/// The same with a mistake that is easy to make: done is called before the work is finished, so a
-/// change that comes meanwhile is reconciled by another worker at the same time, and the older
-/// number may be written last.
+/// The same with a common mistake: done is called before the work is finished. So a change that
+/// comes meanwhile is reconciled by another worker at the same time, and the older number may be
+/// written last.
 pub fn reconcile_too_early<R, B, H>(queue: &WorkQueue<u8, R, Fifo, B, H>, cluster: &Cluster<R>)
 where
     R: Runtime,

@@ -1,7 +1,7 @@
-//! Checks the reconciler: the right one holds, the hasty one is convicted.
+//! Checks the reconcilers: the correct one holds, the hasty one is convicted.
 //!
-//! Without arguments everything is run. The hasty reconciler is expected to break its promise, so
-//! all is well if it is found out.
+//! Without arguments, all checks run. The hasty reconciler is expected to break its promise, so the
+//! checks succeed if its mistake is found.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -21,12 +21,13 @@ fn main() -> ExitCode {
     seatrial::cli::main(&CATALOGUE)
 }
 
-/// The reconciler as it should be.
+/// The correct reconciler.
 struct Reconciler;
-/// The one with the mistake.
+/// The reconciler with the mistake.
 struct Hasty;
 
-/// Two changes of one object, two workers; in the end what is there must be what was asked for.
+/// Two changes of one object, and two workers; at the end the actual number must be the desired
+/// one.
 fn two_changes<R: Runtime, C: Component<Machine = Queue<u8>>>(
     world: &World<R, C>,
     work: fn(&Shared<R>, &Cluster<R>),

@@ -1,8 +1,8 @@
-//! One table: a watch of many events, read by the client of `seatrial-core` and by kube's, beside what
-//! `serde_json` alone takes for the same bytes.
+//! One table: a watch of many events, read by the client of `seatrial-core`, by kube's client, and
+//! by `serde_json` alone from the same bytes.
 //!
-//! Each row is a process of its own, so its peak of memory is its own. The server is another process,
-//! on loopback. The processor's time is that of the thread that reads, which does everything: the
+//! Each row runs in its own process, so that its peak of memory is its own. The server is another
+//! process, on loopback. Processor time is that of the reading thread, which does everything: the
 //! socket, TLS, frames, JSON.
 //!
 //! ```text
@@ -16,17 +16,17 @@ mod server;
 use std::env;
 use std::process::{Command, Stdio};
 
-/// How many events are read, unless it is said.
+/// How many events are read by default.
 const EVENTS: [usize; 2] = [100_000, 1_000_000];
 
-/// Says to a process that it is one row: who reads, where, how much.
+/// Tells a process that it is one row: the reader, the ports and the number of events.
 const ROW: &str = "SEATRIAL_WATCH_ROW";
 
-/// What a row has measured.
+/// The measurements of a row.
 struct Figures {
     wall: f64,
     processor: f64,
-    /// The most memory that the process had before the first event, and after the last.
+    /// The peak of the process's memory before the first event, and after the last.
     before_kb: usize,
     peak_kb: usize,
 }

@@ -1,4 +1,4 @@
-//! Who reads the events: each does so on one thread, and looks at every object.
+//! The readers of the events: each uses one thread, and looks at every object.
 
 use std::env;
 use std::fs;
@@ -29,7 +29,7 @@ use crate::events::{BLOCK, block};
 /// The certificate of the server's authority.
 pub(crate) const AUTHORITY: &str = "SEATRIAL_WATCH_AUTHORITY";
 
-/// Every reader, and what it is called in the table. The others are measured by the first.
+/// Every reader and its name in the table. The others are compared with the first.
 pub(crate) const READERS: [(&str, &str); 5] = [
     ("serde", "serde_json, from memory"),
     ("ours", "seatrial, HTTP"),
@@ -64,7 +64,7 @@ pub(crate) fn row(asked: &str) -> Figures {
     Figures { wall, processor, before_kb, peak_kb: peak_kb() }
 }
 
-/// What an object adds to a sum that shows whether all were read.
+/// The share of an object in a checksum, which shows whether all were read.
 fn checked(map: &ConfigMap) -> usize {
     let data = map.data.iter().flatten().map(|(key, value)| key.len() + value.len());
     map.metadata.resource_version.as_deref().map_or(0, str::len) + data.sum::<usize>()
@@ -107,13 +107,13 @@ async fn ours(host: &str, count: usize) -> usize {
     sum
 }
 
-/// kube's client as it comes.
+/// kube's client with its default settings.
 fn open(host: &str) -> kube::Client {
     let config = kube::Config::new(host.parse().expect("an address"));
     kube::Client::try_from(config).expect("a client")
 }
 
-/// kube's client over the TLS that ours has as well.
+/// kube's client over the same TLS as ours.
 fn sealed(host: &str) -> kube::Client {
     let mut trusted = RootCertStore::empty();
     let pem = env::var(AUTHORITY).expect("it is told");
@@ -147,13 +147,13 @@ async fn kubes(client: kube::Client, count: usize) -> usize {
     sum
 }
 
-/// How long this thread had a processor.
+/// The processor time of this thread.
 fn processor() -> Duration {
     let now = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(now.tv_sec.unsigned_abs(), now.tv_nsec as u32)
 }
 
-/// The most memory that this process ever had, where the system tells it.
+/// The peak of this process's memory, if the system reports it.
 fn peak_kb() -> usize {
     let told = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = told.lines().find_map(|line| line.strip_prefix("VmHWM:"));

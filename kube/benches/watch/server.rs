@@ -1,4 +1,4 @@
-//! A server of watches, with TLS and without: every request gets as many events as it asks for.
+//! A server of watches, with and without TLS: every request gets as many events as it asks for.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::events::{BLOCK, block};
 
-/// Where it listens, and the authority that vouches for it.
+/// The ports, and the certificate of the authority that signed the server's.
 pub(crate) struct Server {
     pub(crate) plain: u16,
     pub(crate) encrypted: u16,
@@ -45,7 +45,7 @@ impl Server {
     }
 }
 
-/// Answers one request, which says in its query how many events it wants.
+/// Answers one request, whose query says how many events it wants.
 async fn serve(
     mut stream: impl AsyncRead + AsyncWrite + Unpin,
     chunk: Arc<str>,

@@ -1,4 +1,4 @@
-//! Where an example runs: on the server of `KUBECONFIG`, which may speak TLS, or else on one of its own.
+//! Where an example runs: on the server of `KUBECONFIG`, which may use TLS, or else on its own.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use tower::ServiceBuilder;
 
 type Failed = Box<dyn std::error::Error>;
 
-/// A client, and the server if it is the example's own: it ends when this is dropped.
+/// Makes a client, and returns the server if it is the example's own; it ends when dropped.
 pub(crate) async fn connect() -> Result<(Client, Option<Face>), Failed> {
     if std::env::var_os("KUBECONFIG").is_some() {
         return Ok((client(Config::infer().await?)?, None));
@@ -25,7 +25,7 @@ pub(crate) async fn connect() -> Result<(Client, Option<Face>), Failed> {
     Ok((Client::try_from(config)?, Some(face)))
 }
 
-/// A client of a server, with the TLS that this crate is tested with.
+/// Makes a client with the TLS that this crate is tested with.
 fn client(config: Config) -> Result<Client, Failed> {
     let mut trusted = RootCertStore::empty();
     for authority in config.root_cert.iter().flatten() {

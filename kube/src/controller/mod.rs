@@ -1,4 +1,4 @@
-//! A controller with the calls of kube's, over core's informer, priority queue and pool.
+//! A controller with the interface of kube's, on core's informer, priority queue and pool.
 //!
 //! ```no_run
 //! # use std::sync::Arc;
@@ -24,19 +24,21 @@
 //! # }
 //! ```
 //!
-//! # What is promised
+//! # Guarantees
 //!
 //! * **One at a time**: an object is reconciled by one worker at a time, with its newest state in
-//!   the store; changes that come meanwhile make one more run of it.
-//! * **Nobody waits for ever**: workers take what became ready first. What was there at the start,
-//!   and what is shown once more, comes after changes, for six seconds at most; then it stands in
-//!   the same line. So a key waits no longer than those that were ready before it take the workers.
-//! * **Back-off by key**: an [`Action::Requeue`] of the error policy waits 5 ms, 10 ms and so on, up
-//!   to 1000 s, and a success forgets that.
-//! * **Nothing as it was before a write**: of what the [`Writes`] of a controller took note, an object
-//!   is reconciled with that state or a later one.
-//! * **Nothing before all**: the first object is reconciled when all collections have been listed
-//!   once.
+//!   the store. Changes during that time cause one more run.
+//! * **No starvation**: workers take the key that became ready first. Objects from the first list,
+//!   and
+//!   objects that are shown again, come after changes for at most six seconds; then they are in the
+//!   same line. So a key waits only until the keys that were ready before it have had a worker.
+//! * **Back-off by key**: an [`Action::Requeue`] of the error policy waits 5 ms, 10 ms and so on,
+//!   up
+//!   to 1000 s; a success resets that.
+//! * **No state before a write**: if a write was noted by the [`Writes`] of a controller, its
+//!   object is
+//!   reconciled with that state or a later one.
+//! * **Complete lists first**: the first reconcile begins when all collections have been listed.
 //!
 //! Queue metrics go to the provider of the process
 //! ([`set_provider`](seatrial_core::metrics::set_provider)), under the kind's name.
@@ -81,11 +83,11 @@ pub use writes::Writes;
 /// The store of a controller: its objects by `namespace/name`.
 pub type Store<K> = Arc<IndexedStore<String, Object<K>, Tokio>>;
 
-/// Reconciles the objects of a kind whenever they, or others that belong to them, change.
+/// Reconciles the objects of a kind when they change, or when objects that belong to them change.
 pub struct Controller<K: Resource + fmt::Debug + Send + Sync + 'static> {
     runtime: Tokio,
     main: Arc<Informer<Object<K>, Tokio>>,
-    /// Which updates of its own objects are worth a reconcile; all, if nothing is said.
+    /// Selects the updates of its own objects that cause a reconcile; `None` means all.
     wanted: Option<Predicate<Object<K>>>,
     sources: Vec<Source>,
     workers: NonZeroUsize,
@@ -99,7 +101,7 @@ impl<K> Controller<K>
 where
     K: Resource<DynamicType = ()> + Clone + DeserializeOwned + fmt::Debug + Send + Sync + 'static,
 {
-    /// Reconciles the objects of a collection that fit.
+    /// Makes a controller for the objects of a collection that match `config`.
     ///
     /// # Panics
     /// Outside of a tokio runtime: tokio's own panic.
@@ -108,8 +110,8 @@ where
         Self::on(&Tokio::current(), api, config)
     }
 
-    /// As [`new`](Self::new), with a runtime that was made before. A test gives one of
-    /// [`Tokio::seeded`]: then watches end and back-offs last the same in every run.
+    /// As [`new`](Self::new), on an existing runtime. In a test, use [`Tokio::seeded`]: then the
+    /// times of watches and back-offs are the same in every run.
     #[must_use]
     pub fn on(runtime: &Tokio, api: Api<K>, config: Config) -> Self {
         let main = Arc::new(informer(runtime, api, &config));
@@ -126,7 +128,8 @@ where
         }
     }
 
-    /// Also follows objects that name one of ours as an owner: a change of them is one of it.
+    /// Also follows objects that have one of ours as an owner: a change of them counts as one of
+    /// it.
     #[must_use]
     pub fn owns<Child>(self, api: Api<Child>, config: Config) -> Self
     where
@@ -144,8 +147,8 @@ where
         })
     }
 
-    /// Also follows objects that are mapped to ours. Of a change both states are mapped, so that an
-    /// object learns of what no longer belongs to it.
+    /// Also follows other objects and maps them to ours. Both states of an update are mapped, so
+    /// that an object also learns that another one no longer belongs to it.
     #[must_use]
     pub fn watches<Other, I>(
         mut self,
@@ -168,10 +171,9 @@ where
         self
     }
 
-    /// Passes over updates of the controller's own objects that are not wanted, such as those of the
-    /// status by [`Predicate::generation`], which passes over what is shown once more
-    /// ([`Config::resync`]), too. Additions, deletions and updates that hide one are never
-    /// passed over.
+    /// Skips unwanted updates of the controller's own objects. [`Predicate::generation`], for
+    /// example, skips updates of the status and objects that are shown again ([`Config::resync`]).
+    /// Additions, deletions, and updates that hide a deletion are never skipped.
     #[must_use]
     pub fn filter_updates(mut self, wanted: Predicate<Object<K>>) -> Self {
         self.wanted = Some(wanted);
@@ -185,14 +187,14 @@ where
         self
     }
 
-    /// Chooses how long a failed object waits, doubling from the first time to the second.
+    /// Sets how long a failed object waits: the first time, doubling up to the longest.
     #[must_use]
     pub fn backoff(mut self, first: Duration, longest: Duration) -> Self {
         self.backoff = (first, longest);
         self
     }
 
-    /// Chooses where the figures of the queue go, and under which name.
+    /// Sets where the metrics of the queue are reported, and under which name.
     #[must_use]
     pub fn metrics(mut self, metrics: Metrics) -> Self {
         self.metrics = metrics;
@@ -206,8 +208,8 @@ where
         self
     }
 
-    /// Ends the controller when this is ready: no object is begun any more, those under way are
-    /// finished. Of a leader, give it `leadership.lost()`.
+    /// Stops the controller when this future is ready: running reconciles finish, and no further
+    /// ones begin. A leader passes `leadership.lost()`.
     #[must_use]
     pub fn graceful_shutdown_on(
         mut self,
@@ -217,28 +219,28 @@ where
         self
     }
 
-    /// Returns what takes note of writes, so that nothing is reconciled as it was before them.
+    /// Returns a handle that notes writes, so that no object is reconciled in a state before them.
     #[must_use]
     pub fn writes(&self) -> Writes<K> {
         Writes(Arc::clone(&self.main))
     }
 
-    /// Returns the store, to be read and indexed while the controller runs.
+    /// Returns the store, for reading and indexing while the controller runs.
     #[must_use]
     pub fn store(&self) -> Store<K> {
         Arc::clone(self.main.store())
     }
 
-    /// Reconciles until the shutdown. What waits then is left: the next start lists it.
+    /// Reconciles until the shutdown. Keys that still wait then are dropped; the next start lists
+    /// their objects.
     ///
-    /// What the error policy answers decides what becomes of an object that failed:
-    /// [`Action::Requeue`] tries it again, later each time, [`Action::RequeueAfter`] after that
-    /// time, [`Action::Done`] when it changes. A panic is tried again as an error is.
-    ///
-    /// To drop the future is to stop at once, wherever the reconcile function awaits.
+    /// The error policy decides about an object that failed: [`Action::Requeue`] tries it again,
+    /// later each time, [`Action::RequeueAfter`] after that time, [`Action::Done`] when it changes.
+    /// A panic is tried again, like an error. Dropping the future stops everything at once,
+    /// wherever the reconcile function awaits.
     ///
     /// # Panics
-    /// If a mapper does.
+    /// If a mapper panics.
     pub async fn run<F, W, E, P, C>(self, reconcile: F, error_policy: P, context: Arc<C>)
     where
         F: Fn(Arc<K>, Arc<C>) -> W + Send + Sync + 'static,
@@ -276,7 +278,7 @@ where
         let worker = policy(worker).counting(&self.metrics);
         let pool = TaskPool::start(&queue, self.workers, worker);
         crate::race::first(shutdown, unless_it_panics(&mut helpers)).await;
-        // First the queue: what comes of the end of the informers begins nothing.
+        // The queue stops first, so that the end of the informers starts no reconcile.
         seatrial_core::pool::Source::shut_down(&*queue);
         token.cancel();
         let end = pool.shut_down(Duration::MAX).await;
@@ -284,8 +286,7 @@ where
     }
 }
 
-/// Goes on for ever, but for a panic of a task: a controller without one of its sources would miss
-/// changes.
+/// Runs for ever, unless a task panics: a controller without one of its sources would miss changes.
 async fn unless_it_panics(tasks: &mut JoinSet<()>) {
     while let Some(ended) = tasks.join_next().await {
         if let Err(Ok(panic)) = ended.map_err(JoinError::try_into_panic) {
@@ -301,8 +302,8 @@ fn is_of<K: Resource<DynamicType = ()>>(owner: &OwnerReference) -> bool {
     owner.kind == K::kind(&()) && group == K::group(&())
 }
 
-/// Returns the key under which an object is stored; `None` if it is not: when it comes it is
-/// reconciled for its own sake. What is named by a member of a namespace may belong to the cluster.
+/// Returns the key under which an object is stored. `None` if it is not stored: it will be
+/// reconciled when it is added. An owner without a match in the namespace may be cluster-scoped.
 fn stored<K>(store: &Store<K>, key: ObjectRef) -> Option<ObjectRef>
 where
     K: Resource + fmt::Debug + Send + Sync + 'static,

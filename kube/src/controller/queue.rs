@@ -1,4 +1,4 @@
-//! The queue of a controller: changes before what was there already, and nobody waits for ever.
+//! The queue of a controller: changes come before objects from lists, and no key starves.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,20 +20,20 @@ use tokio::time::Instant;
 use super::ObjectRef;
 use crate::shards::Shard;
 
-/// The priority of what was there at the start or is shown once more; a change has zero.
+/// The priority of objects from the first list, and of those shown again; a change has zero.
 const LOW: i32 = -100;
 
-/// How long a change may come before what was there already.
+/// How long changes may come before objects of low priority.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A priority queue in which low priority ends: when the item was handed out, or has waited.
+/// A priority queue in which low priority ends when the item is handed out, or has waited long.
 pub(super) struct FairQueue {
     queue: PriorityQueue<ObjectRef, Tokio, Exponential<ObjectRef>, Told>,
     runtime: Tokio,
-    /// What waits with low priority, and since when. Adding to the queue and taking from it hold
-    /// this lock first, so that both say the same.
+    /// The items with low priority, and since when they wait. Every add and take holds this lock
+    /// first, so that the map and the queue agree.
     low: Mutex<BTreeMap<ObjectRef, Instant>>,
-    /// The only keys that come in; all, if there is none.
+    /// Only keys of this shard are accepted; `None` accepts all.
     shard: Option<Shard>,
 }
 
@@ -61,7 +61,7 @@ impl FairQueue {
         drop(low);
     }
 
-    /// Raises what has waited, again and again.
+    /// Raises the priority of items that have waited, again and again.
     pub(super) async fn age(&self) {
         loop {
             tokio::time::sleep(PATIENCE / 5).await;
@@ -69,7 +69,7 @@ impl FairQueue {
         }
     }
 
-    /// Raises what has waited, in the order of names: the same calls do the same.
+    /// Raises the priority of items that have waited, ordered by name, so that runs are repeatable.
     fn raise(&self, now: Instant) {
         let mut low = self.low();
         let waited = low.iter().filter(|(_, since)| now - **since >= PATIENCE);
@@ -111,7 +111,7 @@ impl Source for FairQueue {
         .await
     }
 
-    /// What comes back was seen: it is as good as a change.
+    /// An item that comes back has been reconciled before, so it has the priority of a change.
     fn settle(&self, token: Token, outcome: Outcome, priority: Option<i32>) {
         self.queue.settle(token, outcome, priority.unwrap_or(0));
     }
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(order.pop().as_deref(), Some("old"));
     }
 
-    /// Changes without an end: what was there already is handed out after its patience.
+    /// Even with endless changes, an object from the first list is handed out after its patience.
     #[tokio::test(start_paused = true)]
     async fn what_was_there_does_not_wait_for_ever() {
         let queue = Arc::new(queue());
@@ -187,7 +187,7 @@ mod tests {
         ages.abort();
     }
 
-    /// While one worker takes a key another task adds it: what waits then has its age.
+    /// While one worker takes a key, another task adds it: the new item has its age recorded.
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn what_waits_with_low_priority_has_its_age() {
         let queue = Arc::new(queue());

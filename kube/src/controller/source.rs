@@ -1,4 +1,4 @@
-//! Where the keys of a controller come from: the changes of an informer, mapped.
+//! The sources of a controller's keys: the changes of an informer, mapped.
 
 use std::fmt;
 use std::pin::Pin;
@@ -26,8 +26,8 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// Maps every state of an object, the last and the one before, to keys. Updates that are not
-    /// wanted are passed over.
+    /// Maps every state of a change, the new and the old one, to keys. Updates that are not wanted
+    /// are skipped.
     pub(super) fn new<O, I>(
         informer: Arc<Informer<Object<O>, Tokio>>,
         wanted: Option<Predicate<Object<O>>>,
@@ -50,7 +50,7 @@ impl Source {
                     }
                 };
                 let follow = async {
-                    let _ran_before = informer.run_async(&token).await; // it is ours alone
+                    let _ran_before = informer.run_async(&token).await; // no one else runs it
                 };
                 crate::race::first(fill, follow).await;
             })
@@ -79,7 +79,7 @@ fn enqueue<O, I>(
     }
 }
 
-/// Tells whether an object is shown once more.
+/// Tells whether an unchanged object is shown again.
 fn is_same<O: Resource>(old: &Object<O>, new: &Object<O>) -> bool {
     old.metadata() == new.metadata()
 }

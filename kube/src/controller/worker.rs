@@ -1,4 +1,5 @@
-//! What a worker does with a key: the object from the store, the reconcile function, the policy.
+//! The work on one key: take the object from the store, call the reconcile function, apply the
+//! policy.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use seatrial_core::runtime::{Ambient, Tokio};
 use super::ObjectRef;
 use crate::object::Object;
 
-/// How long a worker waits for the controller's own writes, before it turns to another object.
+/// How long a worker waits for the controller's own writes before it takes another object.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A reconcile function with its policy and context.
@@ -39,7 +40,7 @@ where
         let until = self.runtime.now() + PATIENCE;
         let object = match self.main.get_written_async(&key.to_string(), until).await {
             Ok(Some(object)) => object,
-            // One that is gone has nothing left to reconcile; finalizers come before that.
+            // A deleted object has nothing left to reconcile; finalizers have run before.
             Ok(None) => return Ok(Action::Done),
             Err(_late) => return Ok(Action::Requeue),
         };

@@ -1,4 +1,4 @@
-//! What a controller has written of its own objects.
+//! The writes of a controller to its own objects.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,23 +9,23 @@ use seatrial_core::runtime::Tokio;
 
 use crate::object::{Object, described};
 
-/// Takes note of writes to a controller's own objects: an object is not reconciled again before the
-/// store has what was last written of it. Cheap to clone; it belongs into the context.
+/// Notes writes to a controller's own objects. An object is not reconciled again before the store
+/// has the last noted write to it. Cheap to clone; put it into the context.
 pub struct Writes<K: Resource + fmt::Debug + Send + Sync + 'static>(
     pub(super) Arc<Informer<Object<K>, Tokio>>,
 );
 
 impl<K: Resource + fmt::Debug + Send + Sync + 'static> Writes<K> {
-    /// Takes note of a write: of what the server answered. One whose version is no number is not
-    /// waited for.
+    /// Notes a write. Pass the object that the server answered. If its version is not a number, it
+    /// is not waited for.
     pub fn wrote(&self, answer: &K) {
         if let Some(metadata) = described(answer) {
             let _no_number = self.0.wrote(metadata);
         }
     }
 
-    /// Takes note of a deletion: of the newest state that is known. An object that stays until its
-    /// finalizers are done was [written](Self::wrote), not deleted.
+    /// Notes a deletion. Pass the newest known state. An object that stays until its finalizers are
+    /// done was [written](Self::wrote), not deleted.
     pub fn deleted(&self, last: &K) {
         if let Some(metadata) = described(last) {
             let _no_number = self.0.deleted(metadata);

@@ -1,4 +1,4 @@
-//! Events about the election, for people who describe the Lease.
+//! Events about the election, shown by `kubectl describe` of the Lease.
 
 use std::fmt;
 
@@ -9,8 +9,9 @@ use seatrial_core::elector::{EventRecorder, LockEvent, Timestamp};
 use seatrial_core::runtime::{Ambient, Tokio};
 use serde_json::json;
 
-/// Writes events of the API group's core, each in a task of its own. One that is refused, for
-/// example because the service account may not write events, is dropped: no election hangs on it.
+/// Writes events of the core API group, each in its own task. An event that is refused, for example
+/// because the service account may not write events, is dropped; the election does not depend on
+/// it.
 pub(super) struct Recorder {
     pub(super) client: Client,
     pub(super) runtime: Tokio,
@@ -21,7 +22,7 @@ impl EventRecorder for Recorder {
     fn record(&self, event: LockEvent) {
         let (namespace, name) = (event.object.namespace(), event.object.name());
         let kind = ApiResource::from_gvk(&GroupVersionKind::gvk("", "v1", "Event"));
-        // Two events of one moment have two names.
+        // Makes the names of two simultaneous events different.
         let unique = self.runtime.entropy();
         let now = Timestamp::from(self.runtime.wall());
         let mut seconds = String::new();

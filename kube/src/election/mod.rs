@@ -1,9 +1,9 @@
 //! A leader election for operators: at most one leader, as long as clocks keep their rate.
 //!
-//! Replicas compete for a Lease. The holder renews it; another one takes it only after it has
-//! watched the Lease unchanged for its whole duration on its own monotonic clock, so times that
-//! others wrote decide nothing. Every write names the resource version that it replaces. The rules
-//! are core's [`elector`](seatrial_core::elector), which is checked under every schedule.
+//! Replicas compete for a Lease. The holder renews it; another replica takes it only after it has
+//! seen the Lease unchanged for its whole duration on its own monotonic clock, so times written by
+//! others decide nothing. Every write names the resource version that it replaces. The rules are
+//! core's [`elector`](seatrial_core::elector), which is checked under every schedule.
 //!
 //! ```no_run
 //! # async fn operator(client: kube::Client) -> Result<(), Box<dyn std::error::Error>> {
@@ -22,23 +22,22 @@
 //!
 //! # What stops the work
 //!
-//! A leader that cannot renew loses its leadership *before* another replica may take the Lease:
+//! A leader that cannot renew loses its leadership *before* another replica may take the Lease.
 //! [`Leadership::lost`](seatrial_core::elector::Leadership::lost) is then ready, and the work has
-//! [`Bounds::work`] to come to its end, as a controller does by `graceful_shutdown_on`. A task that
-//! has not ended by then is aborted. The next leader waits that time out, too.
+//! [`Bounds::work`] to end, as a controller does with `graceful_shutdown_on`. A task that has not
+//! ended by then is aborted. The next leader waits for that time, too.
 //!
-//! An abort takes hold where the work awaits: what blocks its thread, and tasks that it has spawned,
-//! may go on. So the Lease is freed only if the work has returned or panicked; else the next leader
-//! waits until it expires. Return when all tasks of yours have ended, and keep no thread busy for
-//! longer than the Lease is good.
+//! An abort takes effect where the work awaits. Work that blocks its thread, and tasks that it has
+//! spawned, may go on. So the Lease is freed only if the work has returned or panicked; otherwise
+//! the next leader waits until it expires. Return only when all your tasks have ended, and never
+//! block a thread for longer than the Lease lasts.
 //!
-//! What no clock can exclude, a process that stands still between its look at
-//! the clock and its write, the resource can refuse by the
-//! [fencing token](seatrial_core::elector::Leadership::fence).
+//! No clock can help if a process pauses between reading the clock and its write. In that case the
+//! resource can refuse the write by the [fencing token](seatrial_core::elector::Leadership::fence).
 //!
 //! # Metrics and health
 //!
-//! [`set_leader_metrics`] takes who leads to your metrics library, under the name of the Lease.
+//! [`set_leader_metrics`] reports the leader to your metrics library, under the name of the Lease.
 //! [`LeaderElection::health`] gives a check for your liveness probe.
 
 mod events;
@@ -61,11 +60,12 @@ pub use seatrial_core::elector::{
 };
 pub use store::LeaseStore;
 
-/// One term of leadership; cheap to clone. Ask [`is_valid`](seatrial_core::elector::Leadership::is_valid)
-/// immediately before you act, or send the [`fence`](seatrial_core::elector::Leadership::fence) along.
+/// One term of leadership; cheap to clone. Ask
+/// [`is_valid`](seatrial_core::elector::Leadership::is_valid) immediately before you act, or send
+/// the [`fence`](seatrial_core::elector::Leadership::fence) along.
 pub type Leadership = seatrial_core::elector::Leadership<Tokio>;
 
-/// A check for a liveness probe: it fails if this replica leads by its own account and has not
+/// A check for a liveness probe. It fails if this replica considers itself the leader and has not
 /// renewed for longer than the Lease and a tolerance.
 pub type HealthCheck = Arc<seatrial_core::elector::HealthCheck<Tokio>>;
 
@@ -83,8 +83,9 @@ pub struct LeaderElection {
 }
 
 impl LeaderElection {
-    /// Takes part in the election of that Lease, as `$POD_NAME` or `$HOSTNAME` and a random suffix;
-    /// strict, with 15, 10 and 2 seconds, and freeing the Lease at the end.
+    /// Takes part in the election for that Lease. The identity is `$POD_NAME` or `$HOSTNAME` with a
+    /// random suffix. The profile is strict, with 15, 10 and 2 seconds; the Lease is freed at the
+    /// end.
     ///
     /// # Panics
     /// Outside of a tokio runtime: tokio's own panic.
@@ -110,7 +111,7 @@ impl LeaderElection {
         }
     }
 
-    /// Chooses who this is. An identity must never be used again, not even by the same pod after a
+    /// Sets the identity. An identity must never be used again, not even by the same pod after a
     /// restart.
     #[must_use]
     pub fn identity(mut self, identity: &str) -> Self {
@@ -118,23 +119,23 @@ impl LeaderElection {
         self
     }
 
-    /// Chooses for how long a Lease is good, when a leader gives up and how often it renews.
+    /// Sets how long a Lease lasts, when a leader gives up and how often it renews.
     #[must_use]
     pub fn timing(mut self, timing: Timing) -> Self {
         self.config.timing = timing;
         self
     }
 
-    /// Chooses the rules: [`Profile::Strict`] with bounds that you vouch for, or the reference's.
+    /// Sets the rules: [`Profile::Strict`] with bounds that you guarantee, or the reference's.
     #[must_use]
     pub fn profile(mut self, profile: Profile) -> Self {
         self.config.profile = profile;
         self
     }
 
-    /// Chooses whether the Lease is freed when the work has returned or panicked, so that the next
-    /// replica need not wait; it is unless this says no. Work that must be aborted frees nothing:
-    /// what it has spawned may still run.
+    /// Sets whether the Lease is freed when the work has returned or panicked, so that the next
+    /// replica need not wait; the default is yes. Work that must be aborted does not free the
+    /// Lease, because its spawned tasks may still run.
     #[must_use]
     pub fn release_on_cancel(mut self, choice: bool) -> Self {
         self.config.release_on_cancel = choice;
@@ -148,7 +149,7 @@ impl LeaderElection {
         self
     }
 
-    /// Writes an event when this replica begins and ends to lead. The service account must be
+    /// Writes an event when this replica begins or stops leading. The service account must be
     /// allowed to create events in the namespace of the Lease.
     #[must_use]
     pub fn events(mut self) -> Self {
@@ -156,16 +157,16 @@ impl LeaderElection {
         self
     }
 
-    /// Calls this whenever another leader is seen, possibly this replica, possibly nobody (the
-    /// empty name). It must return soon: the renewal waits for it.
+    /// Sets a function that is called when a different leader is seen: this replica, another one,
+    /// or nobody (the empty name). It must return soon, because the renewal waits for it.
     #[must_use]
     pub fn on_new_leader(mut self, observer: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.observer = Some(Box::new(observer));
         self
     }
 
-    /// Ends the election when this is ready: work that runs loses its leadership and comes to its
-    /// end, and if it does so in time the Lease is freed.
+    /// Ends the election when this future is ready. Running work loses its leadership and has its
+    /// time to end; if it ends in time, the Lease is freed.
     #[must_use]
     pub fn graceful_shutdown_on(
         mut self,
@@ -181,19 +182,19 @@ impl LeaderElection {
         Arc::clone(&self.health)
     }
 
-    /// Competes for the Lease, does the work while it leads, once, and returns when nothing of the
-    /// work runs any more: with its value if it came to its own end, with `None` if leadership was
-    /// lost or the shutdown was asked for before. To compete again, make another election: it has
-    /// an identity of its own.
+    /// Competes for the Lease, does the work once while it leads, and returns when the work has
+    /// stopped completely. The result is the value of work that ended by itself, or `None` if
+    /// leadership was lost or a shutdown was requested before. To compete again, make a new
+    /// election, which has its own identity.
     ///
-    /// To drop the future is to lose leadership at once: the work is told, and ended in its time,
-    /// but nobody waits for it, and the Lease is not freed.
+    /// Dropping the future loses leadership at once. The work is told, and aborted after its time,
+    /// but nothing waits for it, and the Lease is not freed.
     ///
     /// # Errors
-    /// The set-up is refused.
+    /// The settings are refused.
     ///
     /// # Panics
-    /// If the work does.
+    /// If the work panics.
     pub async fn run<F, W, T>(self, work: F) -> Result<Option<T>, ConfigError>
     where
         F: FnOnce(Leadership) -> W + Send + 'static,
@@ -217,7 +218,7 @@ impl LeaderElection {
         let elector = Elector::new(&runtime, lock, config)?;
         self.health.attach(&elector);
         let token = CancelToken::new(&runtime);
-        // The last tenth is for the abort itself.
+        // The last tenth is reserved for the abort itself.
         let work = work::Work::new(work, runs, bounds.work.mul_f64(0.9), self.observer);
         let run = elector.run_async(&token, &work);
         let cancel = async {

@@ -14,11 +14,11 @@ use serde_json::{Map, Value};
 
 use super::work::Runs;
 
-/// The Leases that a client reaches, as a store for core's
+/// The Leases that a client can reach, as a store for core's
 /// [`LeaseLock`](seatrial_core::elector::LeaseLock).
 ///
-/// An update carries the resource version that was read, so of two writers one is refused. What the
-/// Lease has besides the fields of the election goes back as it came.
+/// An update sends the resource version that was read, so of two writers one is refused. Fields of
+/// the Lease that the election does not use are sent back unchanged.
 #[derive(Clone)]
 pub struct LeaseStore {
     client: Client,
@@ -29,14 +29,14 @@ pub struct LeaseStore {
 }
 
 impl LeaseStore {
-    /// Makes a store; a request that takes longer than `patience` is given up.
+    /// Makes a store. Requests are given up after `patience`.
     #[must_use]
     pub fn new(client: Client, patience: Duration) -> Self {
         let kind = GroupVersionKind::gvk("coordination.k8s.io", "v1", "Lease");
         Self { client, kind: ApiResource::from_gvk(&kind), patience, runs: Runs::default() }
     }
 
-    /// Frees no Lease while that work may still run.
+    /// Makes the store refuse to free a Lease while that work may still run.
     pub(super) fn protecting(self, runs: Runs) -> Self {
         Self { runs, ..self }
     }
@@ -70,7 +70,7 @@ impl AsyncObjectStore<LeaseSpec> for LeaseStore {
 
     async fn update(&self, object: &Object<LeaseSpec>) -> Result<Object<LeaseSpec>, StoreError> {
         if object.meta.version.is_empty() {
-            return Err(StoreError::NotInitialised); // it would overwrite whatever is there
+            return Err(StoreError::NotInitialised); // would overwrite any Lease
         }
         if self.runs.get() && object.content.holder.as_ref().is_none_or(Name::is_empty) {
             return Err(StoreError::Other("the work still runs".into()));
@@ -81,7 +81,7 @@ impl AsyncObjectStore<LeaseSpec> for LeaseStore {
     }
 }
 
-/// What an error means for the elector. Only the answer of a server that did not write is certain.
+/// Translates an error for the elector. A write certainly failed only if the server answered so.
 fn refusal(error: &kube::Error) -> StoreError {
     let kube::Error::Api(status) = error else {
         return StoreError::Other(error.to_string().into());
@@ -108,7 +108,7 @@ fn read(lease: DynamicObject) -> Object<LeaseSpec> {
     Object::new(meta, content)
 }
 
-/// Reads a spec. What has the wrong type, which no server stores, counts as absent.
+/// Reads a spec. A field of the wrong type counts as absent; servers do not store any.
 fn spec_of(spec: &Value) -> LeaseSpec {
     let name = |field: &str| spec.get(field).and_then(Value::as_str).map(Name::new);
     let number = |field: &str| spec.get(field).and_then(Value::as_i64)?.try_into().ok();
@@ -123,7 +123,7 @@ fn spec_of(spec: &Value) -> LeaseSpec {
         .preferred_holder(name("preferredHolder"))
 }
 
-/// Writes an object: into what was received, if it was.
+/// Writes an object into the one that was received, if any.
 fn written(object: &Object<LeaseSpec>, kind: &ApiResource) -> DynamicObject {
     let received = object.meta.rest.as_ref().and_then(|rest| rest.downcast_ref::<DynamicObject>());
     let fresh = || DynamicObject::new(object.meta.name.name(), kind);

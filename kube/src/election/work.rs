@@ -11,10 +11,10 @@ use tokio::task::{JoinError, JoinHandle};
 
 use super::Leadership;
 
-/// Is told who leads; the name is empty if nobody does.
+/// Is called with the name of the leader; the name is empty if nobody leads.
 pub(super) type Observer = Box<dyn Fn(&str) + Send + Sync>;
 
-/// Whether something of the work may still run: as long as it does, nobody frees the lease.
+/// Whether a part of the work may still run. As long as it may, the lease is not freed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Runs(Arc<AtomicBool>);
 
@@ -28,7 +28,7 @@ impl Runs {
     }
 }
 
-/// Dropped with the work, whatever ends it.
+/// Dropped with the work, however it ends.
 struct Running {
     runs: Runs,
     has_returned: bool,
@@ -37,20 +37,20 @@ struct Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // An abort is neither a return nor a panic: tasks that the work has spawned may go on.
+        // An abort is neither a return nor a panic: tasks that the work has spawned may still run.
         if self.has_returned || std::thread::panicking() {
             self.runs.set(false);
         }
     }
 }
 
-/// What the elector calls: starts the work, once, as a task of its own, so that work that keeps a
-/// thread busy does not keep the lease from being renewed.
+/// The callbacks of the elector. They start the work, once, as its own task, so that work that
+/// blocks its thread does not delay the renewal of the lease.
 pub(super) struct Work<F, T> {
     work: Mutex<Option<F>>,
     task: Mutex<Option<JoinHandle<Result<T, JoinError>>>>,
     runs: Runs,
-    /// How long the work may go on when leadership is lost.
+    /// How long the work may continue after leadership is lost.
     grace: Duration,
     observer: Option<Observer>,
 }
@@ -60,11 +60,11 @@ impl<F, T> Work<F, T> {
         Self { work: Mutex::new(Some(work)), task: Mutex::new(None), runs, grace, observer }
     }
 
-    /// Waits until nothing of the work runs any more, and returns what it came to. `None` if it
-    /// never began or was ended.
+    /// Waits until the work has stopped completely, and returns its value. `None` if it never began
+    /// or was aborted.
     pub(super) async fn end(self) -> Option<T> {
         let task = self.task.into_inner().unwrap_or_else(PoisonError::into_inner)?;
-        // Of the two tasks only the inner one runs foreign code.
+        // Only the inner one of the two tasks runs foreign code.
         match task.await.and_then(|ended| ended) {
             Ok(value) => Some(value),
             Err(error) => match error.try_into_panic() {
@@ -89,7 +89,7 @@ where
         let running = Running { runs: self.runs.clone(), has_returned: false, _ended: sender };
         let watched = leadership.clone();
         let task = tokio::spawn(async move {
-            let mut running = running; // whole, and not the field alone
+            let mut running = running; // moves the whole value, not only a field
             let value = work(leadership).await;
             running.has_returned = true;
             value
@@ -106,7 +106,7 @@ where
     }
 }
 
-/// Awaits a task, and aborts it when leadership has been lost for the time of grace.
+/// Awaits a task. If it still runs after leadership has been lost for `grace`, aborts it.
 async fn ended_in_time<T>(
     mut task: JoinHandle<T>,
     leadership: Leadership,

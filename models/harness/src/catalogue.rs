@@ -14,7 +14,7 @@ pub struct Catalogue {
     pub subjects: &'static [&'static dyn Subject],
     /// How recorded traces are replayed of parts that no component here tries.
     pub traces: &'static [fn() -> Conformance],
-    /// Commands beside those that every command line has.
+    /// Commands in addition to those that every command line has.
     pub commands: &'static [ExtraCommand],
     /// The commit that the program was built from, if the program itself is what it checks. By
     /// default a report names the commit of the folder in which the program runs.

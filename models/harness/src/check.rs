@@ -35,7 +35,7 @@ use crate::engine::Engine;
 use crate::picture::picture;
 use crate::trial::{Budget, Case, Component, Finding, Plan, Scenario, StopAt, Trial, Witness};
 
-/// Every engine; those that the build lacks are passed over.
+/// Every engine; engines that the build lacks are left out.
 pub const ALL: &[Engine] = Engine::ALL;
 
 /// A scenario that is to be checked.

@@ -1,4 +1,4 @@
-//! What a command comes to, and commands that a catalogue adds.
+//! The result of a command, and the commands that a catalogue adds.
 
 use clap::ArgMatches;
 
@@ -32,5 +32,5 @@ impl Failure {
     }
 }
 
-/// What a command comes to: an exit code, or a failure.
+/// The result of a command: an exit code, or a failure.
 pub type Outcome = Result<u8, Failure>;

@@ -1,4 +1,4 @@
-//! Texts that come from outside, and what must hold of reading them: it never panics, and what was
+//! Properties of reading texts that come from outside. Reading never panics, and a value that was
 //! read is written as a text that reads the same. Fuzz targets and tests share these properties.
 
 use std::fmt::Debug;
@@ -9,7 +9,7 @@ use crate::engine::{Engine, Route, Schedule};
 use crate::report::{Format, parse_report};
 use crate::trial::{Budget, VERSION, Witness, digest};
 
-/// What parses prints as a text that parses to the same, and is printed the same from then on.
+/// A text that parses is printed as a text that parses to an equal value and is printed the same.
 fn round_trip<T: FromStr + ToString + PartialEq + Debug>(text: &str) {
     let Ok(parsed) = text.parse::<T>() else { return };
     let printed = parsed.to_string();

@@ -1,4 +1,4 @@
-//! How fast the server is, in process on one core and over HTTP, beside what it should reach.
+//! The speed of the server, in process on one core and over HTTP, compared with its targets.
 //!
 //! ```text
 //! cargo bench -p seatrial-sim --features http [-- mix single begin large http]
@@ -173,7 +173,7 @@ fn large() {
     copy(&server, 100_000);
 }
 
-/// The memory of this process in MiB; 0 where nobody says.
+/// The memory of this process in MiB; 0 if it is unknown.
 fn memory() -> u64 {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages: u64 = text.split(' ').nth(1).and_then(|it| it.parse().ok()).unwrap_or(0);

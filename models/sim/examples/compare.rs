@@ -1,9 +1,9 @@
 //! Runs made-up programs on our server and on one that listens, and tells where they differ:
-//! `compare ADDRESS:PORT AUTHORITY.pem TOKEN PROGRAMS|FIRST..LAST [FILE.jsonl...]`. Traces from files
-//! are replayed on it as well; those hold what another server answered when they were recorded.
-//! In `DIFFERENCES`, if it names a file, the request of each difference is written down. With
-//! `PACE=N`, the first N programs are run once more on both without their watches, to tell how many
-//! requests a second each answers.
+//! `compare ADDRESS:PORT AUTHORITY.pem TOKEN PROGRAMS|FIRST..LAST [FILE.jsonl...]`. Traces from
+//! files are replayed on the listening server as well; they hold the answers of another server. If
+//! `DIFFERENCES` names a file, the request of each difference is written there. With `PACE=N`, the
+//! first N programs are run once more on both without their watches, to tell how many requests a
+//! second each answers.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -111,7 +111,7 @@ fn pace(who: &str, target: &mut dyn Target, traces: &[&Trace]) -> f64 {
     rate
 }
 
-/// The server that listens beside ours: over one connection each, and ours in this process.
+/// Measures the other server and ours over one connection each, and ours in this process.
 fn race(traces: &[&Trace], live: Live) -> Result<(), Box<dyn Error>> {
     let there = pace("there", &mut live.hasty(), traces);
     let tls = Tls::generate([127, 0, 0, 1].into())?;
@@ -148,8 +148,8 @@ fn declare(live: &mut Live) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Prints the first difference between who answered first and the server that listens; false if there
-/// is none.
+/// Prints the first difference between the answers of a trace, which `by` gave, and those of the
+/// listening server; false if there is none.
 fn tell(by: &str, trace: &Trace, report: &Report, notes: &mut String) -> bool {
     let Some(first) = report.departures.first() else { return false };
     println!("{}, step {}, {} (rules of `{}`)", trace.name, first.step, first.path, first.rules);

@@ -4,8 +4,8 @@
 //! |---|---|
 //! | [`apiserver`] | the server as a machine: a request and the time go in, an answer comes out |
 //! | [`patch`] | the four ways to change a part of an object, and who owns which fields |
-//! | [`controllers`] | what a cluster runs beside its server: garbage collection, workloads, a kubelet |
-//! | [`conformance`] | replays what was recorded of a real server, and compares |
+//! | [`controllers`] | the controllers of a cluster: garbage collection, workloads, a kubelet |
+//! | [`conformance`] | replays recordings of a real server, and compares |
 //! | `http` | with the feature `http`: the server on loopback, for clients in any language |
 //! | `tower` | with the feature `tower`: the server as a service in the same process, on tokio's clock |
 //! | `kube` | with the feature `kube`: controllers on kube-rs, as they are, under plans of faults |

@@ -15,7 +15,7 @@ use super::config;
 use crate::cli::{ExtraCommand, Failure, Outcome};
 use crate::report::{Colour, write_atomically};
 
-/// How many bytes of requests and answers a recording may hold.
+/// The largest size of a recording, in bytes of requests and answers.
 const RECORDED: usize = 256 * 1024 * 1024;
 
 #[derive(Debug, Args)]
@@ -83,7 +83,7 @@ fn run(matches: &ArgMatches, _: Colour) -> Outcome {
     };
     ctrlc::set_handler(handler)
         .map_err(|error| Failure::usage(format!("cannot listen for Ctrl-C: {error}")))?;
-    // One who reads only this line may be gone by now.
+    // The reader of this line may have ended by now, so a failed write is no error.
     drop(writeln!(std::io::stdout(), "{address}").and_then(|()| std::io::stdout().flush()));
     let _asked = stopped.recv();
     if let Some(path) = &arguments.record {
@@ -98,7 +98,7 @@ fn run(matches: &ArgMatches, _: Colour) -> Outcome {
     Ok(0)
 }
 
-/// Everything that can be refused is refused before anything listens.
+/// Everything that can be refused is refused before the server listens.
 fn listen(arguments: &ApiserverArguments) -> Result<Listen, Failure> {
     let address = arguments.listen;
     if !address.ip().is_loopback() && !arguments.beyond_loopback {

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use seatrial_sim::apiserver::Fault;
 use serde_json::{Value, json};
 
-/// How a kubeconfig of ours begins.
+/// The first line of our kubeconfigs.
 const MARK: &str = "# Written by `seatrial apiserver`.\n";
 
 /// A kubeconfig for a server: JSON is YAML too.
@@ -21,7 +21,7 @@ pub(super) fn kubeconfig(address: &str, authority: Option<&str>) -> String {
         "apiVersion": "v1",
         "kind": "Config",
         "clusters": [{"name": "seatrial", "cluster": cluster}],
-        // The server asks nobody who they are, but kubectl asks its user if nothing is here.
+        // The server does not authenticate, but kubectl prompts for a user if there is none here.
         "users": [{"name": "seatrial", "user": {"token": "anybody"}}],
         "contexts": [{"name": "seatrial", "context": {"cluster": "seatrial", "user": "seatrial"}}],
         "current-context": "seatrial",
@@ -29,7 +29,7 @@ pub(super) fn kubeconfig(address: &str, authority: Option<&str>) -> String {
     format!("{MARK}{config:#}\n")
 }
 
-/// A kubeconfig that somebody else wrote is never overwritten.
+/// A kubeconfig that another program wrote is never overwritten.
 pub(super) fn check_ours(path: &Path) -> Result<(), String> {
     let name = path.display();
     match std::fs::read(path) {
@@ -43,7 +43,7 @@ pub(super) fn check_ours(path: &Path) -> Result<(), String> {
     }
 }
 
-/// A trace is written once, at the end of a run.
+/// A trace is written once, at the end of a run, so the file must not exist yet.
 pub(super) fn check_fresh(path: &Path) -> Result<(), String> {
     match std::fs::metadata(path) {
         Ok(found) if found.is_dir() => {
@@ -65,8 +65,8 @@ fn check_folder(path: &Path) -> Result<(), String> {
     Err(format!("{} cannot be written: name a file in a folder that is there", path.display()))
 }
 
-/// Reads a list of faults. A word that no fault knows is an error, so that no fault is lost in
-/// silence.
+/// Reads a list of faults. A word that no fault knows is an error, so that no fault is silently
+/// ignored.
 pub(super) fn faults(text: &str) -> Result<Vec<Fault>, String> {
     let list: Vec<Value> = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let read = |(index, value)| {

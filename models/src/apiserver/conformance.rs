@@ -22,7 +22,7 @@ macro_rules! files {
 
 files!(crud, finalizers, lease, list, patch, watch);
 
-/// A fresh server; a copy of it costs next to nothing.
+/// A fresh server; copies of it are cheap.
 static WORLD: LazyLock<Server> = LazyLock::new(|| sim::world(1));
 
 fn replay(trace: &Trace) -> Result<Replayed, TraceError> {

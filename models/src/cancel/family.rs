@@ -1,4 +1,4 @@
-//! What is known of the tokens of a history: who descends from whom, who must have ended, who may.
+//! The tokens of a history: which descend from which, which must have ended, which may have.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,10 +9,10 @@ use seatrial_core::runtime::Instant;
 use super::{Cancel, Event};
 use crate::trial::{self, What};
 
-/// A token: the number of its machine, in the order of their making.
+/// A token: the number of its machine, in the order in which they were made.
 pub(super) type Token = u64;
 
-/// Two numbers in one note.
+/// Packs two numbers into one note.
 pub(super) const fn pair(first: u64, second: u64) -> u64 {
     first * 16 + second
 }
@@ -21,7 +21,7 @@ const fn two(value: u64) -> (u64, u64) {
     (value / 16, value % 16)
 }
 
-/// An answer, as a number of a note.
+/// Packs an answer into the number of a note.
 pub(super) fn word(reason: Option<Reason>) -> u64 {
     match reason {
         None => 0,
@@ -30,54 +30,55 @@ pub(super) fn word(reason: Option<Reason>) -> u64 {
     }
 }
 
-/// What is known before an event.
+/// The state before an event.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Family {
-    /// The token above each, of those that calls have returned.
+    /// The parent of each token that a call has returned.
     parents: BTreeMap<Token, Token>,
     deadlines: BTreeMap<Token, Instant>,
-    /// Tokens that somebody has begun to cancel, and since when.
+    /// Tokens whose cancellation has begun, and when it did.
     pub(super) cancels: BTreeMap<Token, Instant>,
-    /// Tokens whose deadline had come before somebody began to cancel them.
+    /// Tokens whose deadline had come before their cancellation began.
     pub(super) expired: BTreeSet<Token>,
-    /// Tokens whose cancellation has returned, with the threads to which it did.
+    /// Tokens whose cancellation has returned, with the threads to which it returned.
     cancelled: BTreeSet<(Token, u8)>,
-    /// Why tokens ended, as somebody was told first.
+    /// The first reason that was given for the end of each token.
     pub(super) told: BTreeMap<Token, u64>,
-    /// Tokens of which a thread was told that they have ended.
+    /// Tokens that have ended, each with a thread that was told so.
     learned: BTreeSet<(Token, u8)>,
-    /// What each thread asks, and whether the token must have ended when it began to.
+    /// The token that each thread asks about, and whether it must have ended when the question
+    /// began.
     pub(super) asks: BTreeMap<u8, (Token, bool)>,
-    /// What each thread waits for.
+    /// The token that each thread waits for.
     pub(super) waits: BTreeMap<u8, Token>,
     pub(super) hooks: BTreeMap<u64, Hook>,
     /// Hooks that have run.
     pub(super) rung: BTreeSet<u64>,
-    /// How many children of a machine are there: added, and neither gone nor forgotten.
+    /// The number of children of each machine that were added and have not left.
     pub(super) children: BTreeMap<Token, i64>,
     /// Tokens that forgot their children.
     pub(super) forgot: BTreeSet<Token>,
-    /// Tokens that nobody can name.
+    /// Tokens whose copies are all dropped.
     dropped: BTreeSet<Token>,
 }
 
-/// A hook that was left.
+/// A registered hook.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hook {
     pub(super) token: Token,
-    /// It was taken back before anything could run it.
+    /// Whether it was taken back before anything could run it.
     pub(super) taken_back: bool,
-    /// It was taken back.
+    /// Whether it was taken back.
     pub(super) gone: bool,
 }
 
 impl Family {
-    /// The token and those above it.
+    /// Iterates over the token and all tokens above it.
     fn line(&self, token: Token) -> impl Iterator<Item = Token> {
         std::iter::successors(Some(token), |token| self.parents.get(token).copied())
     }
 
-    /// When the deadline of a token comes, also if one above has it.
+    /// Returns when the deadline of a token comes; a token above it may have the deadline.
     pub(super) fn deadline(&self, token: Token) -> Instant {
         let deadlines = self.line(token).filter_map(|token| self.deadlines.get(&token).copied());
         deadlines.min().unwrap_or(Instant::NEVER)
@@ -91,15 +92,16 @@ impl Family {
         told || self.line(token).any(cancelled) || self.deadline(token) <= now
     }
 
-    /// Tells whether a token must have ended for a thread that asks: because of what that thread
-    /// itself did or was told. What others did may come to it later, as it takes no lock.
+    /// Tells whether a token must have ended for a thread that asks. Only the thread's own calls
+    /// and the answers to it count: a question takes no lock, so the calls of others may become
+    /// visible later.
     fn must_have_ended_for(&self, token: Token, thread: u8, now: Instant) -> bool {
         let cancelled = |token| self.cancelled.contains(&(token, thread));
         let learned = self.learned.contains(&(token, thread));
         learned || self.line(token).any(cancelled) || self.deadline(token) <= now
     }
 
-    /// Returns since when a token may be cancelled, if it may.
+    /// Returns the time since which a token may be cancelled, if it may be.
     pub(super) fn may_be_cancelled(&self, token: Token) -> Option<Instant> {
         self.line(token).filter_map(|token| self.cancels.get(&token).copied()).min()
     }
@@ -108,7 +110,7 @@ impl Family {
         self.may_be_cancelled(token).is_some() || self.deadline(token) <= now
     }
 
-    /// Counts the children of a token that somebody can name or that lead to one.
+    /// Counts the children of a token that still have a copy, or a descendant with one.
     pub(super) fn living_children(&self, token: Token) -> i64 {
         let children = self.parents.iter().filter(|(_, parent)| **parent == token);
         children.filter(|(child, _)| self.lives(**child)).count() as i64

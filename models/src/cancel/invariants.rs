@@ -1,4 +1,4 @@
-//! What tokens promise, as checks of a history.
+//! The promises of tokens, as checks of a history.
 
 use seatrial_core::cancel::Op;
 use seatrial_core::runtime::Instant;
@@ -63,7 +63,7 @@ pub(super) fn all() -> Vec<Invariant<Cancel>> {
     ]
 }
 
-/// What a thread is told of a token.
+/// Returns the token and the answer, if a thread was told about a token.
 fn told(event: &Event) -> Option<(u64, u64)> {
     event.noted("answers").map(|value| (value / 16, value % 16))
 }

@@ -1,21 +1,21 @@
 //! The page of cancellation tokens, and of the loops and limiters that end with them.
 //!
-//! Every token is a machine of its own, and the shell goes from one to the next. So a scenario notes
-//! what its threads call and are told, and the invariants compare that with the tree: a bug of the
-//! shell shows as well as one of the rules. Random calls of one thread are held against the sequential
-//! object (`op.rs`).
+//! Every token is a machine of its own, and the shell goes from one to the next. So a scenario
+//! notes the calls and the answers of its threads, and the invariants compare those with the tree.
+//! A bug of the shell shows as well as a bug of the rules. Random calls of one thread are compared
+//! with the sequential object (`op.rs`).
 //!
 //! | promise | invariant | scenario | a mutant that breaks it |
 //! |---|---|---|---|
-//! | a cancellation reaches all below | `cancel_reaches_below` | `grandchild`, `two_cancel`, `child_while_cancelled` | `children_are_not_told`, `children_are_told_once` |
-//! | nobody else ends | `nobody_else_ends` | `leaf_among_waiters` | `ends_early` |
+//! | a cancellation reaches all tokens below | `cancel_reaches_below` | `grandchild`, `two_cancel`, `child_while_cancelled` | `children_are_not_told`, `children_are_told_once` |
+//! | no other token ends | `nobody_else_ends` | `leaf_among_waiters` | `ends_early` |
 //! | the first reason stays | `first_reason_stays` | `deadline_and_cancel` | `cancel_overrides`, `deadline_overrides` |
 //! | sleepers wake | `sleepers_wake` | `two_waiters`, `awaited` | `end_wakes_one`, `naps_first` |
-//! | nobody is woken for nothing | `woken_by_the_end_alone` | `leaf_among_waiters` | `children_wake` |
+//! | no sleeper is woken without a reason | `woken_by_the_end_alone` | `leaf_among_waiters` | `children_wake` |
 //! | hooks run once the token ends, unless they are taken back | `hooks_run` | `hooks` | `hooks_are_forgotten`, `unhook_does_nothing` |
 //! | loops run when they are due, and end with their token | `loops_keep_time` | `loops_keep_time`, `loop_is_cancelled` | `ends_early` |
 //! | a turn is given back with its waiter's token | `never_panics` | `turn_given_back` | |
-//! | who is dropped is forgotten | `the_dropped_leave` | `dropped_while_cancelled` | `leave_removes_nothing` |
+//! | a dropped token is forgotten | `the_dropped_leave` | `dropped_while_cancelled` | `leave_removes_nothing` |
 
 mod family;
 mod invariants;

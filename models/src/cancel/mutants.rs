@@ -15,9 +15,9 @@ type Bend = fn(&mut Bent, &mut Op, &mut Cx<'_>) -> Step<Ret>;
 struct Bent {
     rules: Tree,
     step: Bend,
-    /// A token that never ends, to answer as if this one had not.
+    /// A token that never ends; it answers in place of one that has ended.
     spare: Tree,
-    /// The child that came first.
+    /// The first child.
     first: Option<ChildId>,
     deadline: Instant,
     waits: u32,
@@ -62,7 +62,7 @@ fn bent(step: Bend) -> MachineOf<Cancel> {
     Box::new(Bent { rules, step, spare, first, deadline, waits })
 }
 
-/// The machine that ships, its wakes edited after each step.
+/// The machine that ships; the wakes of each step are edited.
 fn edited(edit: Edit<Tree>) -> MachineOf<Cancel> {
     Box::new(Edited { machine: Tree::new(), edit })
 }
@@ -71,8 +71,8 @@ pub(super) fn all() -> Vec<Mutant<Cancel>> {
     [of_waking(), of_children(), of_hooks(), of_time()].concat()
 }
 
-/// Tells whether a mutant is broken only in who wakes, in what takes a second thread to see, or
-/// in what it keeps.
+/// Tells whether calls on one thread cannot show a mutant: it only wakes the wrong sleepers, needs
+/// a second thread, or only keeps too much.
 pub(super) fn is_of_waking(mutant: &Mutant<Cancel>) -> bool {
     let unseen = ["children_are_told_once", "leave_removes_nothing", "deadline_is_slept_through"];
     unseen.contains(&mutant.name) || of_waking().iter().any(|other| other.name == mutant.name)
@@ -130,7 +130,7 @@ fn of_children() -> Vec<Mutant<Cancel>> {
     }
 }
 
-/// Lets a cancellation tell fewer children than there are.
+/// Lets a cancellation reach fewer children than there are.
 fn tells(step: Step<Ret>, count: impl FnOnce(usize) -> usize) -> Step<Ret> {
     step.map(|ret| match ret {
         Ret::Cancel(mut ended) => {

@@ -12,25 +12,25 @@ use seatrial_core::runtime::{Ambient, Instant, Manual};
 use super::Spec;
 use crate::single_step::AtOnce;
 
-/// The most tokens and the most hooks of one sequence.
+/// The largest number of tokens, and of hooks, in one sequence.
 const MOST: usize = 24;
 
-/// A call. Tokens and hooks are named by a number, which is taken modulo how many there are.
+/// A call. The numbers of tokens and hooks are taken modulo their count.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Op {
-    /// Makes a child, perhaps with a deadline that many milliseconds from now.
+    /// Makes a child, perhaps with a deadline this many milliseconds from now.
     Child(u8, Option<u8>),
     /// Cancels a token.
     Cancel(u8),
-    /// Drops a token after a copy was made of it.
+    /// Copies a token, and drops the original.
     Copy(u8),
     /// Drops the last copy of a token.
     Drop(u8),
-    /// Leaves a hook with a token.
+    /// Registers a hook with a token.
     Hook(u8),
     /// Takes a hook back.
     Unhook(u8),
-    /// Lets that many milliseconds pass.
+    /// Lets this many milliseconds pass.
     Advance(u8),
 }
 
@@ -42,7 +42,7 @@ pub fn check(ops: &[Op]) {
     check_on(ops, || Boxed(Box::new(AtOnce::but(|_| false, Tree::new()))));
 }
 
-/// As [`check`], on machines that others may have taken the place of.
+/// As [`check`], on machines in place of those that ship.
 ///
 /// # Panics
 /// As [`check`].
@@ -57,7 +57,7 @@ pub fn check_on(ops: &[Op], make: impl Fn() -> Boxed<Tree> + Send + Sync + 'stat
 }
 
 type Token = CancelToken<Manual, Boxed<Tree>>;
-/// How often a hook has run; and the hook, unless it was taken back.
+/// The number of runs of a hook, and the hook, unless it was taken back.
 type Hooked = (Arc<Counts>, Option<OnEnd<Manual, Boxed<Tree>>>);
 
 #[derive(Default)]
@@ -69,7 +69,7 @@ impl Wake for Counts {
     }
 }
 
-/// The tokens and the sequential object, led through the same calls.
+/// The tokens and the sequential object, which get the same calls.
 struct Pair {
     clock: Manual,
     tokens: Vec<Option<Token>>,
@@ -138,7 +138,7 @@ impl Pair {
         for (at, token) in self.tokens.iter().enumerate() {
             let Some(token) = token else { continue };
             let expected = self.spec.reason(at, now);
-            // To wait tells the token what the rules say; so what others told it is looked at first.
+            // A wait lets the token find out that it must have ended, so the reason is read first.
             assert_eq!(token.reason(), expected, "token {at}");
             assert_eq!(token.wait_until(now), expected.is_some(), "token {at}, waited for");
         }
@@ -149,7 +149,7 @@ impl Pair {
     }
 }
 
-/// Reads calls from the bytes of a fuzzer; every input means something.
+/// Reads calls from the bytes of a fuzzer; every input is valid.
 pub fn decode(bytes: &[u8]) -> Vec<Op> {
     let mut bytes = bytes.iter().copied();
     std::iter::from_fn(|| decode_op(&mut bytes)).collect()

@@ -1,13 +1,13 @@
-//! What every call means when nothing overlaps.
+//! The tokens as a sequential object: the meaning of every call when nothing overlaps.
 
 use seatrial_core::cancel::Reason;
 use seatrial_core::runtime::Instant;
 
-/// All tokens of a tree, in the order of their making.
+/// All tokens of a tree, in the order in which they were made.
 #[derive(Clone, Debug)]
 pub struct Spec {
     tokens: Vec<Token>,
-    /// Whether each hook is still there, by its token.
+    /// The token of each hook, and whether the hook is still there.
     hooks: Vec<(usize, bool)>,
 }
 
@@ -32,7 +32,7 @@ impl Spec {
         self.tokens.push(Token { parent: Some(of), deadline, cancelled });
     }
 
-    /// Ends a token and all below it; those come after it.
+    /// Ends a token and all tokens below it; those come after it in the list.
     pub(super) fn cancel(&mut self, token: usize, now: Instant) {
         for at in token..self.tokens.len() {
             if at == token || self.descends(at, token) {
@@ -54,7 +54,7 @@ impl Spec {
         self.hooks.push((token, true));
     }
 
-    /// Takes a hook back, unless its token has ended: then it has run.
+    /// Takes a hook back, unless its token has ended; then the hook has run.
     pub(super) fn unhook(&mut self, hook: usize, now: Instant) {
         let ended = self.reason(self.hooks[hook].0, now).is_some();
         self.hooks[hook].1 &= ended;

@@ -2,7 +2,7 @@
 
 use super::Traces;
 
-/// Where the traces come from.
+/// The origin of the traces.
 pub const PROVENANCE: &str = include_str!("../../conformance/PROVENANCE.md");
 
 macro_rules! carried {
@@ -21,7 +21,8 @@ carried! {
     "workqueue",
 }
 
-/// Returns the traces of a component, one a line; `None` if none are carried under that name.
+/// Returns the traces of a component, one on each line; `None` if no traces of that name are
+/// carried.
 pub fn carried(name: &str) -> Option<String> {
     TRACES.text(name)
 }

@@ -1,4 +1,4 @@
-//! The recorded traces that this crate carries, and how they are replayed.
+//! The recorded traces that this crate carries.
 
 mod carried;
 

@@ -1,6 +1,7 @@
-//! A short way to state a scenario: its name, its sentence, its program, and the case to be reached.
+//! A short way to write a scenario: its name, its sentence, its program, and the case it must
+//! reach.
 
-/// The way in which scenarios of a component are written: its type stands before a semicolon.
+/// Writes a scenario of a component. The component's type comes first, before a semicolon.
 macro_rules! scenario_of {
     ($component:ty; $name:ident, $text:literal, $says:literal, |$world:ident| $run:block,
      |$history:ident| $reaches:expr) => {

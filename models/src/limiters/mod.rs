@@ -1,4 +1,4 @@
-//! What says how long to wait.
+//! Limiters: they decide how long a caller waits.
 
 pub mod backoff;
 pub mod limiter;

@@ -1,4 +1,4 @@
-//! What is known of the calls of a history, each made by a thread of its own.
+//! The state of the calls of a history; each call is made by a thread of its own.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,20 +10,20 @@ use super::rule::{After, FAILURES, Failed, Outcome, Verdict, Way, verdict};
 use super::{Event, Request};
 use crate::trial::{self, What};
 
-/// The first delay of a host that has too much to do, and the longest.
+/// The first and the longest delay of a host that is overloaded.
 pub(super) const BACKOFF: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(3));
 
-/// A call, as the note of its beginning has it.
+/// A call, as described by the note of its beginning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Begun {
-    /// What others call it.
+    /// The number that other notes use for it.
     pub(super) number: u8,
     pub(super) way: Way,
-    /// It takes turns at a limiter.
+    /// Whether it takes turns at a limiter.
     pub(super) takes_turns: bool,
-    /// Its client leaves a host alone that has too much to do.
+    /// Whether its client leaves an overloaded host alone.
     pub(super) backs_off: bool,
-    /// Within how many seconds it must be over; none if it is zero.
+    /// The number of seconds within which it must be over; zero means no limit.
     pub(super) timeout: u8,
 }
 
@@ -66,7 +66,7 @@ fn index(kind: TransportKind) -> u64 {
     FAILURES.iter().position(|row| row.0 == kind).expect("it is in the table") as u64
 }
 
-/// An outcome as a number of a note.
+/// Packs an outcome into the number of a note.
 pub(super) fn pack(outcome: Outcome) -> u64 {
     match outcome {
         Outcome::Fails(kind) => 1 << 32 | index(kind),
@@ -93,7 +93,7 @@ fn unpack(value: u64) -> Outcome {
     Outcome::Status(value as u16, after)
 }
 
-/// What a call gives its caller.
+/// The result that a call gives its caller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Result {
     Status(u16),
@@ -119,7 +119,7 @@ impl Result {
     }
 }
 
-/// What is known of a call.
+/// The state of a call.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
     pub(super) begun: Begun,
@@ -127,21 +127,21 @@ pub(super) struct Call {
     pub(super) attempts: u32,
     pub(super) last: Option<(Outcome, Verdict)>,
     failed: Failed,
-    /// When the next attempt is due, as far as pauses say.
+    /// When the next attempt is due, by the pauses alone.
     pub(super) due: Instant,
-    /// Its turns at the limiter since the last attempt, and when the first of them came.
+    /// Its turns at the limiter since the last attempt, and the time of the latest.
     pub(super) turns: u32,
     pub(super) turn_at: Instant,
-    /// How often somebody was told of another attempt since the last.
+    /// How often the observer was told of another attempt since the last one.
     pub(super) said: u32,
-    /// What all attempts look like.
+    /// The hash of the last attempt; all attempts must look alike.
     pub(super) print: Option<u64>,
     pub(super) open: i64,
     pub(super) hangs: bool,
 }
 
 impl Call {
-    /// What the last outcome makes of the call.
+    /// Returns the result that the last outcome gives the call, if it gives one.
     pub(super) fn result(&self) -> Option<Result> {
         Some(match self.last? {
             (_, Verdict::Again(_)) => return None,
@@ -152,14 +152,14 @@ impl Call {
     }
 }
 
-/// What is known before an event.
+/// The state before an event.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Calls {
     /// The calls that have not returned, by thread.
     pub(super) of: BTreeMap<u8, Call>,
-    /// Calls whose token has ended, by number, and when it did.
+    /// The numbers of calls whose token has ended, and when it did.
     pub(super) ended: Vec<(u64, Instant)>,
-    /// For how long the host is left alone.
+    /// How long the host is left alone.
     backoff: Duration,
     /// When calls had their turn.
     pub(super) turns: Vec<Instant>,

@@ -25,7 +25,7 @@ fn replay(trace: &Trace) -> Result<Replayed, TraceError> {
     })
 }
 
-/// The request before the first step: its client's timeout is its first.
+/// The request before the first step; its first timeout is the timeout of its client.
 fn begun(config: &Arguments) -> Result<Request, String> {
     let base = Base::parse(config.text("base")?).map_err(|error| error.to_string())?;
     let verb = Verb::from(config.text("verb")?);

@@ -1,4 +1,4 @@
-//! What calls promise, as checks of a history.
+//! The promises of calls, as checks of a history.
 
 use seatrial_core::request::Mode;
 use seatrial_core::runtime::Instant;
@@ -153,7 +153,7 @@ fn repeats_what_may_help(history: &History) -> Checked {
 
 fn pauses_are_kept(history: &History) -> Checked {
     at(history, "sends", |call, _, event| {
-        // Turns of others may take longer; a turn that came too early is no excuse.
+        // Turns of other calls may take longer; a turn that came too early is no excuse.
         let due = if call.attempts > 0 { call.due.max(call.turn_at) } else { call.due };
         if event.at == due { Ok(()) } else { Err(format!("this was due at {due:?}")) }
     })
@@ -190,7 +190,7 @@ fn the_limiter_keeps_its_rate(history: &History) -> Checked {
     })
 }
 
-/// Whether a call was ended by its token.
+/// Tells whether a call was ended by its token.
 fn is_of_the_token(value: u64) -> bool {
     [Returned::Cancelled.pack(), Returned::TimeIsOver.pack()].contains(&value)
 }
@@ -221,7 +221,7 @@ fn retries_say_why(history: &History) -> Checked {
 fn nothing_after_the_end(history: &History) -> Checked {
     Calls::at_every_event(history, |before, event| {
         let Some(call) = before.of.get(&event.thread) else { return Ok(()) };
-        // To ask a token takes no lock: at the same time it may seem to go on.
+        // Reading a token takes no lock: at the moment of its end, the token may still seem live.
         let is_over = before.cancelled_at(call).is_some_and(|ended| ended < event.at);
         if event.noted("sends").is_some() && is_over {
             return Err("the token has ended".to_owned());
@@ -240,7 +240,7 @@ fn nothing_after_the_end(history: &History) -> Checked {
     })
 }
 
-/// Somebody is about to cancel this call.
+/// Tells whether a thread has begun to cancel this call.
 fn is_being_cancelled(history: &History, call: &Call, at: Instant) -> bool {
     let number = Some(u64::from(call.begun.number));
     history.events.iter().any(|event| event.noted("cancels") == number && event.at <= at)

@@ -1,4 +1,4 @@
-//! The rules written down again, with a mistake.
+//! A second implementation of the rules, with a mistake.
 
 use std::time::Duration;
 
@@ -11,102 +11,102 @@ use crate::trial::mistakes;
 mistakes! {
     /// One changed line.
     pub(super) enum Mistake {
-        // What the reference did once, or does.
+        // Mistakes of the reference, past or present.
         /// Delays of earlier attempts add up.
         AddsDelays,
-        /// A lost connection is not worth another attempt.
+        /// After a lost connection, no other attempt is made.
         LostIsFinal,
-        /// What failed before is forgotten.
+        /// The earlier failure is forgotten.
         ForgetsPrevious,
-        /// What failed before is told as the last.
+        /// The earlier failure is reported as the last one.
         PreviousIsLast,
 
-        // How often.
-        /// One time more.
+        // Mistakes in the number of attempts.
+        /// One attempt too many is made.
         RetriesOnceMore,
         /// The first attempt counts as a repetition.
         RetriesOnceLess,
         /// Attempts are not counted.
         CountsNothing,
 
-        // After which answers.
-        /// Without a word of the server.
+        // Mistakes about the answers after which another attempt is made.
+        /// Another attempt is made even if the server does not ask for it.
         RetriesInSilence,
-        /// After any status.
+        /// Another attempt is made after any status.
         RetriesAnyStatus,
-        /// After 429 alone.
+        /// Another attempt is made only after 429.
         OnlyTooManyRequests,
-        /// After what is above 500.
+        /// Status 500 itself is left out.
         AboveFiveHundred,
-        /// A date is understood as now.
+        /// A date is read as "now".
         DateIsNow,
-        /// Fewer seconds than none are not understood.
+        /// A negative number of seconds is ignored.
         NegativeIsNone,
 
-        // After which failures.
-        /// Writes as well.
+        // Mistakes about the failures after which another attempt is made.
+        /// Writes are repeated as well.
         WritesAreRepeated,
-        /// Streams as well.
+        /// Streams are repeated as well.
         StreamsAreRepeated,
-        /// A watch whose time ran out is not begun again.
+        /// A watch that timed out is not repeated.
         WatchTimesOut,
-        /// A read whose time ran out is.
+        /// A read that timed out is repeated.
         ReadTimesOut,
-        /// A server that does not listen is asked again.
+        /// A request to a server that refuses connections is repeated.
         RefusedIsRepeated,
-        /// A watch over a connection that was lost is begun again.
+        /// A watch over a lost connection is repeated.
         LostWatchIsRepeated,
-        /// A server that cannot be trusted is asked again.
+        /// A request to an untrusted server is repeated.
         UntrustedIsRepeated,
 
-        // How long it waits.
-        /// The server's delay does not count.
+        // Mistakes in the pauses.
+        /// The server's delay is ignored.
         IgnoresDelay,
-        /// Seconds are milliseconds.
+        /// Seconds are taken for milliseconds.
         Milliseconds,
-        /// Fewer seconds than none are as many.
+        /// A negative number of seconds counts as the positive number.
         NegativeWaits,
-        /// The first delay stays.
+        /// Later pauses are as long as the first one.
         KeepsFirstDelay,
-        /// After a failure it does not wait.
+        /// There is no pause after a failure.
         FailureWaitsForNothing,
-        /// Before the first attempt it does not wait.
+        /// There is no pause before the first attempt.
         NoFirstPause,
-        /// It sends at once, before the last answer is closed.
+        /// The next attempt is sent at once, before the last answer is closed.
         SendsAtOnce,
-        /// Seconds are days.
+        /// Seconds are taken for days.
         Days,
 
-        // What comes of it.
-        /// A watch that cannot begin has failed.
+        // Mistakes in the result.
+        /// A watch that cannot begin counts as failed.
         WatchFails,
-        /// A watch that nobody listens to has ended.
+        /// A watch whose server refuses connections counts as ended.
         WatchHidesRefusal,
-        /// A failure is told twice.
+        /// The same failure is reported twice.
         SaysItTwice,
-        /// An answer does not make good what failed before.
+        /// A failure counts even after a later answer.
         FailureOutlivesAnswer,
 
-        // Turns at the limiter.
-        /// The first attempt takes none.
+        // Mistakes in the turns at the limiter.
+        /// The first attempt takes no turn.
         NoFirstTurn,
-        /// That of a watch takes one.
+        /// The first attempt of a watch takes a turn.
         WatchTakesATurn,
-        /// Repetitions take none.
+        /// Repetitions take no turn.
         NoTurnAgain,
-        /// They take it before the pause.
+        /// Repetitions take their turn before the pause.
         TurnBeforePause,
 
-        // What it says.
-        /// Attempts are counted from nothing.
+        // Mistakes in the reports.
+        /// Attempts are counted from zero.
         CountsFromNothing,
-        /// The first cause is told for ever.
+        /// The first cause is reported for all attempts.
         FirstCause,
-        /// Nobody is told of another attempt.
+        /// Another attempt is not reported.
         SaysNothing,
-        /// The delay is not told.
+        /// The delay is not reported.
         SaysNoDelay,
-        /// Nothing is wrong: the rules that the mistakes are made in.
+        /// No mistake: the rules in which the mistakes are made.
         Nothing,
     }
 }

@@ -1,16 +1,16 @@
 //! The REST request: recorded URLs of the reference, replayed on the builder, and the page of calls.
 //!
-//! The rules of a call are a machine without IO. A scenario gives a client a server that does as it
-//! is told, and notes what it sees; so a bug of the client shows as well as one of the rules. The
-//! rules are held against themselves, said once more, on calls that are made up (`op.rs`), and in
-//! every state that a few calls, their limiter and their servers can reach (`states`).
+//! The rules of a call are a machine without IO. A scenario gives a client a server that follows a
+//! script, and notes everything that the server sees, so a bug of the client shows as well as a bug
+//! of the rules. The rules are compared with a second statement of them on made-up calls (`op.rs`),
+//! and in every state that a few calls, their limiter and their servers can reach (`states`).
 //!
 //! | promise | invariant | scenario | a mutant that breaks it |
 //! |---|---|---|---|
 //! | no more attempts than allowed | `attempts_are_bounded` | `every_answer`, `fails_until_the_last` | `retries_once_more`, `counts_nothing` |
 //! | all of them are alike | `attempts_are_equal` | `every_answer`, `two_of_one_request` | |
 //! | a write is not sent again in doubt | `writes_are_sent_once` | `every_failure` | `writes_are_repeated` |
-//! | what may help is tried again | `repeats_what_may_help` | `every_answer`, `host_is_left_alone`, `states_of_failures` | `lost_is_final`, `date_is_now` |
+//! | an attempt that may help is made | `repeats_what_may_help` | `every_answer`, `host_is_left_alone`, `states_of_failures` | `lost_is_final`, `date_is_now` |
 //! | servers are left alone for as long as they say | `pauses_are_kept` | `host_is_left_alone` | `adds_delays`, `ignores_delay` |
 //! | calls take turns | `turns_are_taken` | `two_take_turns` | `no_turn_again` |
 //! | no more often than the limiter says | `the_limiter_keeps_its_rate` | `two_take_turns`, `cancelled_before_its_turn`, `states_of_turns` | |
@@ -53,7 +53,7 @@ pub struct Request;
 type Event = EventOf<Request>;
 type History = HistoryOf<Request>;
 
-/// Why an invariant convicts nothing of its own.
+/// The reason why an invariant convicts no mutant of its own.
 const OF_THE_CLIENT: &str = "it is of the client, whose bugs are on the page `client`: the rules \
                              know no attempt, no answer and no token";
 

@@ -1,4 +1,4 @@
-//! The bugs: one changed line each, in the rules written down again.
+//! The bugs: one changed line each, in a second implementation of the rules.
 
 use super::Request;
 use super::mistaken::Mistake::{self, *};

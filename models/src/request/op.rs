@@ -1,5 +1,5 @@
-//! Calls and what becomes of their attempts, and the property that the rules of the client agree
-//! with those that are said once more.
+//! Calls and the outcomes of their attempts, and the property that the rules of the client agree
+//! with the second statement of them.
 
 use std::time::Duration;
 
@@ -12,24 +12,24 @@ use seatrial_core::request::{Execution, Mode, TransportError, Want};
 use super::rule::{After, FAILURES, Failed, Outcome, Verdict, Way, verdict};
 use crate::single_step::HandClock;
 
-/// A call, and how its attempts end; those that are not named are answered.
+/// A call and the outcomes of its attempts; further attempts are answered.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Op {
     /// How it is made.
     pub way: Way,
-    /// How its attempts end.
+    /// The outcomes of its attempts.
     pub outcomes: Vec<Outcome>,
 }
 
 /// Makes calls by the rules that ship.
 ///
 /// # Panics
-/// If they differ from those that are said once more.
+/// If they differ from the second statement of the rules.
 pub fn check(ops: &[Op]) {
     check_on(ops, Boxed(Box::new(Execution::new(Mode::Whole, true, 0))));
 }
 
-/// As [`check`], by rules that others may have taken the place of.
+/// As [`check`], with rules in place of those that ship.
 ///
 /// # Panics
 /// As [`check`].
@@ -62,7 +62,7 @@ impl Rules<'_> {
         }
     }
 
-    /// Leads a call through its first turn and pause.
+    /// Takes a call through its first turn and pause.
     fn begin(&mut self, way: Way) {
         let Way { mode, reads, max } = way;
         let mut want = self.want(Call::Begin(Begin { mode, reads, max_retries: max }));
@@ -127,7 +127,7 @@ impl Rules<'_> {
     }
 }
 
-/// Reads calls from the bytes of a fuzzer; every input means something.
+/// Reads calls from the bytes of a fuzzer; every input is valid.
 pub fn decode(bytes: &[u8]) -> Vec<Op> {
     let mut bytes = bytes.iter().copied();
     std::iter::from_fn(|| decode_op(&mut bytes)).collect()

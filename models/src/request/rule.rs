@@ -1,4 +1,4 @@
-//! The rules of a call, said once more: what an attempt's outcome means for it.
+//! The rules of a call, stated a second time: what follows from the outcome of an attempt.
 
 use std::time::Duration;
 
@@ -15,12 +15,12 @@ pub struct Way {
     pub max: u32,
 }
 
-/// What a server says about when to come again.
+/// The header of a server that says when to come again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum After {
-    /// Nothing.
+    /// There is no header.
     Silent,
-    /// A date, which is not understood.
+    /// A date, which is ignored.
     Date,
     /// A number of seconds, perhaps negative.
     Seconds(i8),
@@ -46,21 +46,21 @@ pub enum Outcome {
     Fails(TransportKind),
 }
 
-/// What follows.
+/// The consequence of an outcome.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// Another attempt, after so long at least.
+    /// Another attempt follows, after at least this long.
     Again(Duration),
-    /// The answer counts.
+    /// The call ends with the answer.
     Answer,
-    /// The failure counts.
+    /// The call ends with the failure.
     Failure,
     /// The result is a watch that has ended.
     EndedWatch,
 }
 
-/// Every kind of failure, with the modes in which another attempt may help: of reads that want the
-/// whole answer, and of watches (`election:RQ-66`).
+/// Every kind of failure, with two flags that tell whether another attempt may help: for reads that
+/// want the whole answer, and for watches (`election:RQ-66`).
 pub const FAILURES: [(TransportKind, bool, bool); 7] = [
     (TransportKind::Refused, false, false),
     (TransportKind::Reset, true, true),
@@ -71,7 +71,8 @@ pub const FAILURES: [(TransportKind, bool, bool); 7] = [
     (TransportKind::Other, false, false),
 ];
 
-/// Decides (`election:RQ-64`, `RQ-101`); `attempts` counts the one that ended so.
+/// Returns what follows (`election:RQ-64`, `RQ-101`); `attempts` includes the attempt that ended
+/// so.
 pub fn verdict(way: Way, attempts: u32, outcome: Outcome) -> Verdict {
     let left = attempts <= way.max;
     match outcome {
@@ -99,10 +100,10 @@ pub fn verdict(way: Way, attempts: u32, outcome: Outcome) -> Verdict {
     }
 }
 
-/// What failed in a call: the last attempt, and one before (`election:RQ-68`).
+/// The failures of a call: of the last attempt, and of an earlier one (`election:RQ-68`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Failed {
-    /// How the last attempt failed, unless it was answered.
+    /// The failure of the last attempt, unless it was answered.
     pub last: Option<TransportKind>,
     earlier: Option<TransportKind>,
 }
@@ -117,7 +118,7 @@ impl Failed {
         };
     }
 
-    /// Returns what is told beside the last failure: an earlier one that is another.
+    /// Returns the earlier failure that is reported beside the last one, if it is of another kind.
     pub fn previous(&self) -> Option<TransportKind> {
         self.earlier.filter(|earlier| Some(*earlier) != self.last)
     }

@@ -1,5 +1,5 @@
-//! What comes from outside, as bytes of any kind: parts of an address, answers, watches, and the
-//! header that says when to come again. The properties that fuzzers feed.
+//! Input from outside, as arbitrary bytes: parts of an address, answers, watches, and the header
+//! that says when to come again. These are the properties that fuzzers feed.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use seatrial_core::request::{
 use seatrial_core::runtime::{Runtime, System};
 use serde_json::Value;
 
-/// Splits bytes into at most `most` lines of text; the rest is no text.
+/// Splits off at most `most` lines of text; returns them and the remaining bytes.
 fn lines(bytes: &[u8], most: usize) -> (Vec<String>, &[u8]) {
     let (mut rest, mut lines) = (bytes, Vec::new());
     while lines.len() < most {
@@ -22,12 +22,12 @@ fn lines(bytes: &[u8], most: usize) -> (Vec<String>, &[u8]) {
     (lines, rest)
 }
 
-/// Builds an address of lines: namespace, resource, name, subresource, prefix, suffix, a parameter,
-/// a URI.
+/// Builds an address from lines: namespace, resource, name, subresource, prefix, suffix, a
+/// parameter, a URI.
 ///
 /// # Panics
-/// If a part changes how many segments the path has, or the address is another one the second time,
-/// or what it says of its parameters does not come back.
+/// If a part changes the number of segments of the path, if the address differs the second time, or
+/// if its parameters cannot be read back.
 pub fn check_url(bytes: &[u8]) {
     let parts = lines(bytes, 9).0;
     let [namespace, resource, name, sub, prefix, suffix, key, value, uri] = &parts[..] else {
@@ -57,7 +57,7 @@ pub fn check_url(bytes: &[u8]) {
     }
 }
 
-/// A server that says one thing.
+/// A server that always gives the same answer.
 struct Says {
     status: u16,
     headers: Headers,
@@ -93,11 +93,11 @@ fn cut(bytes: &[u8], length: usize) -> Vec<Vec<u8>> {
     bytes.chunks(length.max(1)).map(<[u8]>::to_vec).collect()
 }
 
-/// Reads an answer: two bytes for its status and the length of its chunks; lines for when to come
-/// again, for its type and for a warning; then the body.
+/// Reads an answer: two bytes for its status and the length of its chunks; lines for the time to
+/// come again, for its type and for a warning; then the body.
 ///
 /// # Panics
-/// If a body is not what was sent, or an answer means something else than its status says.
+/// If a body differs from the one that was sent, or an answer does not mean what its status says.
 pub fn check_answer(bytes: &[u8]) {
     let (&[status, length], rest) = bytes
         .split_at_checked(2)
@@ -140,10 +140,10 @@ fn check_json(reply: &Reply) {
     }
 }
 
-/// Reads when to come again.
+/// Reads the header that says when to come again.
 ///
 /// # Panics
-/// If a call waits for anything but the seconds that are written there.
+/// If a call waits for another time than the seconds that are written there.
 pub fn check_retry_after(text: &str) {
     let mut execution = Execution::new(Mode::Whole, false, 1);
     match execution.answered(429, Some(text)) {
@@ -179,8 +179,8 @@ fn events(chunks: Vec<Vec<u8>>) -> Vec<WatchEvent<Value>> {
 /// Reads a watch: a byte for the length of its chunks, then its bytes.
 ///
 /// # Panics
-/// If its events depend on how it is cut, or something comes after an error, or an event comes that
-/// nobody sent.
+/// If its events depend on the cuts between chunks, if an event comes after an error, or if there
+/// are more events than lines.
 pub fn check_watch(bytes: &[u8]) {
     let (length, body) = bytes.split_first().map_or((1, bytes), |(first, rest)| (*first, rest));
     let told = events(cut(body, length.into()));

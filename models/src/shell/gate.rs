@@ -1,46 +1,46 @@
-//! Rules that are as small as can be and wait, wake and panic.
+//! The smallest rules that wait, wake and panic.
 
 use seatrial_core::machine::{Channel, Cx, Operation, Step};
 
-/// Items without a name, until it is shut.
+/// A count of items, and whether the gate is shut.
 #[derive(Debug, Default)]
 pub(super) struct Gate {
     items: u32,
-    /// How many were put in, and how many of them were taken.
+    /// How many items were put in, and how many of them were taken.
     put: u32,
     taken: u32,
     is_shut: bool,
 }
 
-/// Where takers sleep.
+/// The channel on which takers sleep.
 pub(super) const TAKERS: Channel = 0;
-/// Where those sleep who hand an item over.
+/// The channel on which callers sleep that hand an item over.
 pub(super) const GIVERS: Channel = 1;
 
 /// Puts items in.
 #[derive(Clone, Debug)]
 pub(super) struct Put {
     pub(super) count: u32,
-    /// Panics when all is done, as a key does that is dropped.
+    /// Whether it panics after all is done, as the drop of a key may.
     pub(super) panics: bool,
 }
 
-/// Takes an item, waiting for one; false once it is shut and there is none.
+/// Takes an item, and waits for one; false once the gate is shut and empty.
 #[derive(Clone, Debug)]
 pub(super) struct Take {
-    /// Panics beside an item, before it takes that, as a key does that is compared.
+    /// Whether it panics if there is an item, before it takes it, as a comparison of keys may.
     pub(super) panics: bool,
 }
 
-/// Puts an item in and waits until as many were taken as are in before it, and itself: a step that
-/// wakes somebody and waits.
+/// Puts an item in, and waits until this item and all items before it have been taken: a step that
+/// wakes a sleeper and waits.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Hand {
-    /// How many there were with it; `None` before its first step.
+    /// The number of items put in so far, including this one; `None` before its first step.
     pub(super) number: Option<u32>,
 }
 
-/// Lets nobody wait any more.
+/// Shuts the gate: no call waits any more.
 #[derive(Clone, Debug)]
 pub(super) struct Shut;
 

@@ -1,4 +1,4 @@
-//! What the shell promises, as checks of what calls have said.
+//! The promises of the shell, as checks of the notes of calls.
 
 use std::collections::BTreeSet;
 
@@ -72,7 +72,7 @@ fn callers_are_not_hurt(history: &History) -> Checked {
     }
 }
 
-/// Looks at the tasks that are polled by hand: they sleep once they have asked.
+/// Looks at the tasks that are polled by hand: they sleep once they have made their call.
 fn first_come_first_woken(history: &History) -> Checked {
     let mut line = Vec::new();
     for (number, event) in history.events.iter().enumerate() {
@@ -93,7 +93,7 @@ fn first_come_first_woken(history: &History) -> Checked {
     Ok(())
 }
 
-/// For how many sleepers there may always be memory.
+/// The number of sleepers for which memory may always be reserved.
 const FEW: u64 = 64;
 
 fn memory_returns(history: &History) -> Checked {

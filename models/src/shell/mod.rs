@@ -1,14 +1,15 @@
-//! The page of the shell: the monitor in which every part's rules run, over rules as small as can be.
+//! The page of the shell: the monitor in which the rules of every part run, here with the smallest
+//! possible rules.
 //!
-//! The pages of the parts change rules and keep the shell. Here the rules stay and the shell changes:
-//! a mutant is a shell of its own, which makes one of the mistakes that ours once made. Foreign code
-//! panics, in a step and in a waker, and tasks are polled for nothing.
+//! The pages of the parts change the rules and keep the shell. This page keeps the rules and
+//! changes the shell: each mutant is another shell, with a mistake that ours once had. Foreign code
+//! panics in a step and in a waker, and tasks are polled without a wake-up.
 //!
 //! | promise | invariant | scenario | a mutant that breaks it |
 //! |---|---|---|---|
-//! | nobody sleeps beside an item, or after the end | `nobody_sleeps_on` | `step_panics`, `woken_taker_panics`, `handed_over`, `waker_panics`, `waker_panics_at_the_end` | `panic_loses_wakes`, `panic_swallows_a_wake_up`, `wait_loses_wakes`, `waker_stops_those_behind_it` |
+//! | no call sleeps while there is an item, or after the end | `nobody_sleeps_on` | `step_panics`, `woken_taker_panics`, `handed_over`, `waker_panics`, `waker_panics_at_the_end` | `panic_loses_wakes`, `panic_swallows_a_wake_up`, `wait_loses_wakes`, `waker_stops_those_behind_it` |
 //! | a waker that panics hurts no caller | `callers_are_not_hurt` | `waker_panics` | `waker_panics_into_the_caller` |
-//! | who came first is woken first | `first_come_first_woken` | `polled_for_nothing`, `given_up_between` | `poll_goes_to_the_end`, `newest_is_woken` |
+//! | the first sleeper is woken first | `first_come_first_woken` | `polled_for_nothing`, `given_up_between` | `poll_goes_to_the_end`, `newest_is_woken` |
 //! | sleepers that are gone take no memory | `memory_returns` | `many_sleep_once`, `many_leave_one` | `memory_stays` |
 
 mod gate;
@@ -32,11 +33,11 @@ pub struct Shell;
 
 type History = HistoryOf<Shell>;
 
-/// The question which shell is tried.
+/// Asks which shell is tried.
 #[derive(Clone, Copy, Debug)]
 pub struct Which;
 
-/// Knows which shell is tried: one that makes a mistake; `None` stands for the one that ships.
+/// Knows which shell is tried: one with this mistake, or the one that ships for `None`.
 #[derive(Clone, Copy, Debug)]
 pub struct Tried(pub Option<Mistake>);
 

@@ -1,4 +1,4 @@
-//! The bugs: one changed line each, in a shell as one first writes it.
+//! The bugs: one changed line each, in a naive shell.
 
 use super::reference::Mistake::{self, *};
 use super::{Shell, Tried};

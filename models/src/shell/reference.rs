@@ -1,4 +1,4 @@
-//! A shell as one first writes it, for tasks alone, with the mistakes that one makes in it.
+//! A naive shell, only for tasks, with the mistakes that are easily made in it.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -14,28 +14,28 @@ use crate::trial::mistakes;
 mistakes! {
     /// One changed line.
     pub enum Mistake {
-        /// A step that panics wakes nobody, although it has named whom to wake.
+        /// A step that panics wakes no sleeper, although it has named sleepers to wake.
         PanicLosesWakes,
-        /// A call that was woken and panics leaves its wake-up to nobody.
+        /// If a woken call panics, its wake-up is lost.
         PanicSwallowsAWakeUp,
-        /// A waker that panics keeps those behind it from being woken.
+        /// If a waker panics, the sleepers behind it are not woken.
         WakerStopsThoseBehindIt,
-        /// The panic of a waker goes on in the call that woke it.
+        /// The panic of a waker reaches the call that woke it.
         WakerPanicsIntoTheCaller,
-        /// A call that is polled for nothing stands at the end of the line again.
+        /// A call that is polled without a wake-up moves to the end of the line.
         PollGoesToTheEnd,
-        /// Who came last is woken first.
+        /// The newest sleeper is woken first.
         NewestIsWoken,
-        /// A step that waits wakes nobody, although it has named whom to wake.
+        /// A step that waits wakes no sleeper, although it has named sleepers to wake.
         WaitLosesWakes,
-        /// What many sleepers took is kept.
+        /// The memory of many sleepers is kept.
         MemoryStays,
     }
 }
 
 use Mistake::*;
 
-/// Rules under a lock, and the tasks that sleep.
+/// Rules behind a lock, and the tasks that sleep.
 pub(super) struct Reference<R: Runtime> {
     runtime: R,
     inside: R::Mutex<Inside>,
@@ -44,7 +44,7 @@ pub(super) struct Reference<R: Runtime> {
 
 struct Inside {
     gate: Gate,
-    /// Who sleeps on each channel, with their tickets, which rise.
+    /// The sleepers of each channel with their tickets, which increase.
     lines: [VecDeque<(u64, Waker)>; 2],
     tickets: u64,
 }
@@ -52,7 +52,7 @@ struct Inside {
 const CHANNELS: [Channel; 2] = [TAKERS, GIVERS];
 
 impl Inside {
-    /// Takes a call out of its line; false if it is out of it.
+    /// Removes a call from its line; false if it was not there.
     fn leave(&mut self, (on, ticket): Place) -> bool {
         let line = &mut self.lines[usize::from(on)];
         let before = line.len();
@@ -95,12 +95,12 @@ impl<R: Runtime> Reference<R> {
         Call { shell: self, op, place: None }
     }
 
-    /// Returns for how many sleepers there is memory.
+    /// Returns the number of sleepers for which memory is reserved.
     pub(super) fn seats(&self) -> usize {
         self.runtime.lock(&self.inside).lines.iter().map(VecDeque::capacity).sum()
     }
 
-    /// Unlocks, and wakes the longest sleepers.
+    /// Unlocks, and wakes the sleepers that have slept longest.
     fn unlock(&self, mut inside: GuardOf<'_, R, Inside>, wakes: Wakes) {
         let mut woken = Vec::new();
         for (on, line) in CHANNELS.into_iter().zip(&mut inside.lines) {
@@ -136,7 +136,7 @@ impl<R: Runtime> Reference<R> {
 pub(super) struct Call<'a, O: Operation<Gate>, R: Runtime> {
     shell: &'a Reference<R>,
     op: O,
-    /// Where it sleeps; one that was woken keeps it until it has looked.
+    /// Its place in the line; a woken call keeps it until its next poll.
     place: Option<Place>,
 }
 
@@ -183,7 +183,7 @@ impl<O: Operation<Gate>, R: Runtime> Future for Call<'_, O, R> {
     }
 }
 
-/// Gives the call up, and leaves its wake-up to another.
+/// Gives up the call, and passes its wake-up on to another.
 impl<O: Operation<Gate>, R: Runtime> Drop for Call<'_, O, R> {
     fn drop(&mut self) {
         let Some(mine) = self.place.take() else { return };

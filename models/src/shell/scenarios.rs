@@ -25,7 +25,7 @@ fn first(history: &History, label: &str) -> Option<usize> {
     history.events.iter().position(|event| event.noted(label).is_some())
 }
 
-/// Counts the notes with this label before the first of another.
+/// Counts the notes with this label before the first note with another label.
 fn before(history: &History, label: &str, other: &str) -> usize {
     let end = first(history, other).unwrap_or(0);
     history.events[..end].iter().filter(|event| event.noted(label).is_some()).count()
@@ -48,7 +48,7 @@ impl Scenario<Shell> for StepPanics {
         stage.join(takers);
     }
 
-    /// Both have begun to take, and neither has taken.
+    /// Both takers have begun, and neither has taken an item.
     fn reaches(history: &History) -> bool {
         before(history, "takes", "panicked") == 2 && before(history, "took", "panicked") == 0
     }
@@ -71,13 +71,13 @@ impl Scenario<Shell> for WokenTakerPanics {
         stage.join(takers);
     }
 
-    /// Both have begun to take, and neither has taken.
+    /// Both takers have begun, and neither has taken an item.
     fn reaches(history: &History) -> bool {
         before(history, "takes", "panicked") == 2 && before(history, "took", "panicked") == 0
     }
 }
 
-/// A step wakes a task and waits for what that does.
+/// A step wakes a task, and waits until that task has taken the item.
 struct HandedOver;
 
 impl Scenario<Shell> for HandedOver {
@@ -124,7 +124,7 @@ impl Scenario<Shell> for WakerPanics {
     }
 }
 
-/// The end of all wakes a task whose waker panics, and another behind it.
+/// The end wakes a task whose waker panics, and another task behind it.
 struct WakerPanicsAtTheEnd;
 
 impl Scenario<Shell> for WakerPanicsAtTheEnd {
@@ -166,7 +166,7 @@ impl Scenario<Shell> for PolledForNothing {
         two.poll();
     }
 
-    /// It is polled twice before it is woken.
+    /// The first task is polled twice before a task is woken.
     fn reaches(history: &History) -> bool {
         before(history, "polls", "rings") == 3
     }
@@ -199,10 +199,10 @@ impl Scenario<Shell> for GivenUpBetween {
     }
 }
 
-/// More than a line keeps room for.
+/// More sleepers than a line keeps room for.
 const MANY: u64 = 70;
 
-/// Many tasks sleep, and none do afterwards.
+/// Many tasks sleep, and later none of them does.
 struct ManySleepOnce;
 
 impl Scenario<Shell> for ManySleepOnce {
@@ -222,7 +222,7 @@ impl Scenario<Shell> for ManySleepOnce {
     }
 }
 
-/// Many tasks sleep, and one of them sleeps on.
+/// Many tasks sleep, and one of them goes on sleeping.
 struct ManyLeaveOne;
 
 impl Scenario<Shell> for ManyLeaveOne {

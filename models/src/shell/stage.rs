@@ -1,4 +1,4 @@
-//! The shell that is tried, and calls on it that say what they do.
+//! The shell that is tried, and calls on it that note their actions.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -14,7 +14,7 @@ use super::reference::Reference;
 use super::{Shell, Which};
 use crate::trial::World;
 
-/// What ships, or something broken.
+/// The shell that ships, or a broken one.
 enum Tried<R: Runtime> {
     Ships(Monitor<Gate, R>),
     Broken(Reference<R>),
@@ -38,7 +38,7 @@ impl<R: Runtime> Tried<R> {
     }
 }
 
-/// What every scenario needs.
+/// The stage of every scenario.
 pub(super) struct Stage<R: Runtime> {
     world: World<R, Shell>,
     tried: Arc<Tried<R>>,
@@ -136,7 +136,7 @@ impl<R: Runtime> Stage<R> {
         self.world.note(if an_item { "took" } else { "ended" }, number);
     }
 
-    /// Begins to take an item as a task that is polled by hand.
+    /// Begins to take an item, as a task that is polled by hand.
     pub(super) fn single_step(&self, number: u64, panics: bool) -> ByHand<'_, R> {
         let bell = Bell { world: self.world.clone(), number, panics };
         let (call, waker) = (self.tried.call_async(TAKES), Waker::from(Arc::new(bell)));
@@ -146,7 +146,7 @@ impl<R: Runtime> Stage<R> {
         task
     }
 
-    /// Says for how many sleepers there is memory.
+    /// Notes the number of sleepers for which memory is reserved.
     pub(super) fn count_seats(&self) {
         let seats = match &*self.tried {
             Tried::Ships(monitor) => monitor.seats(),
@@ -185,7 +185,7 @@ pub(super) struct ByHand<'a, R: Runtime> {
 }
 
 impl<R: Runtime> ByHand<'_, R> {
-    /// Polls it, if it is not over.
+    /// Polls the task, if it is not over.
     pub(super) fn poll(&mut self) {
         let Some(call) = &mut self.call else { return };
         self.stage.world.note("polls", self.number);
@@ -195,9 +195,9 @@ impl<R: Runtime> ByHand<'_, R> {
         }
     }
 
-    /// Gives it up.
+    /// Gives up the call.
     pub(super) fn give_up(self) {
-        self.stage.took(self.number, false); // before: its place is another's from then on
+        self.stage.took(self.number, false); // before: the next call may get its place
         drop(self.call);
     }
 }

@@ -1,4 +1,4 @@
-//! What requests are on the wire.
+//! Requests on the wire.
 
 pub mod address;
 pub mod client;

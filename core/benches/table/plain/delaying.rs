@@ -1,6 +1,6 @@
 //! The delaying queue: a binary heap of times, and a map that finds an item's place in it.
 //!
-//! The reference hands items over to a thread; here the caller inserts them, which is less work.
+//! The reference passes items to a thread; here the caller inserts them, which is less work.
 
 use parking_lot::Mutex;
 use seatrial_core::runtime::Instant;
@@ -12,7 +12,7 @@ use crate::measure::Key;
 struct Entry {
     key: Key,
     ready_at: Instant,
-    /// Where the entry stands in the heap.
+    /// The place of the entry in the heap.
     index: usize,
 }
 

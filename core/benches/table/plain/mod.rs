@@ -1,7 +1,7 @@
 //! The reference's own algorithms: plain containers under one lock.
 //!
-//! They hash as ours do. Rows may be measured once more with SipHash, which is what the containers
-//! of the standard library do unless they are told otherwise.
+//! They use the same hash function as ours. Rows may be measured a second time with SipHash, the
+//! default of the standard library's containers.
 
 pub(crate) mod delaying;
 pub(crate) mod delta_fifo;
@@ -18,6 +18,6 @@ pub(crate) use foldhash::fast::RandomState as Same;
 
 pub(crate) use hashbrown::{HashMap, HashSet};
 
-/// How a plain container hashes.
+/// The hash function of a plain container.
 pub(crate) trait Hashing: BuildHasher + Default + Send + Sync {}
 impl<S: BuildHasher + Default + Send + Sync> Hashing for S {}

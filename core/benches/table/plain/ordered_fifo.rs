@@ -36,7 +36,7 @@ impl Plain {
         self.changed.notify_all();
     }
 
-    /// Hands out a list of one, and times it while the queue is long, as the reference does.
+    /// Hands out a list of one, and times it if the queue is long, as the reference does.
     pub(crate) fn pop<T>(&self, process: impl FnOnce(&[Delta]) -> T) -> (Vec<Delta>, T) {
         let mut inside = self.inside.lock();
         loop {
@@ -53,7 +53,7 @@ impl Plain {
         }
     }
 
-    /// Changes of different objects, up to a number of them.
+    /// Takes changes of different objects, up to a maximum.
     pub(crate) fn pop_batch<T, S: Hashing>(&self, process: impl FnOnce(&[Delta]) -> T) -> T {
         let mut inside = self.inside.lock();
         while inside.items.is_empty() {

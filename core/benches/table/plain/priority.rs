@@ -1,4 +1,5 @@
-//! The priority queue: a map of entries, a tree of the ready, a set of what is handed out.
+//! The priority queue: a map of entries, a tree of the ready ones, and a set of those in
+//! processing.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -8,7 +9,7 @@ use parking_lot::{Condvar, Mutex};
 use super::{HashMap, HashSet, Hashing};
 use crate::measure::Key;
 
-/// Where an entry stands in the tree.
+/// The place of an entry in the tree.
 type Place = (Reverse<i32>, u64);
 
 #[derive(Default)]

@@ -63,7 +63,7 @@ fn the_reason_that_came_first_stays() {
     cancelled.cancel();
     let expired = root.child_with_deadline(at(1));
     runtime.advance(SECOND);
-    root.cancel(); // nobody has looked at `expired` since its deadline
+    root.cancel(); // no one has looked at `expired` since its deadline
     runtime.advance(10 * SECOND);
     assert_eq!(cancelled.reason(), Some(Reason::Cancelled));
     assert_eq!(expired.reason(), Some(Reason::DeadlineExceeded));

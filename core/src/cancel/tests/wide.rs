@@ -1,4 +1,4 @@
-//! Trees of many tokens: who is woken, what is locked, what is kept.
+//! Trees of many tokens: which sleepers wake, which locks are taken, and which memory is kept.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;

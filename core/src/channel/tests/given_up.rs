@@ -54,7 +54,7 @@ fn a_dropped_send_sends_nothing_and_a_dropped_select_takes_nothing() {
     assert_eq!(receiver.try_recv(), Err(NotReceived::Unready));
 }
 
-/// Its sender has gone on, so it is not lost.
+/// The sender has continued, so the message is not lost.
 #[test]
 fn what_was_handed_to_a_task_that_is_dropped_is_received_by_the_next() {
     let (sender, receiver) = bounded(&System::new(), 0);
@@ -77,7 +77,7 @@ fn what_was_handed_to_a_task_that_is_dropped_is_received_by_the_next() {
     assert_eq!(poll(other.as_mut(), &bell), Poll::Ready(Ok(3)), "somebody waited already");
 }
 
-/// One sender's messages stay in their order, also if both come back.
+/// The messages of one sender keep their order, even if both come back.
 #[test]
 fn what_two_dropped_tasks_had_comes_in_the_order_in_which_it_was_sent() {
     let (sender, receiver) = bounded(&System::new(), 0);

@@ -1,4 +1,4 @@
-//! What one thread can see, and a few that need two.
+//! Behaviour that one thread can see, and some that needs two.
 
 mod given_up;
 
@@ -189,7 +189,7 @@ fn messages_are_dropped_without_the_lock() {
     let (other, _others) = channels.bounded(3);
     probe.calls(move || _ = other.len());
     (0..3).for_each(|_| sender.send(message()).expect("there is room"));
-    drop(receiver); // they wait in vain
+    drop(receiver); // they would wait for ever
     drop(sender.send(message()));
     assert_eq!(probe.ends(), (6, 6));
 }

@@ -1,4 +1,4 @@
-//! Many items that are due together: no step does more than its part.
+//! Many items that are due together: no step adds more than its part.
 
 use super::*;
 use crate::machine::{AT_ONCE, Many, Step, UpTo};
@@ -10,7 +10,7 @@ const MANY: u32 = 3 * AT_ONCE as u32;
 
 type Large = ByHand<Delaying<u32>>;
 
-/// That many items, each due a nanosecond after the one before.
+/// Makes a queue with many items, each due a nanosecond after the one before.
 fn due(many: u32) -> Large {
     let mut queue = Large::new(Delaying::default());
     for key in 0..many {
@@ -20,7 +20,7 @@ fn due(many: u32) -> Large {
     queue
 }
 
-/// Steps a call until it is over; returns how often it gave the lock up.
+/// Steps a call until it is over; returns how often it released the lock.
 fn steps(queue: &mut Large, mut call: ShutDown<u32>) -> (usize, Vec<Vec<u32>>) {
     let mut times = 0;
     loop {

@@ -1,4 +1,4 @@
-//! What is merged, and what is not.
+//! Changes that are merged, and changes that are not.
 
 use super::*;
 

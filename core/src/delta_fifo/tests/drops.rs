@@ -1,4 +1,4 @@
-//! Keys and objects that ask their queue as they are dropped, from another thread.
+//! Keys and objects that call their queue from another thread when they are dropped.
 
 use super::*;
 use crate::runtime::probe::{Probe, Probing};
@@ -19,8 +19,8 @@ impl KnownObjects<Probing, Probing> for Known {
 
 type Queue = DeltaFifo<Probing, Probing, Known>;
 
-/// Makes a queue in which the objects 1 and 4 are pending, makes a call, and tells that whatever was
-/// dropped was dropped without the lock.
+/// Makes a queue in which the objects 1 and 4 are pending, makes a call, and checks that everything
+/// was dropped without the lock.
 fn nothing_is_dropped_under_the_lock(call: impl Fn(&Queue, &dyn Fn(u8) -> Probing)) {
     let (system, probe) = (System::new(), Arc::<Probe>::default());
     let intake = Intake::new(&system, |object: &Probing| Ok(object.clone()));

@@ -44,7 +44,7 @@ impl Store {
         Arc::new(Self(Mutex::new(objects.iter().map(|object| (object.0, *object)).collect())))
     }
 
-    /// What a consumer does with an entry.
+    /// Applies an entry to the store, as a consumer does.
     fn apply(&self, popped: &Popped<&'static str, Object>) {
         for delta in &popped.deltas {
             match delta {

@@ -15,7 +15,7 @@ fn a_closed_queue_is_drained_before_pop_ends() {
     queue.close();
     queue.close();
     assert!(queue.is_closed());
-    queue.update(("b", 1)).unwrap(); // closing does not gate writers
+    queue.update(("b", 1)).unwrap(); // closing does not stop writers
     assert_eq!(pop(&queue).key, "a");
     assert_eq!(pop(&queue).key, "b");
     assert_eq!(queue.pop(|_| ()).unwrap_err(), Closed);

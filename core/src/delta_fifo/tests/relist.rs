@@ -1,4 +1,4 @@
-//! A complete list against what is pending and known.
+//! A complete list compared with the pending and known objects.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -1,4 +1,4 @@
-//! Whom each call wakes, as data.
+//! The sleepers that each call wakes, as data.
 
 use super::*;
 use crate::machine::{Cx, Operation, Step, Wakes};
@@ -33,7 +33,7 @@ fn woken<O: Operation<Machine>>(machine: &mut Machine, mut op: O) -> (u16, u16) 
     (cx.wakes.get(POPPERS), cx.wakes.get(SYNC))
 }
 
-/// Pops an entry and ends its processing; returns whom that wakes.
+/// Pops an entry and ends its processing; returns the sleepers that this wakes.
 fn processed(machine: &mut Machine) -> (u16, u16) {
     assert_eq!(woken(machine, Pop), (0, 0), "a held step wakes nobody");
     woken(machine, Processed { requeue: None })

@@ -150,7 +150,7 @@ fn what_the_transformer_refuses_is_not_queued() {
     let refused = queue.add(("a", 13)).unwrap_err();
     assert_eq!(refused.to_string(), "transforming the object");
     assert!(matches!(queue.delete(("a", 13)), Err(EnqueueError::Transform(_))));
-    queue.delete(("unknown", 13)).unwrap(); // ignored, so it is of no interest
+    queue.delete(("unknown", 13)).unwrap(); // ignored, so its refusal does not matter
     assert!(queue.is_empty());
     assert!(queue.has_synced(), "a refusal by the transformer comes after the write");
 }

@@ -1,4 +1,4 @@
-//! Candidates that are tasks, on any executor and without a thread.
+//! Candidates that run as tasks, on any executor and without a thread.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use crate::runtime::Runtime;
 
 use super::{Candidate, CandidateSpec, EndWork, Inside, Renewed, Seen};
 
-/// As [`WatchCandidate`](super::WatchCandidate), awaited.
+/// As [`WatchCandidate`](super::WatchCandidate), for tasks.
 pub trait AsyncWatchCandidate<R: Runtime>: Send + Sync {
     /// Ends the watch when it drops.
     type Watching: Send;
 
-    /// Starts to watch the object of that name, hands its first state to `seen`, and returns; later
-    /// states follow from elsewhere. `None` if the token ended before.
+    /// Starts to watch the object of that name, passes its first state to `seen`, and returns.
+    /// Later states are passed on in the background. `None` if the token ended before.
     fn watch(
         &self,
         name: &ObjectName,
@@ -25,7 +25,7 @@ pub trait AsyncWatchCandidate<R: Runtime>: Send + Sync {
 }
 
 impl<S: AsyncObjectStore<CandidateSpec>, R: Runtime> Candidate<S, R> {
-    /// As [`run`](Self::run), awaited. A call that is under way when the token ends is dropped.
+    /// As [`run`](Self::run), for tasks. A call that is under way when the token ends is dropped.
     pub async fn run_async(&self, token: &CancelToken<R>, watch: &impl AsyncWatchCandidate<R>) {
         let inside = &self.inside;
         let Some(watching) = watch.watch(&inside.name, self.seen(), token).await else { return };

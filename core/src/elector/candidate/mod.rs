@@ -1,9 +1,9 @@
 //! Candidates of a coordinated election, in which the server chooses the holder
 //! (`election:LC-1` to `LC-9`).
 //!
-//! A candidate publishes an object that says who it is and which versions it runs, renews it every
-//! five minutes and whenever the server pings it. It never touches the lease; the elector of the
-//! same identity renews the lease once the server has named it
+//! A candidate publishes an object with its identity and versions, and renews it every five minutes
+//! and whenever the server pings it. It never touches the lease; the elector of the same identity
+//! renews the lease once the server has named it
 //! ([`Config::coordinated`](super::Config::coordinated)).
 
 mod awaited;
@@ -36,16 +36,16 @@ for_harness! {
 /// How often a candidate renews its object (`election:LC-5`).
 pub const RENEW_EVERY: Duration = Duration::from_secs(300);
 
-/// Takes every state of the candidate's object that a watch sees; `None` if there is none.
+/// Receives every state of the candidate's object that a watch sees; `None` if there is none.
 pub type Seen = Arc<dyn Fn(Option<Object<CandidateSpec>>) + Send + Sync>;
 
 /// Watches exactly one object (`election:LC-3`).
 pub trait WatchCandidate<R: Runtime>: Send + Sync {
-    /// Ends the watch when it drops, and waits until nothing of it runs any more.
+    /// Ends the watch when it drops, and waits until it has stopped completely.
     type Watching;
 
-    /// Starts to watch the object of that name, hands its first state to `seen`, and returns; later
-    /// states follow from elsewhere. `None` if the token ended before.
+    /// Starts to watch the object of that name, passes its first state to `seen`, and returns.
+    /// Later states are passed on in the background. `None` if the token ended before.
     fn watch(
         &self,
         name: &ObjectName,
@@ -54,7 +54,7 @@ pub trait WatchCandidate<R: Runtime>: Send + Sync {
     ) -> Option<Self::Watching>;
 }
 
-/// A candidate.
+/// A candidate of a coordinated election.
 pub struct Candidate<S, R: Runtime = System> {
     inside: Arc<Inside<S, R>>,
 }
@@ -66,18 +66,19 @@ struct Inside<S, R: Runtime> {
     spec: CandidateSpec,
     /// The object as the watch last saw it. It is copied before it is changed.
     cached: R::Mutex<Option<Object<CandidateSpec>>>,
-    /// The one thing there is to do.
+    /// Holds the only item: "renew the object".
     queue: LimitedQueue<(), R>,
     failed: Box<dyn Fn(&StoreError) + Send + Sync>,
 }
 
 impl<S: Send + Sync + 'static, R: Runtime> Candidate<S, R> {
-    /// Makes the candidate whose object has that name; its times are filled in as it renews.
+    /// Makes a candidate whose object has that name. It sets the times of the object when it
+    /// renews.
     pub fn new(runtime: &R, store: S, namespace: &str, name: &str, spec: CandidateSpec) -> Self {
         Self::reporting(runtime, store, namespace, name, spec, |_| {})
     }
 
-    /// As [`new`](Self::new); `failed` learns of every renewal that failed and will be retried.
+    /// As [`new`](Self::new); `failed` is called for every renewal that failed and will be retried.
     pub fn reporting(
         runtime: &R,
         store: S,
@@ -98,7 +99,7 @@ impl<S: Send + Sync + 'static, R: Runtime> Candidate<S, R> {
         Self { inside: Arc::new(inside) }
     }
 
-    /// Returns who takes note of what a watch sees.
+    /// Returns the function that takes the states of a watch.
     fn seen(&self) -> Seen {
         let inside = Arc::clone(&self.inside);
         Arc::new(move |object| inside.see(object))
@@ -106,8 +107,8 @@ impl<S: Send + Sync + 'static, R: Runtime> Candidate<S, R> {
 }
 
 impl<S: ObjectStore<CandidateSpec> + Sync, R: Runtime> Candidate<S, R> {
-    /// Publishes and renews the candidate's object until the token ends (`election:LC-4`). Runs
-    /// once: a candidate that was ended is not started again.
+    /// Publishes and renews the candidate's object until the token ends (`election:LC-4`). It runs
+    /// once: a candidate that has ended cannot be started again.
     pub fn run(&self, token: &CancelToken<R>, watch: &impl WatchCandidate<R>) {
         let inside = &self.inside;
         let Some(watching) = watch.watch(&inside.name, self.seen(), token) else { return };
@@ -120,7 +121,7 @@ impl<S: ObjectStore<CandidateSpec> + Sync, R: Runtime> Candidate<S, R> {
 }
 
 impl<S: Send + Sync + 'static, R: Runtime> Inside<S, R> {
-    /// Takes note of what the watch sees, and answers a ping (`election:LC-7`).
+    /// Stores the state that the watch sees, and answers a ping (`election:LC-7`).
     fn see(&self, object: Option<Object<CandidateSpec>>) {
         let pinged = object.as_ref().is_some_and(|object| object.content.is_pinged());
         let previous = std::mem::replace(&mut *self.runtime.lock(&self.cached), object);
@@ -143,7 +144,7 @@ impl<S: Send + Sync + 'static, R: Runtime> Inside<S, R> {
         }
     }
 
-    /// Returns what to send: the object as the watch last saw it, renewed, or a new one.
+    /// Returns the object to send: the last state from the watch, renewed, or a new object.
     fn renewed(&self) -> Renewed {
         let renew_time = Some(Timestamp::from(self.runtime.wall()));
         let cached = self.runtime.lock(&self.cached).clone();
@@ -160,15 +161,15 @@ impl<S: Send + Sync + 'static, R: Runtime> Inside<S, R> {
     }
 }
 
-/// What is to be sent.
+/// The object to send.
 enum Renewed {
     New(Object<CandidateSpec>),
     Seen(Object<CandidateSpec>),
 }
 
 impl<S: ObjectStore<CandidateSpec> + Sync, R: Runtime> Inside<S, R> {
-    /// Creates or renews the object (`election:LC-6`). One that the watch has not seen change yet
-    /// gives a conflict, and is retried.
+    /// Creates or renews the object (`election:LC-6`). If the watch is behind, this gives a
+    /// conflict and is retried.
     fn ensure(&self) -> Result<(), StoreError> {
         match self.renewed() {
             Renewed::New(object) => self.store.create(&object, Call::default())?,

@@ -7,18 +7,18 @@ use crate::elector::record::{Name, Timestamp};
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct CandidateSpec {
-    /// `leaseName`: the lease that it wants.
+    /// `leaseName`: the lease that the candidate competes for.
     pub lease: Name,
-    /// `pingTime`: when the server last asked whether it is there. The candidate never clears it,
-    /// else the server could not tell who has answered.
+    /// `pingTime`: when the server last pinged the candidate. The candidate never clears it,
+    /// because the server needs it to see who has answered.
     pub ping_time: Option<Timestamp>,
-    /// `renewTime`: when the candidate last said so.
+    /// `renewTime`: when the candidate last answered.
     pub renew_time: Option<Timestamp>,
     /// `binaryVersion`.
     pub binary_version: Name,
     /// `emulationVersion`.
     pub emulation_version: Name,
-    /// `strategy`: how it wants the holder to be chosen.
+    /// `strategy`: how the candidate wants the holder to be chosen.
     pub strategy: Name,
 }
 
@@ -34,8 +34,8 @@ setters! {
 }
 
 impl CandidateSpec {
-    /// Tells whether the server waits for an answer. A candidate that never renewed is older than
-    /// any ping (`election:LC-7`).
+    /// Tells whether the server waits for an answer. A candidate that never renewed has not
+    /// answered any ping (`election:LC-7`).
     #[must_use]
     pub fn is_pinged(&self) -> bool {
         self.ping_time.is_some_and(|ping| self.renew_time.is_none_or(|renewed| renewed < ping))

@@ -1,5 +1,4 @@
-//! How a server chooses the holder, for simulations and for servers of one's own
-//! (`election:LC-8`).
+//! How a server chooses the holder, for simulations and your own servers (`election:LC-8`).
 
 use std::cmp::Ordering;
 
@@ -7,22 +6,22 @@ use crate::elector::record::{Name, Record, Timestamp};
 
 use super::CandidateSpec;
 
-/// The name of the one strategy.
+/// The name of the only strategy.
 pub const OLDEST_EMULATION_VERSION: &str = "OldestEmulationVersion";
 
 /// A candidate as the server sees it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Applicant {
-    /// Who applies.
+    /// The identity of the candidate.
     pub identity: Name,
     /// When its object was created.
     pub created: Timestamp,
-    /// What it published.
+    /// The spec that the candidate published.
     pub spec: CandidateSpec,
 }
 
-/// Chooses among those who answered the latest ping: the lowest emulation version, then the lowest
-/// binary version, then the oldest object. Versions that are no versions come last.
+/// Chooses among the candidates that answered the latest ping: the lowest emulation version, then
+/// the lowest binary version, then the oldest object. Texts that are not versions come last.
 #[must_use]
 pub fn oldest_emulation_version(applicants: &[Applicant]) -> Option<&Applicant> {
     let present = applicants.iter().filter(|applicant| !applicant.spec.is_pinged());
@@ -43,7 +42,7 @@ fn by_version(a: &Name, b: &Name) -> Ordering {
     }
 }
 
-/// Reads up to three numbers with points between them; a missing number is zero.
+/// Reads up to three numbers separated by points; a missing number is zero.
 fn version(text: &str) -> Option<[u64; 3]> {
     let mut numbers = [0; 3];
     for (index, part) in text.strip_prefix('v').unwrap_or(text).split('.').enumerate() {
@@ -52,8 +51,9 @@ fn version(text: &str) -> Option<[u64; 3]> {
     Some(numbers)
 }
 
-/// Returns what the server writes to make `winner` the holder: its name on a lease that is free,
-/// or the wish that the holder make room on one that is held. `None` if there is nothing to do.
+/// Returns the record that the server writes to make `winner` the holder. On a free lease it names
+/// the winner as holder, on a held one as preferred holder, which asks the holder to make room.
+/// `None` if there is nothing to do.
 #[must_use]
 pub fn nominate(
     record: &Record,

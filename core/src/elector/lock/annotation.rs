@@ -1,5 +1,5 @@
-//! The locks that keep the record in an annotation of another object (`election:LK-18` to
-//! `LK-23`). Retired: they are here for the migration away from them.
+//! The locks that keep the record in an annotation of another object (`election:LK-18` to `LK-23`).
+//! Retired: they exist only for migrating away from them.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::{
 /// The annotation that holds the record.
 pub const ANNOTATION: &str = "control-plane.alpha.kubernetes.io/leader";
 
-/// A ConfigMap, of which only the metadata matters here.
+/// A ConfigMap; only its metadata matters here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ConfigMap;
 
@@ -22,8 +22,8 @@ impl Kind for ConfigMap {
     const API_VERSION: &'static str = "v1";
 }
 
-/// An Endpoints object, of which only the metadata matters here. Many agents watch them, so that
-/// every renewal is broadcast (`election:LK-22`).
+/// An Endpoints object; only its metadata matters here. Many agents watch Endpoints, so every
+/// renewal is broadcast to them (`election:LK-22`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Endpoints;
 
@@ -52,7 +52,7 @@ impl<C: Kind, S> AnnotationLock<S, C> {
         Self { slot, fields: Fields::Older }
     }
 
-    /// Writes these fields.
+    /// Sets the fields that it writes.
     #[must_use]
     pub fn with_fields(self, fields: Fields) -> Self {
         Self { fields, ..self }
@@ -66,7 +66,7 @@ impl<C: Kind, S> AnnotationLock<S, C> {
     }
 }
 
-/// Reads the record. An absent annotation is an empty record, a corrupt one an error that blocks
+/// Reads the record. An absent annotation is an empty record. A corrupt one is an error that blocks
 /// the election until it is repaired (`election:LK-19`).
 fn stored<C>(object: &Object<C>) -> Result<Stored, StoreError> {
     let annotations = object.meta.annotations.as_ref();

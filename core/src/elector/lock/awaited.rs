@@ -1,4 +1,4 @@
-//! Locks and stores whose calls are awaited instead of blocking a thread.
+//! Locks and stores whose calls are awaited.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use crate::elector::record::{Name, Record};
 
 use super::{Object, ObjectName, StoreError, Stored, Version};
 
-/// As [`ObjectStore`](super::ObjectStore), over a client whose calls are futures.
+/// As [`ObjectStore`](super::ObjectStore), for a client whose calls are futures.
 ///
-/// No call is told when to give up: its future is dropped. A write that is dropped may have been
-/// applied, or may yet be (`election:ENV-4`), and the elector acts accordingly.
+/// A call has no deadline; to give it up, its future is dropped. A write that is dropped may have
+/// been applied, now or later (`election:ENV-4`), and the elector takes that into account.
 pub trait AsyncObjectStore<C>: Send + Sync + 'static {
     /// Reads an object. Fails with [`StoreError`].
     fn get(&self, name: &ObjectName) -> impl Future<Output = Result<Object<C>, StoreError>> + Send;
@@ -49,11 +49,11 @@ impl<C, S: AsyncObjectStore<C>> AsyncObjectStore<C> for Arc<S> {
     }
 }
 
-/// As [`Lock`](super::Lock), awaited: a lock object of one kind for
+/// As [`Lock`](super::Lock), for tasks: a lock object of one kind for
 /// [`Elector::run_async`](crate::elector::Elector::run_async).
 ///
-/// The elector drops a call when its deadline or its token ends, so an implementation limits
-/// nothing itself but the time that its client waits for an answer (`election:LK-28`).
+/// The elector drops a call when its deadline or its token ends. An implementation only has to
+/// limit how long its client waits for an answer (`election:LK-28`).
 pub trait AsyncLock: Send + 'static {
     /// Reads the record. Fails with [`StoreError`].
     fn get(&mut self) -> impl Future<Output = Result<Stored, StoreError>> + Send;
@@ -72,7 +72,7 @@ pub trait AsyncLock: Send + 'static {
         version: &Version,
     ) -> impl Future<Output = Result<Stored, StoreError>> + Send;
 
-    /// Tells the world, for people to read, what happened to a participant (`election:LK-16`).
+    /// Records, for people to read, what happened to a participant (`election:LK-16`).
     fn record_event(&self, identity: &Name, text: &'static str) {
         let _ = (identity, text);
     }

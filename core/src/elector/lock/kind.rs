@@ -3,18 +3,18 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A kind of lock, as configuration files name it.
+/// A kind of lock, by its name in configuration files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LockKind {
-    /// `leases`, the one that is current.
+    /// `leases`, the current one.
     Leases,
     /// `endpoints`, retired.
     Endpoints,
     /// `configmaps`, retired.
     ConfigMaps,
-    /// `endpointsleases`, retired: the way from Endpoints to Leases.
+    /// `endpointsleases`, retired: for the migration from Endpoints to Leases.
     EndpointsLeases,
-    /// `configmapsleases`, retired: the way from ConfigMaps to Leases.
+    /// `configmapsleases`, retired: for the migration from ConfigMaps to Leases.
     ConfigMapsLeases,
 }
 
@@ -40,7 +40,7 @@ impl LockKind {
         }
     }
 
-    /// Returns what a retired kind is replaced with; `None` for the current one.
+    /// Returns the replacement of a retired kind; `None` for the current one.
     #[must_use]
     pub const fn replacement(self) -> Option<Self> {
         match self {
@@ -88,10 +88,10 @@ pub enum LockKindError {
     Retired {
         /// The kind.
         kind: LockKind,
-        /// What to migrate to.
+        /// The kind to migrate to.
         replacement: LockKind,
     },
-    /// There is none of that name.
+    /// No kind has this name.
     Unknown(String),
 }
 

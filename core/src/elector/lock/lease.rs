@@ -57,7 +57,7 @@ impl LeaseSpec {
         }
     }
 
-    /// Writes the record. Numbers that do not fit become the largest that do.
+    /// Writes the record. Numbers that are too large become the largest possible.
     #[must_use]
     pub fn from_record(record: &Record) -> Self {
         let unless_empty = |name: &Name| Some(name.clone()).filter(|name| !name.is_empty());
@@ -72,7 +72,7 @@ impl LeaseSpec {
         }
     }
 
-    /// Checks what an API server checks (`election:LK-14`).
+    /// Makes the checks of an API server (`election:LK-14`).
     ///
     /// # Errors
     /// [`StoreError::Invalid`].
@@ -136,7 +136,7 @@ fn stored(lease: &Object<LeaseSpec>) -> Stored {
     }
 }
 
-/// Writes the record, and adds the configured labels to those that the object has.
+/// Writes the record, and adds the configured labels to the object's labels.
 fn write(lease: &mut Object<LeaseSpec>, record: &Record, labels: &BTreeMap<String, String>) {
     lease.content = LeaseSpec::from_record(record);
     if !labels.is_empty() {

@@ -1,5 +1,5 @@
-//! A store in memory: compare-and-swap as an API server does it, for tests and for programs of
-//! one process.
+//! A store in memory with compare-and-swap like that of an API server, for tests and for programs
+//! of one process.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,7 +13,7 @@ use super::{
     AsyncObjectStore, Call, LeaseSpec, Object, ObjectName, ObjectStore, StoreError, Version,
 };
 
-/// What a store checks before it keeps an object.
+/// Content that a store checks before it keeps an object.
 pub trait Content: Clone + Send + 'static {
     /// Checks the content.
     ///
@@ -48,7 +48,7 @@ pub struct MemoryStore<R: Runtime, C: Content = LeaseSpec> {
 
 struct Objects<C> {
     by_name: BTreeMap<ObjectName, Object<C>>,
-    /// How many changes there have been, of all objects: the newest version and the newest uid.
+    /// The number of changes to all objects; it serves as the newest version and the newest uid.
     changes: u64,
 }
 
@@ -108,7 +108,7 @@ impl<R: Runtime, C: Content> ObjectStore<C> for MemoryStore<R, C> {
     }
 }
 
-/// Every answer is ready at once.
+/// Every answer is ready immediately.
 impl<R: Runtime, C: Content> AsyncObjectStore<C> for MemoryStore<R, C> {
     fn get(&self, name: &ObjectName) -> impl Future<Output = Result<Object<C>, StoreError>> + Send {
         ready(ObjectStore::get(self, name, Call::default()))

@@ -1,8 +1,8 @@
-//! Where the leader record is kept: the lock object, and what a store may answer.
+//! The lock object that keeps the leader record, and the answers of a store.
 //!
-//! The elector decides what to call and with which version ([`Io`](crate::elector::Io)); a
-//! [`Lock`] turns that into objects of one kind. It remembers the object that it last received,
-//! so that an update sends the whole of it with only the election content replaced
+//! The elector decides which call to make and with which version ([`Io`](crate::elector::Io)); a
+//! [`Lock`] translates that for objects of one kind. It remembers the last object that it received,
+//! so that an update sends the whole object with only the election content replaced
 //! (`election:LK-2`).
 
 mod annotation;
@@ -37,7 +37,7 @@ pub use pair::{PairLock, UNKNOWN_HOLDER};
 pub use slot::{EventRecorder, Kind, LockEvent};
 pub use version::Version;
 
-/// What a store says when it does not do what it was asked.
+/// Why a store did not do what it was asked.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -45,23 +45,24 @@ pub enum StoreError {
     NotFound,
     /// The object exists already.
     AlreadyExists,
-    /// The object has another version than the update names.
+    /// The object does not have the version that the update names.
     Conflict,
-    /// The object breaks a rule of the store, or of its encoding.
+    /// The object violates a rule of the store, or of its encoding.
     Invalid(Arc<str>),
-    /// No object with a version is remembered that could be updated; no call was made
+    /// There is no remembered object with a version that could be updated; no call was made
     /// (`election:LK-2`, `LK-4`).
     NotInitialised,
     /// No answer came in time. A write may have been applied, or may yet be (`election:ENV-4`).
     Timeout,
-    /// The call was given up by its caller. A write may have been applied, or may yet be.
+    /// The caller gave up the call. A write may have been applied, or may yet be.
     Cancelled,
     /// Anything else, for example a broken connection. A write may have been applied.
     Other(Arc<str>),
 }
 
 impl StoreError {
-    /// Tells whether a write that ended so may have been applied, now or later (`election:ENV-4`).
+    /// Tells whether a write with this error may have been applied, now or later
+    /// (`election:ENV-4`).
     #[must_use]
     pub const fn may_have_been_applied(&self) -> bool {
         matches!(self, Self::Timeout | Self::Cancelled | Self::Other(_))
@@ -85,7 +86,7 @@ impl fmt::Display for StoreError {
 
 impl std::error::Error for StoreError {}
 
-/// What a store holds, as the elector sees it.
+/// The content of a lock object, as the elector sees it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Stored {
@@ -93,28 +94,28 @@ pub struct Stored {
     pub record: Record,
     /// The version of the object.
     pub version: Version,
-    /// What tells the object from an earlier one of the same name.
+    /// Distinguishes the object from an earlier one with the same name.
     pub uid: Name,
-    /// The text in which the record is kept, for locks that keep one; it may change where the
-    /// record does not (`election:LK-19`).
+    /// The text of the record, for locks that keep a text; it may change even if the record does
+    /// not (`election:LK-19`).
     pub text: Option<Arc<str>>,
 }
 
 impl Stored {
-    /// Makes what a lock answers that keeps a record and no text.
+    /// Makes the answer of a lock that keeps no text.
     #[must_use]
     pub const fn new(record: Record, version: Version, uid: Name) -> Self {
         Self { record, version, uid, text: None }
     }
 }
 
-/// How long a call may take.
+/// The limits of a call.
 #[derive(Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct Call<'a> {
-    /// When to give up and answer [`StoreError::Timeout`]; `None` for the client's own limit.
+    /// When to give up and return [`StoreError::Timeout`]; `None` for the client's own limit.
     pub deadline: Option<Instant>,
-    /// What ends the call early, with [`StoreError::Cancelled`].
+    /// Ends the call early, with [`StoreError::Cancelled`].
     pub token: Option<&'a dyn Token>,
 }
 
@@ -135,7 +136,7 @@ impl fmt::Debug for Call<'_> {
     }
 }
 
-/// A [`CancelToken`] whose runtime does not matter.
+/// A [`CancelToken`] of any runtime.
 pub trait Token: Send + Sync {
     /// Tells whether the token has ended.
     fn is_cancelled(&self) -> bool;
@@ -180,7 +181,7 @@ pub trait Lock: Send + 'static {
         call: Call<'_>,
     ) -> Result<Stored, StoreError>;
 
-    /// Tells the world, for people to read, what happened to a participant (`election:LK-16`).
+    /// Records, for people to read, what happened to a participant (`election:LK-16`).
     fn record_event(&self, identity: &Name, text: &'static str) {
         let _ = (identity, text);
     }

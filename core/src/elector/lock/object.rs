@@ -9,7 +9,7 @@ use crate::elector::record::Name;
 
 use super::{Call, StoreError, Version};
 
-/// Which object: its namespace and its name. Cheap to clone.
+/// The namespace and the name of an object. Cheap to clone.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ObjectName(Arc<(String, String)>);
 
@@ -43,23 +43,23 @@ impl fmt::Display for ObjectName {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Meta {
-    /// Which object.
+    /// The namespace and the name.
     pub name: ObjectName,
-    /// What tells it from an earlier object of the same name; set by the store.
+    /// Distinguishes it from an earlier object with the same name; set by the store.
     pub uid: Name,
     /// Its version; set by the store.
     pub version: Version,
-    /// Labels, `None` if the object has no such map.
+    /// Labels; `None` if the object has no such map.
     pub labels: Option<BTreeMap<String, String>>,
-    /// Annotations, `None` if the object has no such map.
+    /// Annotations; `None` if the object has no such map.
     pub annotations: Option<BTreeMap<String, String>>,
-    /// Whatever else the store keeps with the object. It is carried from a read to the next
-    /// update and not looked at (`election:LK-2`).
+    /// Everything else that the store keeps with the object. It is carried unread from a read to
+    /// the next update (`election:LK-2`).
     pub rest: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl Meta {
-    /// Makes what a new object has: a name alone.
+    /// Makes the metadata of a new object: only a name.
     #[must_use]
     pub fn new(name: ObjectName) -> Self {
         Self {
@@ -93,9 +93,9 @@ impl<C> Object<C> {
 
 /// A store of versioned objects of one kind (`election:ENV-3`); blocking.
 ///
-/// Implement it over your API client. A write whose answer is an error that
-/// [`may_have_been_applied`](StoreError::may_have_been_applied) leaves the elector unsure, and
-/// it acts accordingly; an implementation must not report a certain failure when it is unsure.
+/// Implement it for your API client. After a write with an error that
+/// [`may_have_been_applied`](StoreError::may_have_been_applied) the elector assumes that either may
+/// be true. An implementation must not report a definite failure if it is unsure.
 pub trait ObjectStore<C>: Send + 'static {
     /// Reads an object.
     ///

@@ -1,8 +1,8 @@
-//! Two locks as one, for the way from one kind to another (`election:LK-24` to `LK-27`).
+//! Two locks used as one, for the migration from one kind to another (`election:LK-24` to `LK-27`).
 //! Retired.
 //!
-//! All participants go from the old kind to the pair and from there to the new kind; at each
-//! moment any two of them share a kind.
+//! All participants migrate from the old kind to the pair, and from there to the new kind. At each
+//! moment any two participants share a kind.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::elector::record::{Fields, Name, Record};
 
 use super::{AsyncLock, Call, Lock, StoreError, Stored, Version};
 
-/// Who holds the lease while the two locks name different holders: nobody that ever renews.
+/// The holder while the two locks name different holders. Nobody with this name ever renews.
 pub const UNKNOWN_HOLDER: &str = "leaderelection.k8s.io/unknown";
 
 /// A primary and a secondary lock.
@@ -19,19 +19,19 @@ pub struct PairLock<P, S> {
     primary: P,
     secondary: S,
     identity: Name,
-    /// The versions of both, as they were last received.
+    /// The versions of both, as last received.
     versions: (Option<Version>, Option<Version>),
-    /// What the elector was told for them.
+    /// The version that the elector was given for both.
     told: Option<Version>,
 }
 
 impl<P, S> PairLock<P, S> {
-    /// Makes a pair for the participant of that identity.
+    /// Makes a pair for a participant with that identity.
     pub fn new(identity: Name, primary: P, secondary: S) -> Self {
         Self { primary, secondary, identity, versions: (None, None), told: None }
     }
 
-    /// Takes note of both versions, and makes one of them: none if a lock that is there has none
+    /// Combines both versions into one; it is empty if an existing lock has no version
     /// (`election:LK-4`).
     fn tell(&mut self, stored: Stored) -> Stored {
         let text =
@@ -46,7 +46,7 @@ impl<P, S> PairLock<P, S> {
         Stored { version, ..stored }
     }
 
-    /// Makes one answer of those that both locks gave to a read (`election:LK-25`).
+    /// Combines the answers of both locks to a read (`election:LK-25`).
     fn read(
         &mut self,
         mut primary: Stored,
@@ -56,7 +56,7 @@ impl<P, S> PairLock<P, S> {
         let secondary = match secondary {
             Ok(secondary) => secondary,
             Err(StoreError::NotFound) if primary.record.holder != self.identity => {
-                // Held by a participant that knows the primary alone.
+                // The holder is a participant that uses only the primary.
                 self.versions.1 = None;
                 primary.text = Some(raw(&primary));
                 return Ok(self.tell(primary));
@@ -72,7 +72,7 @@ impl<P, S> PairLock<P, S> {
         Ok(self.tell(primary))
     }
 
-    /// Takes note of what was created; the primary may have existed (`election:LK-26`).
+    /// Notes the created objects; the primary may have existed before (`election:LK-26`).
     fn created(&mut self, primary: Option<Stored>, secondary: Stored) -> Stored {
         self.versions = (
             primary.as_ref().map(|primary| primary.version.clone()),
@@ -81,13 +81,13 @@ impl<P, S> PairLock<P, S> {
         self.tell(primary.unwrap_or(secondary))
     }
 
-    /// Returns the version of the primary that goes with one that was told.
+    /// Returns the version of the primary that belongs to a combined version.
     fn primary_version(&self, told: &Version) -> Result<Version, StoreError> {
         let known = self.versions.0.clone().filter(|_| self.told.as_ref() == Some(told));
         known.ok_or(StoreError::NotInitialised)
     }
 
-    /// Returns which version of the secondary to update after a read of it; `None` if it must be
+    /// Returns the version of the secondary to update, after it was read; `None` if it must be
     /// created.
     fn secondary_version(
         &self,
@@ -101,7 +101,7 @@ impl<P, S> PairLock<P, S> {
     }
 }
 
-/// Tells which primary was created; one that exists already does no harm.
+/// Returns the primary that was created; `None` if it existed already, which is not an error.
 fn unless_it_exists(created: Result<Stored, StoreError>) -> Result<Option<Stored>, StoreError> {
     match created {
         Ok(primary) => Ok(Some(primary)),
@@ -110,7 +110,8 @@ fn unless_it_exists(created: Result<Stored, StoreError>) -> Result<Option<Stored
     }
 }
 
-/// Returns the raw bytes of a lock as text: a Lease has none of its own (`election:LK-13`).
+/// Returns the raw bytes of a lock as text. A Lease has no text of its own, so its record is
+/// written as JSON (`election:LK-13`).
 fn raw(stored: &Stored) -> Arc<str> {
     match &stored.text {
         Some(text) => Arc::clone(text),
@@ -140,7 +141,7 @@ impl<P: Lock, S: Lock> Lock for PairLock<P, S> {
         let known = self.primary_version(version)?;
         let primary = self.primary.update(record, &known, call)?;
         self.versions.0 = Some(primary.version.clone());
-        // A failure from here on leaves the two different: everyone then sees an unknown holder,
+        // If a call fails from here on, the two locks differ, and everyone sees an unknown holder
         // for a full lease (LK-26).
         let read = self.secondary.get(call);
         let secondary = match self.secondary_version(read)? {
@@ -161,7 +162,7 @@ impl<P: Lock, S: Lock> Lock for PairLock<P, S> {
     }
 }
 
-/// The same calls, awaited.
+/// As the blocking lock, for tasks.
 impl<P: AsyncLock, S: AsyncLock> AsyncLock for PairLock<P, S> {
     async fn get(&mut self) -> Result<Stored, StoreError> {
         let primary = self.primary.get().await?;

@@ -1,4 +1,4 @@
-//! What all locks of one object share: the store, the remembered object, events.
+//! The parts that all locks in one object share: the store, the remembered object, events.
 
 use std::fmt;
 use std::sync::Arc;
@@ -23,23 +23,23 @@ pub struct LockEvent {
     pub kind: &'static str,
     /// Its API version.
     pub api_version: &'static str,
-    /// Which object.
+    /// The lock object.
     pub object: ObjectName,
-    /// What tells it from an earlier one; empty if it was never received.
+    /// Distinguishes the object from an earlier one; empty if none was ever received.
     pub uid: Name,
     /// The reason, always the same.
     pub reason: &'static str,
-    /// Who, and what happened. It is data and no format.
+    /// The identity and what happened. It is data, not a format string.
     pub message: String,
 }
 
-/// Takes events to where people read them.
+/// Takes events to a place where people read them.
 pub trait EventRecorder: Send + Sync {
     /// Records a normal event.
     fn record(&self, event: LockEvent);
 }
 
-/// One object of a store, as it was last received.
+/// One object of a store, as last received.
 #[derive(Clone)]
 pub(super) struct Slot<S, C> {
     store: S,
@@ -65,7 +65,8 @@ impl<C: Kind, S> Slot<S, C> {
         object
     }
 
-    /// Without a remembered object the configured name must do: the reference crashes here.
+    /// Uses only the configured name if no object is remembered. The reference crashes in this
+    /// case.
     pub(super) fn record_event(&self, identity: &Name, text: &str) {
         let Some(recorder) = &self.recorder else { return };
         let uid = self.remembered.as_ref().map(|object| object.meta.uid.clone());
@@ -82,8 +83,8 @@ impl<C: Kind, S> Slot<S, C> {
 
 /// Changes the remembered object by `write`, if it has that version.
 ///
-/// If the call that follows fails, the remembered object has what was to be written, but its old
-/// version: harmless, as every update overwrites it (`election:LK-3`).
+/// If the call that follows fails, the remembered object has the new content with its old version.
+/// That is harmless, because every update overwrites the content (`election:LK-3`).
 fn changed<'a, C>(
     remembered: &'a mut Option<Object<C>>,
     version: &Version,
@@ -124,7 +125,7 @@ impl<C: Kind, S: ObjectStore<C>> Slot<S, C> {
     }
 }
 
-/// The same calls, awaited.
+/// As the blocking calls, for tasks.
 impl<C: Kind + Sync, S: AsyncObjectStore<C>> Slot<S, C> {
     pub(super) async fn get_async(&mut self) -> Result<&Object<C>, StoreError> {
         let object = self.store.get(&self.name).await?;

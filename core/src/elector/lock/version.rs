@@ -4,18 +4,18 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
-/// The version of a stored object. Only equality means something, unless the store promises more
-/// ([`Versions::Ordered`](crate::elector::Versions::Ordered)).
+/// The version of a stored object. Versions can only be tested for equality, unless the store
+/// promises more ([`Versions::Ordered`](crate::elector::Versions::Ordered)).
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub enum Version {
     /// A version written as a number.
     Number(u64),
-    /// Any other.
+    /// Any other version.
     Text(Arc<str>),
 }
 
 impl Version {
-    /// Takes over a version from its text. A number keeps no text, so that it costs nothing.
+    /// Makes a version from its text. A number keeps no text, so it needs no memory of its own.
     #[must_use]
     pub fn new(text: &str) -> Self {
         match text.parse::<u64>() {
@@ -24,13 +24,13 @@ impl Version {
         }
     }
 
-    /// Tells whether there is no version: such an object was never stored.
+    /// Tells whether there is no version: the object was never stored.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         matches!(self, Self::Text(text) if text.is_empty())
     }
 
-    /// Compares two versions of one store that orders them; `None` if they are no numbers.
+    /// Compares two versions of a store that orders them; `None` if they are not numbers.
     #[must_use]
     pub fn compare(&self, other: &Self) -> Option<Ordering> {
         match (self, other) {

@@ -1,21 +1,21 @@
-//! The little of JSON that a record in an annotation needs.
+//! The part of JSON that a record in an annotation needs.
 //!
-//! The record is the only JSON of this crate. Written here, its text is the reference's byte for
-//! byte (escapes included), and what is accepted is what the reference accepts; a general library
-//! would have to be bent to both.
+//! The record is the only JSON of this module. Written here, its text matches the reference byte
+//! for byte (including escapes), and exactly the texts that the reference accepts are accepted. A
+//! general library would have to be adapted for both.
 
 use std::fmt;
 
-/// How deep values that nobody looks at may be nested.
+/// How deep skipped values may be nested.
 const DEPTH_MAX: usize = 10_000;
 
-/// Why a text is no election record.
+/// Why a text is not an election record.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct JsonError {
-    /// Where, counted in bytes.
+    /// The position, in bytes.
     pub at: usize,
-    /// What was expected there.
+    /// The syntax that was expected there.
     pub expected: &'static str,
 }
 
@@ -27,7 +27,8 @@ impl fmt::Display for JsonError {
 
 impl std::error::Error for JsonError {}
 
-/// Writes a string with the reference's escapes: also `<`, `>`, `&` and the two line separators.
+/// Writes a string with the reference's escapes, which include `<`, `>`, `&` and the two line
+/// separators.
 pub(super) fn write_string(out: &mut String, text: &str) {
     out.push('"');
     for c in text.chars() {
@@ -67,7 +68,7 @@ impl<'a> Reader<'a> {
         JsonError { at: self.at, expected }
     }
 
-    /// Returns the next byte that is no space, without taking it.
+    /// Returns the next byte that is not white space, without taking it.
     fn peek(&mut self) -> Option<u8> {
         let bytes = self.text.as_bytes();
         while matches!(bytes.get(self.at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
@@ -151,7 +152,7 @@ impl<'a> Reader<'a> {
         Ok(c)
     }
 
-    /// Reads what follows `\u`; half a surrogate pair becomes the replacement character.
+    /// Reads the digits after `\u`; half a surrogate pair becomes the replacement character.
     fn unicode_escape(&mut self) -> Result<char, JsonError> {
         let first = self.four_digits()?;
         if !(0xd800..0xdc00).contains(&first) {
@@ -180,7 +181,7 @@ impl<'a> Reader<'a> {
         Ok(code)
     }
 
-    /// Reads a whole number of 64 bits; one with a fraction or an exponent is refused.
+    /// Reads a whole number of 64 bits; a fraction or an exponent is refused.
     pub(super) fn integer(&mut self) -> Result<i64, JsonError> {
         self.peek();
         let from = self.at;
@@ -215,8 +216,8 @@ impl<'a> Reader<'a> {
         if count == 0 { Err(self.error("a digit")) } else { Ok(()) }
     }
 
-    /// Takes any value. Open brackets are kept in a list and not on the stack: the text is a
-    /// stranger's.
+    /// Skips any value. Open brackets are kept in a list and not on the stack, because the text is
+    /// not trusted.
     pub(super) fn skip(&mut self) -> Result<(), JsonError> {
         let mut open: Vec<u8> = vec![];
         loop {

@@ -1,4 +1,4 @@
-//! The leader record: what the lock object says about the lease.
+//! The leader record: the content of the lock object.
 
 mod json;
 mod name;
@@ -17,9 +17,9 @@ use json::{Reader, write_string};
 #[derive(Clone, PartialEq, Eq, Debug, Default, Hash)]
 #[non_exhaustive]
 pub struct Record {
-    /// Who holds the lease; nobody if it is free.
+    /// The holder of the lease; empty if the lease is free.
     pub holder: Name,
-    /// How long the holder wants others to wait after they last saw it renew.
+    /// How long others must wait after they last saw the holder renew the lease.
     pub duration_seconds: i64,
     /// When the holder's term began, on the holder's wall clock. For people to read.
     pub acquire_time: Option<Timestamp>,
@@ -28,9 +28,9 @@ pub struct Record {
     pub renew_time: Option<Timestamp>,
     /// How often the holder has changed.
     pub transitions: i64,
-    /// How a coordinated election chooses; empty if it is none.
+    /// How a coordinated election chooses the holder; empty if it is not coordinated.
     pub strategy: Name,
-    /// Who shall hold the lease next in a coordinated election.
+    /// The next holder of the lease in a coordinated election.
     pub preferred_holder: Name,
 }
 
@@ -46,13 +46,13 @@ setters! {
     }
 }
 
-/// Which fields the JSON of a record has.
+/// The fields in the JSON of a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Fields {
     /// All seven.
     #[default]
     Current,
-    /// The first five, as generations before coordinated election wrote them.
+    /// The first five, as versions before coordinated election wrote them.
     Older,
 }
 
@@ -82,10 +82,10 @@ impl Record {
     }
 
     /// Reads a record from JSON. Unknown members are ignored, missing ones and `null` are empty,
-    /// the case of names does not matter, the last of two equal members counts.
+    /// names ignore case, and the last of two equal members counts.
     ///
     /// # Errors
-    /// The text is no JSON object, or a member has the wrong type or does not fit.
+    /// The text is not a JSON object, or a member has the wrong type or is out of range.
     pub fn from_json(text: &str) -> Result<Self, JsonError> {
         let mut reader = Reader::new(text);
         let mut record = Self::default();
@@ -106,7 +106,7 @@ impl Record {
         Ok(record)
     }
 
-    /// As [`from_json`](Self::from_json), of bytes that may be no text: within a string, what is no
+    /// As [`from_json`](Self::from_json), from bytes that may not be text: within a string, invalid
     /// UTF-8 becomes the replacement character.
     ///
     /// # Errors
@@ -150,8 +150,8 @@ impl Record {
         }
     }
 
-    /// Tells whether both records have the same JSON, that is, whether they are equal when the
-    /// fractions of their seconds are dropped.
+    /// Tells whether both records have the same JSON, that is, whether they are equal apart from
+    /// fractions of seconds.
     #[must_use]
     pub fn same_json(&self, other: &Self) -> bool {
         let seconds = |time: Option<Timestamp>| {

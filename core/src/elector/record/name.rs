@@ -8,12 +8,12 @@ use std::sync::Arc;
 /// (`election:LK-9`). Cheap to clone.
 ///
 /// An identity must be unique per incarnation of a process (`election:LE-26`).
-// One pointer wide: records hold three of them and are moved about a lot.
+// One pointer wide, because records hold three names and are moved a lot.
 #[derive(Clone, Default, PartialOrd, Ord)]
 pub struct Name(Option<Arc<String>>);
 
 impl Name {
-    /// Nobody.
+    /// The empty name.
     pub const EMPTY: Self = Self(None);
 
     /// Makes a name.
@@ -28,7 +28,7 @@ impl Name {
         self.0.as_deref().map_or("", String::as_str)
     }
 
-    /// Tells whether this is nobody.
+    /// Tells whether the name is empty.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.is_none()

@@ -1,6 +1,6 @@
-//! Points on the wall clock as records carry them.
+//! Points on the wall clock, as stored in records.
 //!
-//! They are written down and shown, never compared with a clock (`election:LE-11`).
+//! They are stored and shown, never compared with a clock (`election:LE-11`).
 
 use std::fmt;
 use std::num::NonZeroU64;
@@ -9,14 +9,14 @@ use crate::runtime::WallTime;
 
 const MICROS: i64 = 1_000_000;
 const DAY_SECONDS: i64 = 86_400;
-/// 0001-01-01T00:00:00Z, which the reference takes for "no time" and writes as `null`.
+/// 0001-01-01T00:00:00Z, which the reference treats as "no time" and writes as `null`.
 const NO_TIME_SECONDS: i64 = -62_135_596_800;
-/// The years 0 to 9999, in seconds since 1970: only these can be written in RFC 3339.
+/// The years 0 to 9999, in seconds since 1970. RFC 3339 cannot express others.
 const WRITABLE_SECONDS: std::ops::Range<i64> = -62_167_219_200..253_402_300_800;
 
 /// A wall-clock time in whole microseconds since 1970-01-01T00:00:00Z.
-// The number is kept with its sign bit turned over, which keeps its order and leaves zero for the
-// `None` of an optional time.
+// Stored with the sign bit inverted. This keeps the order and leaves zero for the `None` of an
+// optional time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(NonZeroU64);
 
@@ -28,7 +28,7 @@ impl Timestamp {
     pub const fn from_micros(micros: i64) -> Self {
         match NonZeroU64::new(micros as u64 ^ SIGN) {
             Some(biased) => Self(biased),
-            None => Self(NonZeroU64::MIN), // the very first time there is: one later
+            None => Self(NonZeroU64::MIN), // the smallest time becomes the next one
         }
     }
 
@@ -38,15 +38,14 @@ impl Timestamp {
         (self.0.get() ^ SIGN) as i64
     }
 
-    /// Returns the time without its fraction of a second, dropped and not rounded
-    /// (`election:LK-8`).
+    /// Returns the time in whole seconds; the fraction is dropped, not rounded (`election:LK-8`).
     #[must_use]
     pub const fn whole_seconds(self) -> i64 {
         self.as_micros().div_euclid(MICROS)
     }
 
     /// Reads RFC 3339 with any number of fraction digits (`election:LK-12`). `None` if the text is
-    /// no such time.
+    /// not such a time.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let bytes = text.as_bytes();
@@ -70,12 +69,12 @@ impl Timestamp {
         let (fraction, zone) = split_fraction(rest)?;
         let of_day = hour * 3600 + minute * 60 + second - offset_seconds(zone)?;
         let seconds = days_since_1970(year, month, day) * DAY_SECONDS + of_day;
-        // A zone may lead out of the years that can be written.
+        // The offset of the zone may lead to a year that cannot be written.
         let writable = WRITABLE_SECONDS.contains(&seconds);
         writable.then(|| Self::from_micros(seconds * MICROS + fraction))
     }
 
-    /// Tells whether this is the time that the reference takes for "none".
+    /// Tells whether this is the time that the reference treats as "none".
     pub(super) fn is_no_time(self) -> bool {
         self.as_micros() == NO_TIME_SECONDS * MICROS
     }
@@ -161,7 +160,7 @@ fn split_fraction(rest: &[u8]) -> Option<(i64, &[u8])> {
     Some((micros, &tail[count..]))
 }
 
-/// Returns how far a zone is ahead of UTC.
+/// Returns the offset of a zone from UTC.
 fn offset_seconds(zone: &[u8]) -> Option<i64> {
     if zone == b"Z" {
         return Some(0);
@@ -191,8 +190,8 @@ fn days_in_month(year: i64, month: i64) -> i64 {
     }
 }
 
-/// Counts days in the proleptic Gregorian calendar. Years begin in March here, so that the day
-/// that leap years add is the last one.
+/// Counts days in the proleptic Gregorian calendar. Years begin in March here, so that a leap day
+/// is the last day of its year.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let of_era = year.rem_euclid(400);

@@ -25,7 +25,7 @@ fn store() -> Store {
     Arc::new(MemoryStore::new(&System::new()))
 }
 
-/// What the work of a leader does.
+/// The behaviour of a leader's work.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Works {
     UntilItIsLost,
@@ -33,10 +33,10 @@ enum Works {
     Panics,
 }
 
-/// Writes down what it is told.
+/// Records its callbacks.
 struct Told(Arc<Log>, Works);
 
-/// Writes down that it was dropped.
+/// Records that it was dropped.
 struct Dropped<'a>(&'a Log);
 
 impl Drop for Dropped<'_> {

@@ -1,4 +1,4 @@
-//! One attempt: what it calls, what it writes, when it waits.
+//! One attempt: its calls, its writes, and its waits.
 
 use super::bench::{Bench, s, stored, written};
 use crate::elector::{
@@ -57,7 +57,7 @@ fn a_leader_whose_update_fails_reads_and_renews() {
         let mut bench = created(bench);
         bench.pass(s(2.0));
         let first = written(bench.io(Try));
-        // The reply was lost: the store holds the write.
+        // The reply was lost, but the store has the write.
         assert_eq!(bench.reply_io(Err(StoreError::Timeout)), Io::Get);
         let lost = Stored { record: first, ..stored("me", 0.0, 2) };
         let Io::Update(record, version) = bench.reply_io(Ok(lost)) else { panic!("update") };
@@ -167,7 +167,7 @@ fn a_strict_leader_that_reads_another_record_has_lost() {
     let restarted =
         Stored { record: crate::elector::Record { transitions: 1, ..own.record }, ..own };
     let mut recreated = stored("me", 0.0, 9);
-    recreated.record.transitions = 0; // as this elector's own, but of another object
+    recreated.record.transitions = 0; // like this elector's own, but of another object
     recreated.uid = "another".into();
     let seen = [
         Ok(recreated),
@@ -258,7 +258,7 @@ fn a_strict_renewal_does_not_revive_a_term_that_is_over() {
 fn a_strict_term_that_ends_within_an_attempt_is_followed_by_one_with_a_time_of_its_own() {
     let mut bench = created(Bench::strict());
     bench.pass(s(2.0));
-    let renewal = written(bench.io(Try)); // with the old time of acquisition
+    let renewal = written(bench.io(Try)); // it keeps the old time of acquisition
     bench.pass(Config::new("me").acting() - s(2.0));
     bench.reply_io(Err(StoreError::Timeout));
     let own = Stored { record: renewal, ..stored("me", 0.0, 2) };
@@ -286,7 +286,7 @@ fn a_shorter_acting_time_is_obeyed() {
     assert!(!bench.call(IsLeader));
 }
 
-/// Reads a dead leader's record from a fresh and a lagging replica in turn; returns whether the
+/// Reads a dead leader's record from a current and a lagging replica in turn; returns whether the
 /// lease is taken after 20 seconds of that.
 fn takes_over_from_flip_flop(mut bench: Bench) -> bool {
     for _ in 0..10 {

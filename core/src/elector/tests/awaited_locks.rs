@@ -1,4 +1,4 @@
-//! Locks whose calls are awaited keep what those keep whose calls block.
+//! Awaited locks keep the same things as blocking locks.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -79,7 +79,7 @@ fn a_pair_creates_the_second_if_it_is_missing() {
     });
 }
 
-/// A store that can be out of reach: for those who read, and for those who write.
+/// A store that can be out of reach, separately for reads and for writes.
 struct OutOfReach(MemoryStore<System>, AtomicBool, AtomicBool);
 
 impl AsyncObjectStore<LeaseSpec> for OutOfReach {

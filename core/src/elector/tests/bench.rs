@@ -1,4 +1,4 @@
-//! One elector with a clock moved by hand and answers given by hand.
+//! One elector, with a clock and answers that are given by hand.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -43,7 +43,7 @@ pub(super) fn s(seconds: f64) -> Duration {
     Duration::from_secs_f64(seconds)
 }
 
-/// What a store holds when `holder` renewed at a given second.
+/// Returns the content of a store in which `holder` renewed at a given second.
 pub(super) fn stored(holder: &str, renewed: f64, version: u64) -> Stored {
     let time = crate::elector::Timestamp::from_micros((renewed * 1e6) as i64);
     Stored {
@@ -65,7 +65,7 @@ impl Bench {
     pub(super) fn new(config: Config) -> Self {
         let election = Election::new(config).expect("a valid set-up");
         let bench = Self { election, clock: Clock::default(), notes: Notes::default() };
-        bench.pass(s(1_000.0)); // some time before which nothing was seen
+        bench.pass(s(1_000.0)); // long enough that nothing was seen before
         bench
     }
 
@@ -116,14 +116,14 @@ impl Bench {
         }
     }
 
-    /// Makes a step and returns what is next; the notes are kept.
+    /// Makes a step and returns the next order; keeps the notes.
     pub(super) fn turn(&mut self, op: impl Operation<Election, Ret = Turn>) -> Next {
         let turn = self.call(op);
         self.notes = turn.notes;
         turn.next
     }
 
-    /// Begins something and returns the call that it makes.
+    /// Makes a step and returns the call that it orders.
     pub(super) fn io(&mut self, op: impl Operation<Election, Ret = Turn>) -> Io {
         match self.turn(op) {
             Next::Call { io, .. } => io,
@@ -139,7 +139,7 @@ impl Bench {
         self.io(Reply(Some(reply)))
     }
 
-    /// Answers a write: the store accepted it and gave it that version.
+    /// Answers a write: the store accepted it with this version.
     pub(super) fn accept(&mut self, io: Io, version: u64) -> Next {
         let record = written(io);
         self.reply(Ok(Stored {
@@ -150,7 +150,7 @@ impl Bench {
         }))
     }
 
-    /// Returns for how long the run sleeps from now on.
+    /// Returns how long the run sleeps from now on.
     pub(super) fn sleeps(&mut self) -> Duration {
         match self.step(Rest) {
             Step::Wait { until: Some(until), .. } => until.since(self.now()),
@@ -158,7 +158,7 @@ impl Bench {
         }
     }
 
-    /// Returns for how long the run sleeps, or nothing if it makes a call at once.
+    /// Returns how long the run sleeps, or `None` if it makes a call at once.
     pub(super) fn sleeps_or_io(&mut self) -> Option<Duration> {
         match self.step(Rest) {
             Step::Wait { until: Some(until), .. } => Some(until.since(self.now())),

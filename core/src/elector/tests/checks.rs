@@ -1,4 +1,4 @@
-//! What an elector's state is checked for, and what users are shown.
+//! The checks of an elector's state, and the values that users see.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::elector::{
     Timestamp, Version,
 };
 
-/// An elector that has won a lease which nobody held.
+/// An elector that has acquired a free lease.
 fn leading(mut bench: Bench) -> Bench {
     bench.io(BEGIN);
     let create = bench.reply_io(Err(StoreError::NotFound));
@@ -39,7 +39,7 @@ fn a_state_that_is_wrong_is_noticed() {
             let mut bench = leading(bench);
             assert!(!is_noticed(&bench));
             broken(&mut bench.election);
-            let promised = strict || number < 2; // classic promises nothing of its writes
+            let promised = strict || number < 2; // classic makes no promises about its writes
             assert_eq!(is_noticed(&bench), promised, "number {number}, strict: {strict}");
             bench.election.term.live = false;
             assert!(!is_noticed(&bench), "number {number}: nothing leads");

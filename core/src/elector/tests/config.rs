@@ -1,4 +1,4 @@
-//! Which set-ups are refused, in which order.
+//! The settings that are refused, and the order of the checks.
 
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ fn the_longest_acting_time_is_that_of_the_formula() {
     let longest = bounds.longest_acting(Duration::from_secs(15));
     let formula = 0.99 * (15.0 / 1.01 - 1.0);
     assert!((longest.as_secs_f64() - formula).abs() < 1e-8, "{longest:?} {formula}");
-    // 14,851,485,148.51 until another may take over, and 0.99 of what is left of it: rounded down.
+    // 14,851,485,148.51 until another may take over, and 0.99 of the rest after that: rounded down.
     assert_eq!(longest, Duration::from_nanos(13_712_970_296));
 }
 
@@ -82,7 +82,7 @@ fn strict_refuses_an_acting_time_beyond_the_bound() {
     let Err(ConfigError::UnsafeTiming { needed, .. }) = with(Duration::from_secs(15)) else {
         panic!("as long as the lease")
     };
-    // 15 s by a clock that runs 1 % slow, the work, and a timer that is late, 1 % slow again.
+    // 15 s by a clock that runs 1 % slow, the work, and a late timer, 1 % slow again.
     assert_eq!(needed, Duration::from_nanos(16_151_515_152));
 }
 

@@ -1,4 +1,4 @@
-//! What one changed line of the rules would get wrong, and little else shows.
+//! Cases in which a single wrong line of the rules shows, and which other tests rarely reach.
 
 use super::bench::{BEGIN, Bench, CANCEL, s, stored, written};
 use crate::elector::{
@@ -10,13 +10,13 @@ fn releasing() -> Bench {
     Bench::new(Config { release_on_cancel: true, ..Config::new("me") })
 }
 
-/// What a store holds when `holder` took the lease as often as that.
+/// Returns the content of a store in which `holder` took the lease with this number of transitions.
 fn held(holder: &str, transitions: i64, version: u64) -> Stored {
     let stored = stored(holder, 0.0, version);
     Stored { record: Record { transitions, ..stored.record }, ..stored }
 }
 
-/// Creates the lease in a run; the callback is to be started.
+/// Creates the lease in a run, up to the order to start the callback.
 pub(super) fn leads(mut bench: Bench) -> Bench {
     bench.io(BEGIN);
     let create = bench.reply_io(Err(StoreError::NotFound));
@@ -24,7 +24,7 @@ pub(super) fn leads(mut bench: Bench) -> Bench {
     bench
 }
 
-/// Takes over the lease of another, which has run out: the eighth transition.
+/// Takes over an expired lease of another: the eighth transition.
 fn taken_over(mut bench: Bench) -> Bench {
     bench.io(Try);
     bench.reply(Ok(stored("other", 0.0, 1)));

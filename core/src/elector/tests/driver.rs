@@ -16,7 +16,7 @@ use crate::runtime::{Ambient, Runtime, System};
 
 pub(super) type Store = Arc<MemoryStore<System, LeaseSpec>>;
 
-/// Writes down what it is told, and works until its leadership is over.
+/// Records its callbacks, and works until its leadership is over.
 pub(super) struct Log(WorkQueue<(usize, String)>, AtomicUsize);
 
 impl Log {
@@ -131,7 +131,7 @@ fn a_run_that_never_leads_calls_the_stop_callback_alone() {
     assert_eq!(log.0.len(), 0);
 }
 
-/// Leads, and is not interested in who else does.
+/// Leads, and does not ask for reports of other leaders.
 struct Incurious(Arc<Log>);
 
 impl Callbacks<System> for Incurious {
@@ -205,7 +205,7 @@ fn cancelling_wakes_a_long_sleep_at_once() {
     assert_eq!(System::new().join(run).unwrap(), Ok(false));
 }
 
-/// Breaks down on the first call.
+/// Panics on the first call.
 struct Broken;
 
 impl Lock for Broken {
@@ -236,7 +236,7 @@ fn a_panic_stops_leading_first_and_is_passed_on() {
     assert!(catch_unwind(AssertUnwindSafe(|| elector.attempt())).is_err());
 }
 
-/// Breaks down when it renews, and writes down what it is told for people to read.
+/// Panics when it renews, and records the events for people.
 struct BreaksLater(LeaseLock<Store>, Arc<Log>);
 
 impl Lock for BreaksLater {
@@ -323,7 +323,7 @@ impl<L: Lock> Lock for AnySeconds<L> {
     }
 }
 
-/// Hands its leading token out.
+/// Passes its leading token on.
 struct Handover(Arc<WorkQueue<u8>>);
 
 impl Callbacks<System> for Handover {

@@ -1,4 +1,4 @@
-//! How a run ends, and whom it tells in which order.
+//! How a run ends, and the order of its callbacks.
 
 use std::future::{Future, pending};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -24,7 +24,7 @@ fn store() -> Store {
     Arc::new(MemoryStore::new(&System::new()))
 }
 
-/// Uses the elector once more as soon as it learns that its run is over.
+/// Uses the elector again as soon as it learns that its run is over.
 #[derive(Default)]
 struct Again(OnceLock<Arc<Elector<LeaseLock<Store>>>>, AtomicU32);
 
@@ -101,7 +101,7 @@ fn a_run_that_moved_to_another_task_is_woken_there() {
     assert_eq!(poll(run.as_mut(), &bell), Poll::Ready(Ok(false)));
 }
 
-/// A store that refuses renewals, and writes down when a lease is freed.
+/// A store that refuses renewals, and records when a lease is freed.
 struct Stubborn(MemoryStore<Manual>, Lines);
 
 impl AsyncObjectStore<LeaseSpec> for Stubborn {
@@ -122,7 +122,7 @@ impl AsyncObjectStore<LeaseSpec> for Stubborn {
     }
 }
 
-/// Works for ever, and writes down when its work is dropped.
+/// Works for ever, and records when its work is dropped.
 struct Works(Lines);
 
 struct Dropped<'a>(&'a Lines);
@@ -162,7 +162,7 @@ fn a_strict_term_that_ends_by_itself_ends_its_work_before_the_lease_is_freed() {
     assert_eq!(runtime.join(run).unwrap(), Ok(true));
 }
 
-/// Writes down what it is told.
+/// Records its callbacks and events.
 struct Teller(Lines, CancelToken<System>);
 
 impl EventRecorder for Teller {

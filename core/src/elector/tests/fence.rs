@@ -1,4 +1,4 @@
-//! What a gate admits.
+//! The tokens that a gate admits.
 
 use crate::elector::{Fence, Gate, Version};
 

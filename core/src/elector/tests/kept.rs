@@ -1,4 +1,4 @@
-//! What others put on the object of a lock is kept.
+//! Labels and annotations by others on the object of a lock are kept.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ fn record() -> Record {
     Record { holder: "a".into(), duration_seconds: 15, ..Record::default() }
 }
 
-/// A server that puts a label on an object that is updated for the first time.
+/// A server that adds a label to an object at its first update.
 struct Labels(Memory<LeaseSpec>);
 
 impl ObjectStore<LeaseSpec> for Labels {
@@ -63,7 +63,7 @@ impl AsyncObjectStore<LeaseSpec> for Labels {
     }
 }
 
-/// Creates a lease and updates it twice; the label that the server adds must outlive that.
+/// Creates a lease and updates it twice; the server's label must survive.
 fn a_label_stays(update: impl Fn(&mut LeaseLock<Labels>, &Stored) -> Result<Stored, StoreError>) {
     let store = store();
     let mut lock = LeaseLock::new(Labels(Arc::clone(&store)), "ns", "lease");

@@ -156,7 +156,7 @@ fn a_failed_call_leaves_the_remembered_object() {
     assert_eq!(again, Err(StoreError::NotFound), "and is made again");
 }
 
-/// Remembers what it is told.
+/// Counts the events.
 #[derive(Default)]
 struct Events(AtomicUsize);
 

@@ -1,4 +1,4 @@
-//! What the metrics of a process are told.
+//! The reports to the metrics of a process.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::elector::{
 };
 use crate::runtime::System;
 
-/// Writes down what it is told of this test's elector.
+/// Records the reports about this test's elector.
 struct Metrics(Arc<Log>);
 
 impl Metrics {
@@ -32,7 +32,7 @@ impl LeaderMetrics for Metrics {
     }
 }
 
-/// Writes its calls down, and refuses updates.
+/// Records its calls, and refuses updates.
 struct Refuses(LeaseLock<Store>, Arc<Log>);
 
 impl Lock for Refuses {
@@ -67,7 +67,7 @@ impl Callbacks<System> for Idle {
     }
 }
 
-// One test, as a process has one provider.
+// A single test, because a process has only one provider.
 #[test]
 fn a_new_elector_is_off_and_has_called_nobody() {
     let log = Log::new();

@@ -1,4 +1,4 @@
-//! What a pair of locks does, in both forms: with calls that block and with calls that are awaited.
+//! The behaviour of a pair of locks, in both forms: with blocking and with awaited calls.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::elector::{
 };
 use crate::runtime::{Runtime, System};
 
-/// An object with a record, and a failure that is to come.
+/// An object with a record, and its next failure.
 #[derive(Default)]
 struct Object {
     held: Option<(Record, u64)>,
@@ -18,7 +18,7 @@ struct Object {
     hides_version: bool,
 }
 
-/// One of a pair: tells what is called, under its name.
+/// One half of a pair: records its calls under its name.
 #[derive(Clone)]
 struct Half {
     name: &'static str,
@@ -120,7 +120,7 @@ impl AsyncLock for Half {
     }
 }
 
-/// A pair in one of both forms.
+/// A pair in one of the two forms.
 struct Pair {
     awaited: bool,
     lock: PairLock<Half, Half>,
@@ -129,7 +129,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// Makes a pair of participant "me"; of both halves who holds them.
+    /// Makes a pair for participant "me" in each form; `holders` are the holders of the halves.
     fn both_forms(holders: [Option<&str>; 2]) -> [Self; 2] {
         [false, true].map(|awaited| {
             let calls = Arc::default();
@@ -168,12 +168,12 @@ impl Pair {
         }
     }
 
-    /// Returns what was called since, of both halves.
+    /// Returns the calls of both halves since the last time.
     fn calls(&self) -> Vec<String> {
         std::mem::take(&mut *self.one.calls.lock())
     }
 
-    /// Has somebody else write one of the halves.
+    /// Lets somebody else write one of the halves.
     fn is_written(half: &Half, holder: &str) {
         Half::write(&mut half.object.lock(), &record(holder));
     }

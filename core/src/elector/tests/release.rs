@@ -1,4 +1,4 @@
-//! Giving the lease up: whose, when, and how often it is tried.
+//! Giving up the lease: which lease, when, and how often it is tried.
 
 use super::bench::{BEGIN, Bench, CANCEL, s, stored, written};
 use crate::elector::{
@@ -10,7 +10,7 @@ fn releasing(config: Config) -> Bench {
     Bench::new(Config { release_on_cancel: true, ..config })
 }
 
-/// Runs until the callback is started and the first renewal has succeeded, with version 2.
+/// Runs until the callback is started and the first renewal has succeeded with version 2.
 fn renewed(mut bench: Bench) -> (Bench, Stored) {
     bench.io(BEGIN);
     let create = bench.reply_io(Err(StoreError::NotFound));
@@ -158,7 +158,7 @@ fn only_strict_takes_back_a_lease_that_it_may_have_won_after_its_cancellation() 
         bench.io(BEGIN);
         let create = bench.reply_io(Err(StoreError::NotFound));
         bench.call(CANCEL);
-        let next = bench.reply(Err(StoreError::Cancelled)); // and yet it was applied
+        let next = bench.reply(Err(StoreError::Cancelled)); // but it was applied
         if !releases {
             assert_eq!(next, Next::Ended { led: false }, "CX-10");
             continue;

@@ -9,7 +9,7 @@ use crate::elector::{
 };
 use crate::runtime::{Runtime, System};
 
-/// Lets nobody in who was cancelled.
+/// Refuses calls that were cancelled.
 struct Guarded<L>(L);
 
 impl<L: Lock> Guarded<L> {

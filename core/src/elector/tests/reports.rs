@@ -53,7 +53,7 @@ impl Lock for Script {
     }
 }
 
-/// Writes reports down, the first of them once the gate is opened.
+/// Records reports, the first one only after the gate is opened.
 struct Slow {
     log: Arc<Log>,
     seen: WorkQueue<()>,
@@ -101,7 +101,7 @@ fn leaders_that_come_back_while_a_report_hangs_are_each_reported() {
         System::new().spawn("run", move || a.run(&token, &slow))
     };
     slow.wait_for_the_first_report();
-    pause(); // all four are seen meanwhile, and the first is being told
+    pause(); // all four are seen meanwhile, while the first is being reported
     slow.open();
     for expected in ["leader b", "leader c", "leader b", "leader c"] {
         assert_eq!(log.next(), expected);

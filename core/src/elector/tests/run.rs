@@ -1,4 +1,4 @@
-//! The loops: when the next attempt is due, what ends a term, what is told.
+//! The loops: the times of attempts, the ends of a term, and the reports.
 
 use super::bench::{BEGIN, Bench, CANCEL, s, stored};
 use crate::elector::{
@@ -15,7 +15,7 @@ fn leading(mut bench: Bench) -> Bench {
     bench
 }
 
-/// As [`leading`], and renewed once at the same instant: the next round is due in R.
+/// As [`leading`], and renewed once at the same instant: the next round is due after R.
 fn renewed(bench: Bench) -> Bench {
     let mut bench = leading(bench);
     let update = bench.rest_io();

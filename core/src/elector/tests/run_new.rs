@@ -35,7 +35,7 @@ fn a_run_in_one_call_is_watched() {
     let ran = Elector::run_new(&system, lock(), config, &token(), &callbacks, Some(&health));
     assert_eq!(ran, Ok(true), "its renewals are refused");
     system.sleep_until(system.now() + millis(40));
-    // A classic elector takes itself for the leader as long as it sees no other.
+    // A classic elector considers itself the leader as long as it sees no other.
     assert_eq!(&*health.check().unwrap_err().lease, "controller");
 }
 

@@ -21,7 +21,7 @@ fn lease(clock: &Manual) -> (Store, LeaseLock<Store>) {
     (Arc::clone(&store), LeaseLock::new(store, "ns", "lease"))
 }
 
-/// A lock whose every call takes one turn of its task before it is made.
+/// A lock that yields once before every call.
 struct Slow(LeaseLock<Store>);
 
 async fn turn() {

@@ -1,4 +1,4 @@
-//! Input that nobody should give, and that must do no harm.
+//! Input that should never occur, and that must do no harm.
 
 use super::bench::{BEGIN, Bench, s, stored};
 use crate::elector::{

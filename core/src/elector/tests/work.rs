@@ -21,7 +21,7 @@ use crate::queue::WorkQueue;
 use crate::runtime::bell::Breaks;
 use crate::runtime::{Ambient, Runtime, System};
 
-/// What becomes of the work.
+/// How the work ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Ends {
     Panics,
@@ -47,7 +47,7 @@ impl Callbacks<System> for Works {
     }
 }
 
-/// The same, awaited.
+/// As [`Works`], for tasks.
 struct Awaited(Works);
 
 impl AsyncCallbacks<System> for Awaited {
@@ -60,7 +60,7 @@ impl AsyncCallbacks<System> for Awaited {
     }
 }
 
-/// A set-up whose run would go on for minutes, were it not for the end of the work.
+/// Settings under which a run would last for minutes if the end of the work did not end it.
 fn patient() -> Config {
     Config { timing: Timing::seconds(3_600, 1_800, 600), ..config("a") }
 }
@@ -107,7 +107,7 @@ fn the_end_of_the_work_ends_an_awaited_run() {
     }
 }
 
-/// Whatever it does breaks: the work, a hook on its leading token, the stop callback.
+/// Everything in it panics: the work, a hook on its leading token, the stop callback.
 struct AllBreaks(Arc<Log>, Mutex<Option<OnEnd<System>>>);
 
 impl AllBreaks {
@@ -203,7 +203,7 @@ fn the_end_of_earlier_work_is_not_that_of_this_term() {
     assert!(matches!(bench.step(Rest), Step::Done(turn) if turn.next != Next::Ended { led: true }));
 }
 
-/// Looks at its leading tokens right after the run was cancelled.
+/// Checks its leading tokens right after the run was cancelled.
 struct LooksAtOnce(CancelToken, WorkQueue<bool>);
 
 impl Callbacks<System> for LooksAtOnce {
@@ -230,7 +230,7 @@ fn the_leading_token_is_a_child_of_that_of_the_run() {
     assert!(was_cancelled, "LE-46: no thread had to hear of it");
 }
 
-/// Asks for its leading token often, and says how many threads that took.
+/// Asks for its leading token often, and reports how many threads that took.
 struct AsksOften(WorkQueue<usize>);
 
 fn threads() -> usize {
@@ -252,7 +252,7 @@ impl Callbacks<System> for AsksOften {
     fn stopped_leading(&self) {}
 }
 
-/// Nobody cancels the run: the store is lost, and the term runs out.
+/// The run is not cancelled: the store is lost, and the term runs out.
 #[test]
 fn leading_tokens_end_with_the_term_and_take_no_threads() {
     let store: Store = Arc::new(MemoryStore::new(&System::new()));

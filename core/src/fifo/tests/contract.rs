@@ -1,4 +1,4 @@
-//! What every queue of objects promises to who does not know which it is (`cache:QU-1`).
+//! The promises of every queue of objects to code that is generic over them (`cache:QU-1`).
 
 use std::pin::pin;
 use std::task::Poll;
@@ -38,7 +38,7 @@ fn nothing_but_its_end<Q: Queue<&'static str, Object>>(queue: &Q) {
     assert!(matches!(queue.pop(|_| ()), Err(Closed)));
 }
 
-/// What a task is told that awaits, and that another is told if it does not.
+/// A task that awaits gets an entry; one that is dropped passes its wake-up on.
 fn awaited<Q: Queue<&'static str, Object>>(queue: &Q) {
     let [first, second, third]: [Arc<Bell>; 3] = Default::default();
     let rings = || [&first, &second, &third].map(|bell| bell.rings());
@@ -66,7 +66,7 @@ fn refusals<Q: Queue<&'static str, Object>>(queue: &Q) {
     assert!(queue.is_empty());
 }
 
-/// Tries what all promise on queues of one kind, and returns one more.
+/// Checks the promises on queues of one kind, and returns one more queue.
 fn promises<Q: Queue<&'static str, Object>>(queue: impl Fn() -> Q) -> Q {
     everything_in_order(&queue());
     nothing_but_its_end(&queue());
@@ -122,7 +122,7 @@ fn an_ordered_fifo_is_a_queue_of_objects() {
     );
 }
 
-/// Knows an object that has no key any more.
+/// Knows an object that has lost its key.
 struct Nameless;
 
 impl KnownObjects<&'static str, Object> for Nameless {

@@ -1,4 +1,4 @@
-//! Subscriptions: the changes of a store, one after the other, for one reader.
+//! Subscriptions: the changes of a store, one by one, for one reader.
 
 mod operations;
 mod state;
@@ -20,16 +20,17 @@ for_harness! {
     use state::{Feed, Told, READERS, SYNC};
 }
 
-/// A feed under its lock, shared by the informer that fills it and its reader.
+/// A feed under its lock, shared by its reader and the informer that fills it.
 pub(super) type Shared<C, R> = Arc<Monitor<Feed<C>, R>>;
 
-/// The changes of an informer's store for one reader, from what was there when it subscribed: no
-/// gap and nothing twice (`cache:SI-33`).
+/// The changes of an informer's store for one reader, beginning with the objects that were there
+/// when it subscribed. No change is missed or told twice (`cache:SI-33`).
 ///
-/// The reader has looked at a change when it asks for the next. To drop the subscription ends it.
+/// Asking for the next change confirms that the reader has handled the one before. Dropping the
+/// subscription ends it.
 pub struct Subscription<C: Carried, R: Runtime = System> {
     feed: Shared<C, R>,
-    /// Whether the last change counts for the first list, and was not said to be looked at.
+    /// Whether the last change belongs to the first list and is not confirmed yet.
     owes: bool,
 }
 
@@ -41,7 +42,7 @@ impl<C: Carried, R: Runtime> Subscription<C, R> {
     /// Sleeps until there is a change, and takes it.
     ///
     /// # Errors
-    /// None comes any more: why.
+    /// No more changes come; the error says why.
     #[expect(clippy::should_implement_trait, reason = "an end has a reason, an iterator has none")]
     pub fn next(&mut self) -> Result<C, Over> {
         self.finish();
@@ -61,7 +62,7 @@ impl<C: Carried, R: Runtime> Subscription<C, R> {
         Ok(told.change)
     }
 
-    /// Says that the last change was looked at, before the next is asked for.
+    /// Confirms that the last change was handled, before the next is asked for.
     pub fn finish(&mut self) {
         if std::mem::take(&mut self.owes) {
             self.feed.call(Finish);
@@ -77,19 +78,19 @@ impl<C: Carried, R: Runtime> Subscription<C, R> {
         &self.feed
     }
 
-    /// Says that the last change will never have been looked at: if it counts for the first list,
-    /// that is never seen to its end (`cache:PL-16`).
+    /// Gives up the confirmation of the last change. If that change belongs to the first list, the
+    /// list is never seen to its end (`cache:PL-16`).
     pub(super) fn disown(&mut self) {
         self.owes = false;
     }
 
-    /// Returns somebody who can be asked, from anywhere, how far the reader is.
+    /// Returns a handle that tells, from anywhere, how far the reader is.
     pub fn progress(&self) -> Progress<C, R> {
         Progress(Arc::clone(&self.feed))
     }
 }
 
-/// Stops looking: waiting changes are dropped, and the first list is never complete.
+/// Ends the subscription: waiting changes are dropped, and the first list is never complete.
 impl<C: Carried, R: Runtime> Drop for Subscription<C, R> {
     fn drop(&mut self) {
         drop(self.feed.call(End));
@@ -106,7 +107,8 @@ impl<C: Carried, R: Runtime> fmt::Debug for Subscription<C, R> {
 pub struct Progress<C: Carried, R: Runtime = System>(Shared<C, R>);
 
 impl<C: Carried, R: Runtime> Progress<C, R> {
-    /// Tells whether all that was there in the beginning was looked at (`cache:PL-20`).
+    /// Tells whether the reader has handled all objects that were there in the beginning
+    /// (`cache:PL-20`).
     pub fn has_synced(&self) -> bool {
         self.0.call(HasSynced)
     }

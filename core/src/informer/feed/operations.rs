@@ -7,12 +7,13 @@ use crate::machine::{Cx, Operation, Step};
 
 use super::state::{Feed, Over, READERS, SYNC, Told};
 
-/// What a feed carries: a trait of everything that can be.
+/// The type of a change. Every type that meets the bounds implements it.
 pub trait Carried: Clone + Debug + Send + 'static {}
 
 impl<C: Clone + Debug + Send + 'static> Carried for C {}
 
-/// Tells changes, in their order. Returns the changes that nobody is told: all if the feed is over.
+/// Appends changes in their order. Returns those that are not told: all of them if the feed is
+/// over.
 #[derive(Clone, Debug)]
 pub struct Push<C>(pub VecDeque<Told<C>>);
 
@@ -20,7 +21,7 @@ pub struct Push<C>(pub VecDeque<Told<C>>);
 #[derive(Clone, Debug)]
 pub struct Next;
 
-/// Says that a change of the first list was looked at.
+/// Confirms that a change of the first list was handled.
 #[derive(Clone, Debug)]
 pub struct Finish;
 
@@ -28,7 +29,7 @@ pub struct Finish;
 #[derive(Clone, Debug)]
 pub struct Complete;
 
-/// Ends the feed. Returns what waited, which nobody is told.
+/// Ends the feed. Returns the waiting changes, which are not told any more.
 #[derive(Clone, Debug)]
 pub struct End;
 
@@ -36,11 +37,11 @@ pub struct End;
 #[derive(Clone, Debug)]
 pub struct Len;
 
-/// Asks whether all of the first list was looked at.
+/// Asks whether the whole first list was handled.
 #[derive(Clone, Debug)]
 pub struct HasSynced;
 
-/// Waits until all of the first list was looked at; false if the feed ended before.
+/// Waits until the whole first list was handled; false if the feed ended before.
 #[derive(Clone, Debug)]
 pub struct WaitForSync;
 

@@ -1,24 +1,24 @@
-//! The rules of a feed: changes on their way to one who is told (`cache` section 18).
+//! The rules of a feed: changes on their way to one reader (`cache` section 18).
 
 use std::collections::VecDeque;
 
 use crate::machine::Channel;
 
-/// Where those sleep who wait for a change.
+/// Callers that wait for a change sleep here.
 pub const READERS: Channel = 0;
-/// Room for this many changes is kept.
+/// A smaller buffer than this is not shrunk.
 const KEPT: usize = 1024;
-/// Where those sleep who wait until all of the first list was told.
+/// Callers that wait until the whole first list is handled sleep here.
 pub const SYNC: Channel = 1;
 
-/// Why no change comes any more.
+/// Why no more changes come.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum Over {
-    /// The informer has stopped, or the subscription was given up.
+    /// The informer has stopped, or the subscription was dropped.
     Stopped,
-    /// The reader was slower than its limit allows: changes were lost, so nothing more is told.
-    /// Subscribe again to begin with what is there then.
+    /// The reader was slower than its limit allows. Changes were lost, so nothing more is told.
+    /// Subscribe again to begin with the objects that are there then.
     Lagged,
 }
 
@@ -37,30 +37,30 @@ impl std::error::Error for Over {}
 #[derive(Clone, Debug)]
 pub struct Feed<C> {
     pub(super) waiting: VecDeque<Told<C>>,
-    /// How many of them do not count for the first list.
+    /// How many of them do not belong to the first list.
     pub(super) later: usize,
-    /// How many of those may wait.
+    /// The maximum of `later`.
     pub(super) limit: usize,
-    /// Changes of the first list that wait or are being looked at (`cache:SY-1`).
+    /// Changes of the first list that wait or are being handled (`cache:SY-1`).
     pub(super) unfinished: usize,
     /// The informer has said that the first list is complete (`cache:SY-4`).
     pub(super) is_complete: bool,
-    /// It was complete and all of it looked at; it never goes back (`cache:SY-3`).
+    /// The first list was complete and all of it handled. This never goes back (`cache:SY-3`).
     pub(super) has_synced: bool,
     pub(super) over: Option<Over>,
 }
 
-/// A change, and whether it counts for the first list.
+/// A change, and whether it belongs to the first list.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Told<C> {
     /// The change.
     pub change: C,
-    /// Whether it counts for the first list.
+    /// Whether it belongs to the first list.
     pub initial: bool,
 }
 
 impl<C> Feed<C> {
-    /// A feed that begins with these changes. Of those that come after the first list at most
+    /// Makes a feed that begins with these changes. Of the changes after the first list, at most
     /// `limit` wait.
     #[must_use]
     pub fn new(first: Vec<C>, is_complete: bool, limit: usize) -> Self {
@@ -71,7 +71,8 @@ impl<C> Feed<C> {
         Self { waiting, later: 0, limit, unfinished, is_complete, has_synced, over }
     }
 
-    /// Latches; true if it did so now. After the end it latches no more (`cache:SI-40`).
+    /// Latches `has_synced`; true if it did so now. Once the feed is over, it never latches
+    /// (`cache:SI-40`).
     pub(super) fn latch(&mut self) -> bool {
         let is_seen = self.is_complete && self.unfinished == 0 && self.over.is_none();
         let now = !self.has_synced && is_seen;
@@ -79,14 +80,14 @@ impl<C> Feed<C> {
         now
     }
 
-    /// Gives memory back that a burst took (`cache:PL-12`).
+    /// Gives back memory that a burst took (`cache:PL-12`).
     pub(super) fn shrink(&mut self) {
         if self.waiting.capacity() > KEPT && self.waiting.len() < self.waiting.capacity() / 4 {
             self.waiting.shrink_to(self.waiting.capacity() / 2);
         }
     }
 
-    /// Ends the feed and gives out what waits, which nobody is told any more (`cache:PL-13`).
+    /// Ends the feed and returns the waiting changes, which are not told any more (`cache:PL-13`).
     pub(super) fn end(&mut self, why: Over) -> VecDeque<Told<C>> {
         self.over.get_or_insert(why);
         self.later = 0;

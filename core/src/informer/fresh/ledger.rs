@@ -1,10 +1,10 @@
-//! What this client wrote and may not see yet.
+//! Writes of this client that it may not see yet.
 
 use std::collections::BTreeMap;
 
 use super::state::View;
 
-/// What was written of one key.
+/// The last writes to one key.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(in crate::informer) struct Written {
     /// The version of the last write.
@@ -17,21 +17,21 @@ pub(in crate::informer) struct Written {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::informer) struct Deleted {
     pub(in crate::informer) uid: String,
-    /// The version of its last state, as far as that was known.
+    /// The version of its last state, as far as the client knew.
     version: u64,
 }
 
-/// Writes, by the keys of their objects. Those that are visible are forgotten now and then, so a
-/// client that writes and never asks needs no memory without end.
+/// Writes, by the keys of their objects. Visible ones are forgotten now and then, so that a client
+/// that writes and never reads does not use more and more memory.
 #[derive(Clone, Debug)]
 pub(in crate::informer) struct Ledger {
     written: BTreeMap<String, Written>,
-    /// The newest version of the store at which a note was forgotten. A store that goes back behind
-    /// it may lack what the note was about.
+    /// The newest version of the store at which a note was forgotten. A store that goes back to an
+    /// older version may lack the write of that note.
     seen: u64,
-    /// The number of writes at which those that are visible are looked for and forgotten.
+    /// At this number of writes, visible ones are looked for and forgotten.
     full: usize,
-    /// So few are no burden.
+    /// The least value of `full`: so few notes need little memory.
     few: usize,
 }
 
@@ -40,8 +40,8 @@ impl Ledger {
         Self { written: BTreeMap::new(), seen: 0, full: few, few }
     }
 
-    /// Takes note of a write: versions of a key never go back, and of two objects of one name the
-    /// one with the older version was deleted first.
+    /// Notes a write. The version of a key never goes back. Of two deleted objects with the same
+    /// name, the one with the newer version was deleted last.
     pub(in crate::informer) fn note(&mut self, key: String, version: u64, deleted: Option<&str>) {
         let written = self.written.entry(key).or_default();
         written.version = written.version.max(version);
@@ -55,12 +55,12 @@ impl Ledger {
         self.written.get(key).cloned()
     }
 
-    /// Returns the version that a store must have to show all notes that are forgotten.
+    /// Returns the version that a store needs to show all forgotten notes.
     pub(in crate::informer) const fn seen(&self) -> u64 {
         self.seen
     }
 
-    /// Returns the newest version that was written, and all deletions.
+    /// Returns the newest written version, and all deletions.
     pub(in crate::informer) fn all(&self) -> (u64, Vec<(String, String)>) {
         let newest = self.written.values().map(|it| it.version).max().unwrap_or_default();
         let deleted =
@@ -68,9 +68,10 @@ impl Ledger {
         (newest, self.written.iter().filter_map(deleted).collect())
     }
 
-    /// Forgets what was written of a key, unless that was written anew. A store showed it that is so
-    /// far now. One that is being changed may be without a deleted object although its version does not
-    /// say so, and be taken back behind that: the note stays until the next look.
+    /// Forgets the writes to a key, unless it was written again since. The store showed them at
+    /// `at`. While the store is being changed, it may lack a deleted object although its version
+    /// does not say so yet, and a list may still bring the object back: then the note stays until
+    /// the next look.
     pub(in crate::informer) fn forget(&mut self, key: &str, written: &Written, at: &View) {
         let is_settled = written.deleted.is_none() || !at.changes;
         if is_settled && self.written.get(key) == Some(written) {
@@ -79,8 +80,8 @@ impl Ledger {
         }
     }
 
-    /// Returns a copy of all entries when it is time to look for visible ones, which are then
-    /// [forgotten](Self::forget).
+    /// Returns a copy of all entries when it is time to look for visible ones. The caller then
+    /// [forgets](Self::forget) those.
     pub(in crate::informer) fn look(&mut self) -> Vec<(String, Written)> {
         if self.written.len() < self.full {
             return Vec::new();
@@ -89,7 +90,7 @@ impl Ledger {
         self.written.iter().map(|(key, it)| (key.clone(), it.clone())).collect()
     }
 
-    /// Says that a look is over.
+    /// Ends a look, and sets the size for the next one.
     pub(in crate::informer) fn looked(&mut self) {
         self.full = (2 * self.written.len()).max(self.few);
     }

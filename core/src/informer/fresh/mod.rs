@@ -1,9 +1,9 @@
 //! How far a store is: the rules of reading one's own writes, and of waiting for the first list.
 //!
-//! A store that has all changes up to a version has that version. It gets newer with every event,
-//! with bookmarks, and with lists; an older list takes it back. Callers that wait for
-//! what was there then go on waiting. What the store refused it does not have, however new it is:
-//! who asks for that waits until something newer of that object is stored.
+//! A store that has all changes up to a version has that version. The version gets newer with every
+//! event, with bookmarks, and with lists; an older list takes it back, and callers that wait for a
+//! newer version go on waiting. A store does not have the states that it refused, however new it
+//! is: a caller that asks for one waits until something newer of that object is stored.
 
 mod ledger;
 mod operations;

@@ -1,16 +1,16 @@
-//! The calls on it.
+//! The calls on the state of a store.
 
 use crate::machine::{Cx, Operation, Step};
 use crate::runtime::Instant;
 
 use super::state::{Fresh, NEWS, NotVisible, Part, SYNC, Versions, View, limit};
 
-/// Says that the store has changed, and up to which version if that is known. It does not go back.
+/// Says that the store has changed, and up to which version if that is known. It never goes back.
 #[derive(Clone, Debug)]
 pub struct Advance(pub Option<u64>);
 
-/// Says that states of objects were refused: keys and versions. Before the store advances past
-/// them, so that no reader takes what is stored for them. Wakes nobody.
+/// Says that states of objects were refused: keys and versions. It is called before the store
+/// advances past them, so that no reader takes the stored state for them. Wakes nobody.
 #[derive(Clone, Debug)]
 pub struct Refuse(pub Vec<(String, u64)>);
 
@@ -19,13 +19,13 @@ pub struct Refuse(pub Vec<(String, u64)>);
 pub enum Stored {
     /// All objects.
     List(u64),
-    /// These, in these versions.
+    /// These objects, in these versions.
     Objects(Vec<(String, u64)>),
 }
 
-/// Says that the store is about to change, perhaps to a list of this version. An older one goes back.
-/// Until the store [advances](Advance) it may be ahead of its version. Wakes nobody, so it may be
-/// called under a lock.
+/// Says that the store is about to change, perhaps to a list of this version. An older list goes
+/// back. Until the store [advances](Advance) it may be ahead of its version. Wakes nobody, so it
+/// may be called under a lock.
 #[derive(Clone, Debug)]
 pub struct Prepare(pub Option<u64>);
 
@@ -46,7 +46,7 @@ pub struct Look;
 pub struct AtLeast {
     /// The version.
     pub version: u64,
-    /// What must not lack anything.
+    /// The part of the store that must not lack a refused state.
     pub part: Option<Part>,
     /// How long to wait.
     pub until: Instant,
@@ -55,14 +55,14 @@ pub struct AtLeast {
 /// Waits until something came after a look.
 #[derive(Clone, Debug)]
 pub struct Turn {
-    /// What the look said.
+    /// The number of turns at that look.
     pub after: u64,
     /// How long to wait.
     pub until: Instant,
 }
 
-/// Waits until the first list is in the store; false if the time was over before, or the informer
-/// stopped.
+/// Waits until the first list is in the store; false if the time ran out or the informer stopped
+/// before.
 #[derive(Clone, Debug)]
 pub struct WaitForSync {
     /// How long to wait.

@@ -1,4 +1,4 @@
-//! How far a store is: what waits for versions and for the first list looks here.
+//! How far a store is: callers that wait for a version or for the first list look here.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,36 +6,36 @@ use std::fmt;
 use crate::machine::{Channel, Cx, Step};
 use crate::runtime::Instant;
 
-/// Where those sleep who wait for a version.
+/// Callers that wait for a version sleep here.
 pub const NEWS: Channel = 0;
-/// Where those sleep who wait for the first list.
+/// Callers that wait for the first list sleep here.
 pub const SYNC: Channel = 1;
 
 /// How far a store is.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Fresh {
     pub(super) view: View,
-    /// What the store does not have of keys, though it has newer versions of others.
+    /// The states that the store refused, by key, although it has newer versions of other objects.
     pub(super) refused: BTreeMap<String, Versions>,
     /// The first list is in the store.
     pub(super) has_synced: bool,
     /// The store does not change any more.
     pub(super) is_over: bool,
-    /// A list is about to go back.
+    /// A list is about to take the store back to an older version.
     pub(super) goes_back: bool,
 }
 
-/// The versions of an object that were refused since it was stored last.
+/// The versions of an object that were refused since the object was last stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Versions {
     pub(super) oldest: u64,
     pub(super) newest: u64,
 }
 
-/// What a reader wants to see, and up to which version.
+/// The objects that a reader wants to see, and up to which version.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Part {
-    /// The key of one object; none for all of them.
+    /// The key of one object; `None` for all of them.
     pub key: Option<String>,
     /// The version.
     pub version: u64,
@@ -46,39 +46,39 @@ pub struct Part {
 pub struct View {
     /// It has all changes up to this version.
     pub version: u64,
-    /// How often something came.
+    /// How often something new came.
     pub turns: u64,
     /// How often a list was about to go back to an older version, or had gone back.
     pub returns: u64,
-    /// Whether it lacks something that was refused.
+    /// Whether it lacks a state that was refused.
     pub lacks: bool,
-    /// Whether it is being changed: what is read then may be older or newer than the version.
+    /// Whether it is being changed: a read may then be older or newer than the version.
     pub changes: bool,
 }
 
-/// Why a version, or what was written, cannot be read.
+/// Why a version, or a write, cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum NotVisible {
-    /// The store was behind until the time was over.
+    /// The store was still behind when the time ran out.
     Behind {
         /// The version that was asked for.
         wanted: u64,
         /// The version that the store had.
         seen: u64,
     },
-    /// An object that was deleted was in the store until the time was over.
+    /// A deleted object was still in the store when the time ran out.
     StillThere {
         /// The uid of the object.
         uid: String,
     },
-    /// The store, or a transformer, refused a state of the object that is no newer than what was
-    /// asked for, and nothing newer was stored until the time was over.
+    /// The store, or a transformer, refused a state of the object that is no newer than the version
+    /// asked for, and nothing newer was stored before the time ran out.
     Refused {
         /// The key of the object.
         key: String,
     },
-    /// The informer has stopped before.
+    /// The informer has stopped.
     Stopped,
     /// The version asked for is not a number, so it cannot be compared.
     NotANumber(String),
@@ -101,7 +101,7 @@ impl fmt::Display for NotVisible {
 impl std::error::Error for NotVisible {}
 
 impl Fresh {
-    /// Waits until nothing is missing, the time is over or nothing comes any more.
+    /// Waits until nothing is missing, the time runs out, or the informer stops.
     pub(super) fn wait(
         &self,
         missing: Option<NotVisible>,
@@ -120,7 +120,7 @@ impl Fresh {
         NotVisible::Behind { wanted, seen: self.view.version }
     }
 
-    /// Returns the key of an object of which a part lacks a state.
+    /// Returns the key of an object in the part that lacks a state.
     pub(super) fn lacking(&self, part: &Part) -> Option<&String> {
         let lacks = |(_, it): &(&String, &Versions)| it.oldest <= part.version;
         match &part.key {
@@ -131,7 +131,7 @@ impl Fresh {
     }
 }
 
-/// A time to wait until, if there is one.
+/// The end of a wait; `None` if it never ends.
 pub(super) fn limit(until: Instant) -> Option<Instant> {
     (until != Instant::NEVER).then_some(until)
 }

@@ -1,4 +1,4 @@
-//! Call by call.
+//! The calls one by one.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -148,7 +148,7 @@ fn of_two_objects_of_one_name_the_newer_one_was_deleted_last() {
     let mut ledger = Ledger::new(64);
     let last = |ledger: &Ledger| ledger.get("a").unwrap().deleted.unwrap().uid;
     ledger.note("a".to_owned(), 3, Some("second"));
-    ledger.note("a".to_owned(), 1, Some("first")); // its note comes late
+    ledger.note("a".to_owned(), 1, Some("first")); // it is noted late
     assert_eq!(last(&ledger), "second");
     ledger.note("a".to_owned(), 5, Some("third"));
     assert_eq!((last(&ledger), ledger.get("a").unwrap().version), ("third".to_owned(), 5));

@@ -1,4 +1,4 @@
-//! Reading a store that has what is wanted, and telling how far it is.
+//! Reading a store once it has the wanted version, and telling how far it is.
 
 use std::sync::Arc;
 
@@ -16,11 +16,11 @@ use super::operations::{Advance, AtLeast, Look, Over, Prepare, Refuse, Stored, S
 use super::operations::{Turn, WaitForSync};
 use super::state::{Fresh, NotVisible, Part, View};
 
-/// A store that is read.
+/// A store that can be read.
 pub trait Readable {
-    /// An object of it.
+    /// The type of an object.
     type Object;
-    /// All of them at a moment.
+    /// The type of all objects at one moment.
     type All;
 
     /// Returns the object with a key.
@@ -31,37 +31,37 @@ pub trait Readable {
     fn has(&self, key: &str, uid: &str) -> bool;
 }
 
-/// How far a store is, what this client wrote, and who waits for it.
+/// How far a store is, the writes of this client, and the callers that wait.
 pub struct Visible<R: Runtime, H: Host<Fresh> = Fresh> {
     fresh: Arc<Monitor<Fresh, R, H>>,
-    /// What this client wrote.
+    /// The writes of this client that it may not see yet.
     pub(in crate::informer) ledger: R::Mutex<Ledger>,
 }
 
-/// What the informer says.
+/// Calls of the informer.
 impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
-    /// One of a store in which there is nothing yet. From `few` notes on it looks for those that can
-    /// be forgotten.
+    /// Makes it for a store that is still empty. When there are `few` notes or more, it looks for
+    /// some to forget.
     pub fn new(runtime: &R, host: H, few: usize) -> Self {
         let fresh = Arc::new(Monitor::new(runtime, host));
         Self { fresh, ledger: runtime.mutex(Ledger::new(few)) }
     }
 
-    /// Returns what says that something was refused: keys and versions.
+    /// Returns a function that notes that a state was refused, by key and version.
     pub fn refuser(&self) -> impl Fn(String, u64) + Send + Sync + 'static + use<R, H> {
         let fresh = Arc::clone(&self.fresh);
         move |key, version| fresh.call(Refuse(vec![(key, version)]))
     }
 
-    /// Says that events are about to change the store; true if a list is. Wakes nobody, so it may be
-    /// called under the lock of the store.
+    /// Says that events are about to change the store; true if one of them is a list. Wakes nobody,
+    /// so it may be called under the lock of the store.
     pub fn prepare<O>(&self, events: &[Event<String, O>]) -> bool {
         let version = of_list(events);
         self.fresh.call(Prepare(version));
         version.is_some()
     }
 
-    /// Notes how far the store is behind these events, and what it refused.
+    /// Notes how far the store is after these events, and the states that it refused.
     pub fn advance<O: Described>(&self, events: &[Event<String, O>], error: Option<&ApplyError>) {
         let is_list = matches!(events, [Event::ReplacedAll(_)]);
         let nothing_is_stored = is_list && matches!(error, Some(ApplyError::Store(_)));
@@ -87,13 +87,13 @@ impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
     }
 }
 
-/// What clients ask.
+/// Calls of clients.
 impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
     fn runtime(&self) -> &R {
         self.fresh.runtime()
     }
 
-    /// Takes note of a write, perhaps of the deletion of the object of this uid.
+    /// Notes a write. `deleted` is the uid of the object if the write deleted it.
     pub fn note(
         &self,
         store: &impl Readable,
@@ -113,8 +113,8 @@ impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
         Ok(())
     }
 
-    /// Forgets notes of what the store shows. If a list goes back meanwhile, it may not show it any
-    /// more: then none.
+    /// Forgets notes of writes that the store shows. If a list goes back meanwhile, the store may
+    /// not show them any more, so none is forgotten.
     fn forget_visible(&self, store: &impl Readable, mut known: Vec<(String, Written)>) {
         let before = self.fresh.call(Look).returns;
         known.retain(|(key, written)| {
@@ -132,7 +132,7 @@ impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
         ledger.looked();
     }
 
-    /// Reads an object of a store that has a version.
+    /// Reads an object once the store has a version.
     pub async fn one_at_least<S: Readable>(
         &self,
         store: &S,
@@ -146,7 +146,7 @@ impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
         Ok(self.read(store, wanted, &[], || store.one(key)).await?.0)
     }
 
-    /// Reads all objects of a store that has a version.
+    /// Reads all objects once the store has a version.
     pub async fn all_at_least<S: Readable>(
         &self,
         store: &S,
@@ -159,7 +159,7 @@ impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
         Ok(self.read(store, wanted, &[], || store.all()).await?.0)
     }
 
-    /// Reads an object once what was last written of it is in the store.
+    /// Reads an object once the store has the last write to it.
     pub async fn one_written<S: Readable>(
         &self,
         store: &S,
@@ -184,7 +184,7 @@ impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
         Ok(object)
     }
 
-    /// Reads all objects once all that was written is in the store.
+    /// Reads all objects once the store has all writes.
     pub async fn all_written<S: Readable>(
         &self,
         store: &S,
@@ -199,13 +199,13 @@ impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
         Ok(self.read(store, wanted, &deleted, || store.all()).await?.0)
     }
 
-    /// Waits for the first list; false if it is not there by then, or never will be.
+    /// Waits for the first list; false if it is not there in time, or never will be.
     pub async fn wait_for_sync(&self, until: Instant) -> bool {
         self.fresh.call_async(WaitForSync { until }).await
     }
 
-    /// Reads a store that has what is wanted and has not these objects, and says how far it was. A
-    /// list that goes back to an older version meanwhile makes it begin anew.
+    /// Reads once the store has the wanted version and none of the deleted objects; returns how far
+    /// the store was. If a list goes back to an older version meanwhile, it starts again.
     async fn read<T>(
         &self,
         store: &impl Readable,
@@ -219,7 +219,7 @@ impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
                 self.is_gone(store, key, uid, wanted.until).await?;
             }
             let value = read();
-            // An older list may be stored just now, and have them again.
+            // An older list may have been stored just now and brought them back.
             let are_back = gone.iter().any(|(key, uid)| store.has(key, uid));
             let now = self.fresh.call(Look);
             if now.returns == returns && !are_back {
@@ -228,7 +228,7 @@ impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
         }
     }
 
-    /// Waits until the store does not have an object.
+    /// Waits until an object is gone from the store.
     async fn is_gone(
         &self,
         store: &impl Readable,

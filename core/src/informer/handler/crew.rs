@@ -8,7 +8,7 @@ use crate::runtime::Runtime;
 
 /// All handlers of an informer.
 pub(in crate::informer) struct Crew<R: Runtime> {
-    /// Ends with the informer.
+    /// Ends when the informer stops.
     life: CancelToken<R>,
     is_over: bool,
     members: Vec<Member<R>>,
@@ -18,7 +18,7 @@ pub(in crate::informer) struct Crew<R: Runtime> {
 pub(super) struct Member<R: Runtime> {
     /// Ends when the handler is removed, or the informer stops.
     pub(super) life: CancelToken<R>,
-    /// Ends with its thread.
+    /// Ends when its thread ends.
     pub(super) ended: CancelToken<R>,
     thread: Arc<R::Mutex<Option<R::Join<()>>>>,
 }
@@ -32,7 +32,7 @@ impl<R: Runtime> Crew<R> {
         self.is_over
     }
 
-    /// Adds one whose thread `spawn` starts.
+    /// Adds a handler; `spawn` starts its thread.
     pub(super) fn join(
         &mut self,
         runtime: &R,
@@ -46,13 +46,13 @@ impl<R: Runtime> Crew<R> {
         member
     }
 
-    /// Takes nobody any more. Returns the token that all others' lives hang on.
+    /// Refuses new members. Returns the token that is the parent of all members' tokens.
     pub(super) fn end(&mut self) -> CancelToken<R> {
         self.is_over = true;
         self.life.clone()
     }
 
-    /// Gives all members out.
+    /// Takes all members out.
     pub(super) fn leave(&mut self) -> Vec<Member<R>> {
         std::mem::take(&mut self.members)
     }
@@ -63,14 +63,14 @@ impl<R: Runtime> Member<R> {
         self.ended.runtime()
     }
 
-    /// Waits until its thread has ended, and joins it unless another caller does.
+    /// Waits until its thread has ended, and joins it unless another caller has.
     pub(super) async fn join(&self, runtime: &R) {
         self.ended.wait_async().await;
         let thread = runtime.lock(&self.thread).take();
         if let Some(thread) = thread
             && let Err(panic) = runtime.join(thread)
         {
-            discard(panic); // it catches what foreign code does, so this comes from dropping it
+            discard(panic); // foreign code is caught inside, so this comes from dropping it
         }
     }
 }
@@ -82,7 +82,7 @@ impl<R: Runtime> Clone for Member<R> {
     }
 }
 
-/// Says that a thread has ended, whatever ends it.
+/// Says that a thread has ended, however it ends.
 pub(super) struct Ended<R: Runtime>(CancelToken<R>);
 
 impl<R: Runtime> Drop for Ended<R> {

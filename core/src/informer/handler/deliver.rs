@@ -13,21 +13,21 @@ use crate::store::Handle;
 
 use super::{Handler, Handling, OnPanic, Report};
 
-/// A handler that takes this long for one change is slow, if others wait (`cache:PL-17`).
+/// A handler that takes this long for one change is slow, if other changes wait (`cache:PL-17`).
 const SLOW: Duration = Duration::from_millis(100);
-/// From this number of waiting changes on, a slow handler is reported.
+/// A slow handler is reported when more changes than this wait.
 const MANY: usize = 1024;
-/// How long a handler that panicked is left alone (`cache:PL-15`).
+/// The pause after a handler panics (`cache:PL-15`).
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Tells a handler of changes until none comes any more.
+/// Tells a handler of changes until no more come.
 pub(super) fn deliver<O: Handle, R: Runtime>(
     mut changes: Subscription<ObjectChange<O>, R>,
     mut handler: impl Handler<O>,
     handling: &Handling,
     life: &CancelToken<R>,
 ) {
-    // One that panics itself must not end the handler in silence.
+    // A report that panics must not end the handler unnoticed.
     let report = |what| {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| (handling.report)(what))) {
             discard(panic);
@@ -52,7 +52,7 @@ pub(super) fn deliver<O: Handle, R: Runtime>(
         }
         if let Err(panic) = result {
             if handling.on_panic == OnPanic::Abort {
-                std::process::abort(); // the panic was printed by the hook of the process
+                std::process::abort(); // the panic hook of the process has printed the panic
             }
             changes.disown();
             report(Report::Panicked { message: message(panic) });

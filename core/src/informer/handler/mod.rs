@@ -1,5 +1,5 @@
-//! Handlers: functions that are told of changes, each on a thread of its own (`cache` sections 16
-//! and 18).
+//! Handlers: functions that are told of changes, each on its own thread (`cache` sections 16 and
+//! 18).
 
 mod crew;
 mod deliver;
@@ -18,10 +18,10 @@ use super::shared::{Informer, ObjectChange};
 pub(super) use crew::Crew;
 use crew::Member;
 
-/// Is told of changes, one after the other: a function of a change. It is never called twice at a
+/// Handles changes one by one: a function that takes a change. It is never called twice at the same
 /// time, and no other handler waits for it (`cache:SI-5`).
 pub trait Handler<O>: Send + 'static {
-    /// Looks at a change.
+    /// Handles a change.
     fn handle(&mut self, change: ObjectChange<O>);
 }
 
@@ -31,16 +31,17 @@ impl<O, F: FnMut(ObjectChange<O>) + Send + 'static> Handler<O> for F {
     }
 }
 
-/// What becomes of a handler that panics.
+/// The consequence of a panic in a handler.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[non_exhaustive]
 pub enum OnPanic {
-    /// The process ends, as in the reference: a handler that dies alone, or misses a change, is
+    /// The process ends, as in the reference. A handler that dies alone or misses a change would be
     /// worse (`cache:PL-15`).
     #[default]
     Abort,
-    /// It misses that change and is told the next one a second later. If the change was of the first
-    /// list, it never [has synced](Registration::has_synced) (`cache:PL-16`).
+    /// The handler misses that change and is told the next one a second later. If the change
+    /// belongs to the first list, the handler never [has synced](Registration::has_synced)
+    /// (`cache:PL-16`).
     Skip,
 }
 
@@ -48,19 +49,19 @@ pub enum OnPanic {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Report {
-    /// It looked at one change for long while many wait (`cache:PL-17`).
+    /// It took long for one change while many wait (`cache:PL-17`).
     Slow {
-        /// For how long.
+        /// How long it took.
         took: Duration,
-        /// How many wait.
+        /// How many changes wait.
         waiting: usize,
     },
     /// It panicked, and misses a change.
     Panicked {
-        /// What the panic says, if it says anything.
+        /// The message of the panic, if it has one.
         message: Option<String>,
     },
-    /// More changes waited than its limit allows: it is told nothing more.
+    /// More changes waited than its limit allows. It is told nothing more.
     Lagged,
 }
 
@@ -71,9 +72,9 @@ read_by_harness! {
     pub struct Handling {
         /// The name of its thread.
         name: String,
-        /// What it wants to be told.
+        /// The changes that it is told.
         wants: Wants,
-        /// What becomes of it if it panics.
+        /// The consequence of a panic.
         on_panic: OnPanic,
         /// Receives the reports about the handler, on the handler's thread.
         report: Arc<dyn Fn(Report) + Send + Sync>,
@@ -95,14 +96,14 @@ impl Handling {
         self
     }
 
-    /// Sets what it wants to be told.
+    /// Sets the changes that it is told.
     #[must_use]
     pub fn wants(mut self, wants: Wants) -> Self {
         self.wants = wants;
         self
     }
 
-    /// Sets what becomes of it if it panics.
+    /// Sets the consequence of a panic.
     #[must_use]
     pub fn on_panic(mut self, on_panic: OnPanic) -> Self {
         self.on_panic = on_panic;
@@ -127,7 +128,7 @@ impl fmt::Debug for Handling {
     }
 }
 
-/// A handler of an informer. To drop this leaves the handler where it is.
+/// A handler of an informer. Dropping this value does not remove the handler.
 pub struct Registration<O: Handle, R: Runtime = System> {
     feed: Shared<ObjectChange<O>, R>,
     progress: Progress<ObjectChange<O>, R>,
@@ -135,8 +136,8 @@ pub struct Registration<O: Handle, R: Runtime = System> {
 }
 
 impl<O: Handle + Described, R: Runtime> Informer<O, R> {
-    /// Adds a handler, before the informer runs or while it does. It is told of all objects that are
-    /// there, then of every change: no gap and nothing twice (`cache:SI-33`).
+    /// Adds a handler, before the informer runs or while it does. It is told of all objects that
+    /// are there, then of every change; none is missed or told twice (`cache:SI-33`).
     ///
     /// ```
     /// # use seatrial_core::informer::{Change, Informer, Over};
@@ -205,7 +206,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
 }
 
 impl<O: Handle, R: Runtime> Registration<O, R> {
-    /// Tells whether the handler has returned from all calls of the first list (`cache:PL-20`).
+    /// Tells whether the handler has handled the whole first list (`cache:PL-20`).
     pub fn has_synced(&self) -> bool {
         self.progress.has_synced()
     }
@@ -220,14 +221,14 @@ impl<O: Handle, R: Runtime> Registration<O, R> {
         self.progress.wait_for_sync_async().await
     }
 
-    /// Removes the handler. A call that is under way goes on; there is none after it. It may be
-    /// called again, and from the handler itself (`cache:SI-36` to `SI-39`).
+    /// Removes the handler. A call that is under way goes on; no call follows it. May be called
+    /// repeatedly, and from the handler itself (`cache:SI-36` to `SI-39`).
     pub fn remove(&self) {
         drop(self.feed.call(End));
         self.member.life.cancel();
     }
 
-    /// Removes the handler and sleeps until its last call has returned. Not to be called from the
+    /// Removes the handler and sleeps until its last call has returned. Do not call it from the
     /// handler: it would wait for itself.
     pub fn remove_and_wait(&self) {
         self.member.runtime().block_on(self.remove_and_wait_async());
@@ -239,7 +240,7 @@ impl<O: Handle, R: Runtime> Registration<O, R> {
         self.member.join(self.member.runtime()).await;
     }
 
-    /// Tells whether the handler has ended: no call is under way and none comes.
+    /// Tells whether the handler has ended: no call is under way and none will come.
     pub fn has_ended(&self) -> bool {
         self.member.ended.is_cancelled()
     }

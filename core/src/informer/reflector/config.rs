@@ -1,4 +1,4 @@
-//! What can be chosen of a reflector.
+//! The settings of a reflector.
 
 use std::time::Duration;
 
@@ -7,22 +7,22 @@ read_by_harness! {
     #[derive(Clone, PartialEq, Eq, Debug)]
     #[non_exhaustive]
     pub struct Config {
-        /// After how long the consumer is shown everything once more; zero for never.
+        /// How often the consumer is shown everything again; zero for never.
         resync: Duration,
         /// How many objects a page has; zero lets the reflector choose.
         page_size: u32,
-        /// After how long a server ends a watch, at least: a random time up to twice as long. Less
-        /// than five minutes has no effect.
+        /// The least time after which a server ends a watch; the actual time is random, up to twice
+        /// as long. Less than five minutes has no effect.
         min_watch: Duration,
-        /// For how long a watch that the server breaks off by an error of its own is begun again at
-        /// once; zero for never.
+        /// For how long a watch that fails by an internal error of the server is retried at once;
+        /// zero for never.
         retry_internal: Duration,
-        /// Whether the first objects come by a stream where the source can do that.
+        /// Whether the first objects come by a stream, if the source supports that.
         stream_lists: bool,
     }
 }
 
-/// The least time after which a server ends a watch (`cache:RE-16`).
+/// The smallest value of `min_watch` that has an effect (`cache:RE-16`).
 const MIN_WATCH: Duration = Duration::from_secs(300);
 
 impl Default for Config {
@@ -38,7 +38,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Sets after how long the consumer is shown everything once more; zero for never.
+    /// Sets how often the consumer is shown everything again; zero for never.
     #[must_use]
     pub fn resync(mut self, period: Duration) -> Self {
         self.resync = period;
@@ -52,30 +52,31 @@ impl Config {
         self
     }
 
-    /// Sets after how long a server ends a watch, at least: a random time up to twice as long. Less than
-    /// five minutes has no effect.
+    /// Sets the least time after which a server ends a watch; the actual time is random, up to
+    /// twice as long. Less than five minutes has no effect.
     #[must_use]
     pub fn min_watch(mut self, least: Duration) -> Self {
         self.min_watch = least;
         self
     }
 
-    /// Chooses whether the first objects come by a stream where the source can do that.
+    /// Sets whether the first objects come by a stream, if the source supports that.
     #[must_use]
     pub fn stream_lists(mut self, choice: bool) -> Self {
         self.stream_lists = choice;
         self
     }
 
-    /// Sets for how long a watch that the server breaks off by an error of its own is begun again at
-    /// once; zero for never.
+    /// Sets for how long a watch that fails by an internal error of the server is retried at once;
+    /// zero for never.
     #[must_use]
     pub fn retry_internal(mut self, limit: Duration) -> Self {
         self.retry_internal = limit;
         self
     }
 
-    /// A time in whole seconds between the least and twice as much; `part` is from 0 up to 1.
+    /// Returns a time in whole seconds from the least up to twice as much; `part` is from 0 up to
+    /// 1.
     pub(super) fn watch_timeout(&self, part: f64) -> Duration {
         let least = self.min_watch.max(MIN_WATCH).as_secs();
         Duration::from_secs(least.saturating_add((least as f64 * part) as u64))

@@ -1,4 +1,4 @@
-//! Whether a stream told the same as a list does (`cache` section 14).
+//! Checks that a stream told the same objects as a list (`cache` section 14).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,16 +11,16 @@ use crate::informer::list_watch::{ListOptions, ListWatch, Match, SourceKind};
 use crate::runtime::Runtime;
 use crate::store::{Described, Handle};
 
-/// How long to wait after a list that failed (`cache:DC-2`).
+/// The pause after a list that failed (`cache:DC-2`).
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// An object that a stream and a list of one version tell differently. Both are as they came:
-/// nothing was transformed (`cache:DC-3`).
+/// An object that differs between a stream and a list of the same version. Both are as received,
+/// before any transformation (`cache:DC-3`).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Difference<O> {
-    /// What the stream told.
+    /// The object from the stream.
     pub streamed: Option<O>,
-    /// What the list told.
+    /// The object from the list.
     pub listed: Option<O>,
 }
 
@@ -41,7 +41,7 @@ fn named<O: Described>(objects: impl IntoIterator<Item = O>) -> Named<O> {
 }
 
 impl<O: Handle + Described> Consistency<O> {
-    /// Calls `report` with every difference. To end the program at one, panic in `report`.
+    /// Calls `report` with all differences. To end the program on a difference, panic in `report`.
     pub fn new(report: impl Fn(Vec<Difference<O>>) + Send + Sync + 'static) -> Self
     where
         O: PartialEq,
@@ -63,8 +63,8 @@ impl<O: Handle + Described> Consistency<O> {
         differences
     }
 
-    /// Lists what a stream told at a version, and reports what differs. A list that fails is tried
-    /// again until the token ends, but not for a version that the server has forgotten.
+    /// Lists at the version that a stream reached, and reports the differences. A list that fails
+    /// is tried again until the token ends, except when the server has forgotten the version.
     pub(super) async fn check<R: Runtime>(
         &self,
         source: &dyn ListWatch<O>,

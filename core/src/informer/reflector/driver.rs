@@ -1,4 +1,4 @@
-//! Drives a reflector: the calls, the sleeps, the queue.
+//! Drives a reflector: makes the calls, sleeps, and fills the queue.
 
 use std::fmt;
 use std::future::{pending, poll_fn};
@@ -22,29 +22,30 @@ use super::known::{self, Known};
 use super::machine::Reflector;
 use super::want::{Delivery, Failed, Got, Skipped, Want};
 
-/// What a reflector asks and tells besides.
+/// Functions that a reflector calls.
 #[derive(Clone)]
 pub struct Hooks {
-    /// Asked when a resync is due: whether the consumer wants it.
+    /// Called when a resync is due: returns whether the consumer wants it.
     pub should_resync: Arc<dyn Fn() -> bool + Send + Sync>,
-    /// Told why the reflector begins anew (`cache:RE-31`). The back-off runs meanwhile.
+    /// Called with the reason when the reflector begins anew (`cache:RE-31`). The back-off runs
+    /// meanwhile.
     pub failed: Arc<dyn Fn(&Failed) + Send + Sync>,
-    /// Told what came by a stream and the consumer does not have (`cache:RE-23`, `RE-25`).
+    /// Called for an event of a stream that the consumer does not have (`cache:RE-23`, `RE-25`).
     pub skipped: Arc<dyn Fn(&Skipped) + Send + Sync>,
-    /// Told, every ten seconds, that for so long nothing came of a stream that should begin with
-    /// all objects and has not told them all (`cache:WL-15`).
+    /// Called every ten seconds while a stream that should begin with all objects is incomplete and
+    /// sends nothing. The argument is the length of the silence (`cache:WL-15`).
     pub quiet: Arc<dyn Fn(Duration) + Send + Sync>,
 }
 
-/// After how many answers the driver lets others run: a source that always has one more would keep those
-/// who share its thread from looking at what it gave.
+/// After this many answers the driver yields. Otherwise a source that always has another event
+/// would starve the tasks on its thread, among them those that read the changes.
 const TURN: u32 = 64;
 
-/// How often it is told that nothing comes.
+/// The interval of calls to `quiet`.
 const QUIET: Duration = Duration::from_secs(10);
 
 impl Default for Hooks {
-    /// Resyncs whenever one is due, and tells nobody.
+    /// Resyncs whenever one is due, and ignores everything else.
     fn default() -> Self {
         let (failed, skipped) = (Arc::new(|_: &Failed| ()), Arc::new(|_: &Skipped| ()));
         Self { should_resync: Arc::new(|| true), failed, skipped, quiet: Arc::new(|_| ()) }
@@ -57,7 +58,7 @@ impl fmt::Debug for Hooks {
     }
 }
 
-/// A reflector with the source that it asks.
+/// A reflector and its source.
 pub struct Driver<O, R: Runtime> {
     runtime: R,
     source: Arc<dyn ListWatch<O>>,
@@ -70,20 +71,20 @@ pub struct Driver<O, R: Runtime> {
 }
 
 impl<O: Handle + Described, R: Runtime> Driver<O, R> {
-    /// A reflector of `source` that has seen nothing.
+    /// Makes a reflector of `source` that has seen nothing.
     pub fn new(runtime: &R, source: Arc<dyn ListWatch<O>>, config: Config, hooks: Hooks) -> Self {
         let last = runtime.published(Arc::new(String::new()));
         Self { runtime: runtime.clone(), source, config, hooks, check: None, known: None, last }
     }
 
-    /// Compares what streams tell with lists.
+    /// Compares streams with lists.
     #[must_use]
     pub fn checking(mut self, check: Option<Consistency<O>>) -> Self {
         self.check = check;
         self
     }
 
-    /// Keeps what its consumer has of objects that come once more, unchanged.
+    /// Exchanges objects that come again unchanged for the consumer's copies.
     #[must_use]
     pub(in crate::informer) fn knowing(mut self, known: Option<Known<O>>) -> Self {
         self.known = known;
@@ -96,7 +97,7 @@ impl<O: Handle + Described, R: Runtime> Driver<O, R> {
         self.runtime.load(&self.last)
     }
 
-    /// Keeps `queue` at the state of the source until the token ends.
+    /// Keeps `queue` in step with the source until the token ends.
     pub async fn run<K, Q: Queue<K, O>>(&self, queue: &Q, token: &CancelToken<R>) {
         self.run_with(self.config.clone(), queue, token).await;
     }
@@ -147,7 +148,7 @@ impl<O: Handle + Described, R: Runtime> Driver<O, R> {
         }
     }
 
-    /// Does what the machine wants; `None` once the token has ended.
+    /// Does what the machine asks for; `None` once the token has ended.
     async fn answer<K, Q: Queue<K, O>>(
         &self,
         want: Want<O>,
@@ -155,7 +156,7 @@ impl<O: Handle + Described, R: Runtime> Driver<O, R> {
         queue: &Q,
         token: &CancelToken<R>,
     ) -> Option<Got<O>> {
-        // The next want reads no stream, so an open stream ends here (`cache:RE-21`).
+        // The next step does not read a stream, so an open stream ends here (`cache:RE-21`).
         if matches!(want, Want::List(_) | Want::Watch(_) | Want::Sleep { .. }) {
             *stream = None;
         }
@@ -188,7 +189,7 @@ impl<O: Handle + Described, R: Runtime> Driver<O, R> {
         })
     }
 
-    /// Waits for the next event of a stream that has not told all objects.
+    /// Waits for the next event of a stream that has not told all objects yet.
     async fn next_of_all(&self, stream: &mut dyn Stream<O>, token: &CancelToken<R>) -> Got<O> {
         let (began, mut next) = (self.runtime.now(), stream.next());
         loop {
@@ -248,7 +249,7 @@ impl<O: Handle + Described, R: Runtime> Driver<O, R> {
     }
 }
 
-/// Lets others run that share the task or its executor.
+/// Yields once to the other tasks of this thread.
 async fn pause() {
     let mut paused = false;
     poll_fn(|context| {

@@ -1,4 +1,5 @@
-//! The first objects by a stream: a watch that begins with all of them (`cache` section 13).
+//! The first objects by a stream: a watch that begins with all existing objects (`cache` section
+//! 13).
 
 use std::collections::BTreeMap;
 
@@ -10,11 +11,11 @@ use super::machine::{After, Reflector, Stage, of_no_use};
 use super::stream::Seen;
 use super::want::{Delivery, Want};
 
-/// How often a stream that should begin with all objects may end before they came, until they are
-/// listed instead (`cache:WL-13`).
+/// How often a stream may end before all objects came; after that they are listed instead
+/// (`cache:WL-13`).
 const INCOMPLETE: u32 = 3;
 
-/// Objects that come by a stream, before all of them have, by their keys.
+/// Objects of a stream by their keys, until all have come.
 pub(super) type Gathered<O> = BTreeMap<String, O>;
 
 impl<O: Handle + Described> Reflector<O> {
@@ -29,7 +30,7 @@ impl<O: Handle + Described> Reflector<O> {
         Want::Next { resync: None }
     }
 
-    /// A stream that should begin with all objects cannot be had, or broke before they came.
+    /// A stream that should begin with all objects could not be opened, or broke before they came.
     pub(super) fn no_stream_of_all(
         &mut self,
         error: &SourceError,

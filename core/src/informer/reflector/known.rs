@@ -1,7 +1,7 @@
-//! Objects that came once more, unchanged: the ones that are stored stand in for them.
+//! Replaces objects that come again unchanged by the copies in the store.
 //!
-//! Without this a list that is read again is in memory twice, old and new, until it replaces what
-//! is stored. So only a page of it is.
+//! Without this, a list that is read again would be in memory twice, old and new, until it replaces
+//! the stored objects. With it, only one page is in memory twice.
 
 use std::mem::replace;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::informer::list_watch::{Event, Page};
 use crate::runtime::Runtime;
 use crate::store::{Described, Handle, IndexedStore};
 
-/// Exchanges an object for the one that its consumer has, if both are the same version.
+/// Replaces an object by the consumer's copy, if both are the same version.
 pub(in crate::informer) type Known<O> = Arc<dyn Fn(&mut O) + Send + Sync>;
 
 /// Looks objects up in the store that the reflector fills.
@@ -26,7 +26,7 @@ pub(in crate::informer) fn stored<O: Handle + Described, R: Runtime>(
     })
 }
 
-/// Tells whether two objects are the same version of the same thing. Without a version nobody knows.
+/// Tells whether two objects are the same version of one object; false if they have no version.
 fn is_same<O: Described>(one: &O, other: &O) -> bool {
     one.metadata().zip(other.metadata()).is_some_and(|(one, other)| {
         one.uid == other.uid
@@ -35,13 +35,13 @@ fn is_same<O: Described>(one: &O, other: &O) -> bool {
     })
 }
 
-/// Exchanges what a page holds.
+/// Replaces the objects of a page.
 pub(super) fn page<O>(known: &Known<O>, mut page: Page<O>) -> Page<O> {
     page.items.iter_mut().for_each(|object| known(object));
     page
 }
 
-/// Exchanges what an event tells of an object that may be there already.
+/// Replaces the object of an event if the store may have it already.
 pub(super) fn event<O>(known: &Known<O>, event: &mut Event<O>) {
     if let Event::Added(object) | Event::Modified(object) = event {
         known(object);

@@ -7,17 +7,17 @@ use crate::store::{Described, Handle};
 use super::machine::{After, Reflector, Stage};
 use super::want::{Delivery, Failed, Want};
 
-/// A list whose pages come in (`cache:LW-8` to `LW-10`).
+/// A list whose pages are coming in (`cache:LW-8` to `LW-10`).
 #[derive(Clone, Debug)]
 pub(super) struct Listing<O> {
-    /// What the first page was asked for.
+    /// The options of the first page.
     asked: ListOptions,
-    /// Where the page that was asked for begins.
+    /// The token of the page that was asked for.
     begins: String,
     pages: u32,
     items: Vec<O>,
     version: String,
-    /// The one list in place of pages that expired was asked for.
+    /// The pages expired, and the whole list was asked for in one page.
     in_one: bool,
 }
 
@@ -55,7 +55,7 @@ impl<O: Handle + Described> Reflector<O> {
         listing.items.extend(page.items);
         if !page.continue_token.is_empty() && !listing.in_one {
             if page.continue_token == listing.begins {
-                // The page is followed by itself: the list would never end.
+                // The page names itself as the next page: the list would never end.
                 let error = SourceError::new(SourceKind::Other, "a page is followed by itself");
                 return self.pause(After::Begin, Some(Failed::List(error)), None, ambient);
             }
@@ -88,7 +88,7 @@ impl<O: Handle + Described> Reflector<O> {
             _ => false,
         };
         if error.kind() == SourceKind::Expired && listing.pages > 0 && !listing.in_one {
-            // The pages are from a version that is gone: all in one, once.
+            // The version of the pages is gone, so ask once for all objects in one page.
             listing.in_one = true;
             listing.items = Vec::new();
             let options = ListOptions { limit: 0, ..listing.asked.clone() };

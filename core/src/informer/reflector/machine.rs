@@ -1,4 +1,4 @@
-//! The rules of a reflector: what it wants next, and what it makes of the answer.
+//! The rules of a reflector: its next step, and how it takes the answer.
 
 use std::time::Duration;
 
@@ -14,44 +14,44 @@ use super::position::Position;
 use super::stream::{Patience, Seen};
 use super::want::{Delivery, Failed, Got, Skipped, Want};
 
-/// Less than this between two resyncs would leave time for nothing else (`cache:SI-24`).
+/// A shorter resync period would leave time for nothing else (`cache:SI-24`).
 const LEAST_RESYNC: Duration = Duration::from_secs(1);
 
-/// What is under way.
+/// The step that is under way.
 #[derive(Clone, Debug)]
 pub(super) enum Stage<O> {
-    /// Nothing: it is to begin anew.
+    /// None: it will begin anew.
     Fresh,
-    /// A stream was asked for that begins with all objects.
+    /// Asked for a stream that begins with all objects.
     OpeningList(Seen),
-    /// It is read.
+    /// Reading that stream.
     ReadingList(Seen, Gathered<O>),
-    /// The objects that came are given to the consumer; the stream stays open.
+    /// Giving the objects of the stream to the consumer; the stream stays open.
     TakingStream(Seen, String),
-    /// A list was asked for.
+    /// Asked for a list.
     Listing(Listing<O>),
-    /// The list is given to the consumer.
+    /// Giving the list to the consumer.
     TakingList(String),
-    /// A stream was asked for.
+    /// Asked for a stream.
     Opening(Seen),
-    /// The next event is waited for.
+    /// Waiting for the next event.
     Watching(Seen),
-    /// An event is given to the consumer; its version counts once it is.
+    /// Giving an event to the consumer; its version counts afterwards.
     Telling(Seen, Told<O>),
-    /// The consumer is shown everything once more.
+    /// Showing the consumer everything again.
     Resyncing(Seen),
-    /// A sleep, and what comes after it.
+    /// Sleeping; the value is the step after that.
     Pausing(After),
 }
 
-/// What is told, and whether its version counts.
+/// An event for the consumer, and whether its version counts.
 #[derive(Clone, Debug)]
 pub(super) enum Told<O> {
     Object(O, bool),
     Bookmark(String),
 }
 
-/// What comes after a sleep.
+/// The step after a sleep.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum After {
     Begin,
@@ -59,11 +59,10 @@ pub(super) enum After {
     Watch,
 }
 
-/// Keeps a consumer at the state of a collection (`cache` section 12): the rules alone, without
-/// clock, thread or connection.
+/// Keeps a consumer in step with a collection (`cache` section 12): the rules alone, without clock,
+/// thread or connection.
 ///
-/// It is told how what it wanted went, and says what it wants next. Its driver may stop at
-/// any time.
+/// It takes the result of its last want and returns the next one. Its driver may stop at any time.
 #[derive(Clone, Debug)]
 pub struct Reflector<O> {
     pub(super) config: Config,
@@ -72,7 +71,7 @@ pub struct Reflector<O> {
     backoff: ExponentialDelays,
     patience: Patience,
     pub(super) incomplete: u32,
-    /// The stream before was short.
+    /// The last stream was short.
     hasty: bool,
     pub(super) skipped: Option<Skipped>,
     resync: Option<Instant>,
@@ -80,8 +79,8 @@ pub struct Reflector<O> {
 }
 
 impl<O: Handle + Described> Reflector<O> {
-    /// A reflector that has seen nothing. `streams` says whether the source can begin a watch with
-    /// the objects that are there.
+    /// Makes a reflector that has seen nothing. `streams` tells whether the source can begin a
+    /// watch with the existing objects.
     pub fn new(config: Config, streams: bool, backoff: ExponentialDelays) -> Self {
         Self {
             streams: streams && config.stream_lists,
@@ -102,7 +101,7 @@ impl<O: Handle + Described> Reflector<O> {
         &self.position.last
     }
 
-    /// Returns what of the last answer the consumer does not get, or did not take, to tell somebody.
+    /// Returns the part of the last answer that the consumer does not get or refused, to report it.
     pub fn take_skipped(&mut self) -> Option<Skipped> {
         self.skipped.take()
     }
@@ -112,7 +111,7 @@ impl<O: Handle + Described> Reflector<O> {
         matches!(self.stage, Stage::ReadingList(..))
     }
 
-    /// Returns what a stream told of all objects, if that is what it wants to be taken.
+    /// Returns all objects of a stream and their version, if `want` gives them to the consumer.
     pub(super) fn gathered<'a>(&self, want: &'a Want<O>) -> Option<(&'a [O], &'a str)> {
         match (&self.stage, want) {
             (Stage::TakingStream(..), Want::Deliver(Delivery::Replace(objects, version))) => {
@@ -122,17 +121,17 @@ impl<O: Handle + Described> Reflector<O> {
         }
     }
 
-    /// Says what comes first.
+    /// Returns the first step.
     pub fn begin(&mut self, ambient: &dyn Ambient) -> Want<O> {
         self.resync = None;
         self.incomplete = 0;
         if self.streams { self.open_list(ambient) } else { self.list() }
     }
 
-    /// Takes an answer in and says what comes next.
+    /// Takes an answer and returns the next step.
     ///
     /// # Panics
-    /// The answer is to something else than what was wanted.
+    /// The answer does not fit the last step.
     pub fn next(&mut self, got: Got<O>, ambient: &dyn Ambient) -> Want<O> {
         match (std::mem::replace(&mut self.stage, Stage::Fresh), got) {
             (Stage::OpeningList(seen), Got::Opened(result)) => match result {
@@ -191,7 +190,7 @@ impl<O: Handle + Described> Reflector<O> {
         }
     }
 
-    /// The timer of a resync starts over with every list (`cache:RE-33` to `RE-35`).
+    /// Restarts the resync timer; called after every list (`cache:RE-33` to `RE-35`).
     fn arm(&mut self, ambient: &dyn Ambient) {
         let period = self.config.resync;
         self.resync = (!period.is_zero()).then(|| ambient.now() + period.max(LEAST_RESYNC));
@@ -259,8 +258,7 @@ impl<O: Handle + Described> Reflector<O> {
         Want::Deliver(delivery)
     }
 
-    /// The consumer has taken an event or refused it: its version counts either way
-    /// (`cache:RE-25`).
+    /// The consumer has taken or refused an event: its version counts either way (`cache:RE-25`).
     fn told(&mut self, told: Told<O>, result: Result<(), Cause>) {
         match told {
             Told::Bookmark(version) => self.position.moves(version),
@@ -278,9 +276,9 @@ impl<O: Handle + Described> Reflector<O> {
         }
     }
 
-    /// Opens another stream behind one that ended. Once that is at once (`cache:RE-19`); where one
-    /// short stream follows another there is a pause, or a server that ends each of them would be
-    /// asked without end.
+    /// Opens another stream after one that ended: at once the first time (`cache:RE-19`), and after
+    /// a pause if short streams follow each other. Otherwise a server that ends every stream would
+    /// be asked without end.
     fn open_again(
         &mut self,
         seen: &Seen,
@@ -309,7 +307,7 @@ impl<O: Handle + Described> Reflector<O> {
     }
 }
 
-/// Says what is wrong with an event that makes no sense.
+/// Returns the reason to skip an event that makes no sense.
 pub(super) fn of_no_use<O: Described>(event: &Event<O>) -> Option<Skipped> {
     match event {
         Event::Foreign(what) => Some(Skipped::Foreign(what.clone())),

@@ -1,8 +1,8 @@
-//! The reflector: keeps a queue at the state of a collection, by lists and watches.
+//! The reflector: keeps a queue in step with a collection, by lists and watches.
 //!
-//! The rules are a machine without IO: it says what it wants and is told how that went.
-//! [`Driver::run`] drives one: it calls the source, fills a queue, sleeps, and ends with its token, at
-//! once wherever it is.
+//! The rules are a machine without IO: it returns its next step and takes the result.
+//! [`Driver::run`] drives one: it calls the source, fills a queue and sleeps. When its token ends,
+//! it ends at once, wherever it is.
 
 mod config;
 mod consistency;

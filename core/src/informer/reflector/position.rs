@@ -1,4 +1,4 @@
-//! How far a reflector has seen, and what it asks for therefore (`cache:RE-3`).
+//! How far a reflector has seen, and the versions that it therefore asks for (`cache:RE-3`).
 
 use crate::informer::list_watch::{ListOptions, Match, WatchOptions};
 
@@ -12,22 +12,22 @@ const PAGE_SIZE: u32 = 500;
 pub(super) struct Position {
     /// The newest version that the consumer was given; empty before the first.
     pub(super) last: String,
-    /// The server does not know that version any more, or not yet.
+    /// The server does not know `last` any more, or not yet.
     pub(super) unavailable: bool,
-    /// The server pages lists that it may answer from its cache.
+    /// The server has split a list of version `0` into pages.
     pub(super) paginated: bool,
 }
 
 impl Position {
-    /// The consumer was given a version. What has none says nothing of how far that is.
+    /// The consumer was given a version. An empty version leaves the position as it is.
     pub(super) fn moves(&mut self, version: String) {
         if !version.is_empty() {
             self.last = version;
         }
     }
 
-    /// What a list asks for: any version at first, then none that is older than what was seen, and
-    /// the newest once that version is of no use.
+    /// Returns the options of a list: any version at first, then none older than the last one seen,
+    /// and the newest once the server does not know that one.
     pub(super) fn list(&self, config: &Config) -> ListOptions {
         let version = match (self.unavailable, self.last.as_str()) {
             (true, _) => "",
@@ -43,7 +43,7 @@ impl Position {
         ListOptions { resource_version: version.to_owned(), limit, ..ListOptions::default() }
     }
 
-    /// What a watch after a list asks for.
+    /// Returns the options of a watch after a list.
     pub(super) fn watch(&self, config: &Config, random: f64) -> WatchOptions {
         WatchOptions {
             resource_version: self.last.clone(),
@@ -53,7 +53,7 @@ impl Position {
         }
     }
 
-    /// What a watch that begins with all objects asks for (`cache:WL-2`).
+    /// Returns the options of a watch that begins with all objects (`cache:WL-2`).
     pub(super) fn watch_list(&self, config: &Config, random: f64) -> WatchOptions {
         let version = if self.unavailable { "" } else { &self.last };
         WatchOptions {

@@ -1,19 +1,20 @@
-//! What was seen of one stream.
+//! The state of one stream, as a reflector has seen it.
 
 use std::time::Duration;
 
 use crate::runtime::Instant;
 
-/// A stream that ends sooner than this is short; without an event it is no good (`cache:RE-19`).
+/// A stream that ends sooner than this is short; if it had no event either, it is useless
+/// (`cache:RE-19`).
 const VERY_SHORT: Duration = Duration::from_secs(1);
 
-/// One stream, from before it was asked for (`cache:RE-17`).
+/// One stream, counted from before it was asked for (`cache:RE-17`).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Seen {
     began: Instant,
     events: u64,
-    /// Whether versions of its events count: those of objects that were there already come in no
-    /// order (`cache:RE-27`).
+    /// Whether versions of its events count. The objects that existed already come in no particular
+    /// order, so theirs do not (`cache:RE-27`).
     ordered: bool,
 }
 
@@ -22,7 +23,7 @@ impl Seen {
         Self { began, events: 0, ordered: !matches!(from, "" | "0") }
     }
 
-    /// Takes note of an event, and tells whether its version counts.
+    /// Notes an event, and tells whether its version counts.
     pub(super) fn event(&mut self, is_added: bool) -> bool {
         self.events += 1;
         self.ordered |= !is_added;
@@ -33,24 +34,24 @@ impl Seen {
         self.events == 0 && self.was_short(now)
     }
 
-    /// Whether it ended soon after it was asked for, with or without events.
+    /// Tells whether it ended soon after it was asked for, with or without events.
     pub(super) fn was_short(&self, now: Instant) -> bool {
         now.since(self.began) < VERY_SHORT
     }
 }
 
-/// For how long errors of the server's own are met by another try at once (`cache:BO-6`).
+/// For how long internal errors of the server are answered by a retry at once (`cache:BO-6`).
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(super) struct Patience {
     first: Option<Instant>,
     last: Option<Instant>,
 }
 
-/// After so long without an error, the next one is the first again.
+/// After this time without an error, the next one counts as the first again.
 const FORGET_AFTER: Duration = Duration::from_secs(60);
 
 impl Patience {
-    /// Takes note of an error; true if it is to be met by another try.
+    /// Notes an error; true if it is answered by a retry at once.
     pub(super) fn lasts(&mut self, now: Instant, limit: Duration) -> bool {
         if self.last.is_some_and(|last| now.since(last) >= FORGET_AFTER) {
             *self = Self::default();

@@ -1,4 +1,4 @@
-//! What a reflector wants, and what it is told.
+//! The steps of a reflector, and the answers to them.
 
 use std::fmt;
 
@@ -6,36 +6,36 @@ use crate::informer::list_watch::{Event, ListOptions, Page, SourceError, WatchOp
 use crate::runtime::Instant;
 use crate::store::Cause;
 
-/// What a reflector wants next.
+/// The next step of a reflector.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Want<O> {
-    /// A list, then [`Got::Listed`]. A stream that is open ends.
+    /// Ask for a list, then answer [`Got::Listed`]. An open stream ends.
     List(ListOptions),
-    /// A stream, then [`Got::Opened`]. One that is open ends.
+    /// Open a stream, then answer [`Got::Opened`]. A stream that is already open ends.
     Watch(WatchOptions),
-    /// The next event of the stream that is open, until a resync is due if one will be; then
-    /// [`Got::Event`] or [`Got::ResyncDue`].
+    /// Wait for the next event of the open stream, or until a resync is due if there is one; then
+    /// answer [`Got::Event`] or [`Got::ResyncDue`].
     Next {
         /// When a resync is due.
         resync: Option<Instant>,
     },
-    /// Something is given to the consumer, then [`Got::Delivered`].
+    /// Give something to the consumer, then answer [`Got::Delivered`].
     Deliver(Delivery<O>),
-    /// Sleep, then [`Got::Slept`]. A stream that is open ends.
+    /// Sleep, then answer [`Got::Slept`]. An open stream ends.
     Sleep {
         /// When the sleep is over.
         until: Instant,
-        /// Why: for the error handler, if it is to be told (`cache:RE-31`).
+        /// The reason, if it is to be reported (`cache:RE-31`).
         failed: Option<Failed>,
     },
 }
 
-/// What the consumer is given.
+/// Input for the consumer.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Delivery<O> {
-    /// All objects there are, at a version.
+    /// All existing objects, at a version.
     Replace(Vec<O>, String),
     /// A new object.
     Add(O),
@@ -45,45 +45,45 @@ pub enum Delivery<O> {
     Delete(O),
     /// Everything up to a version was seen.
     Bookmark(String),
-    /// Everything is to be shown once more, if the consumer wants that.
+    /// Show everything again, if the consumer wants that.
     Resync,
 }
 
-/// The answer to what a reflector wanted.
+/// The answer to a [`Want`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Got<O> {
-    /// A page, or why there is none.
+    /// A page, or an error.
     Listed(Result<Page<O>, SourceError>),
-    /// A stream is open, or why there is none.
+    /// A stream is open, or an error.
     Opened(Result<(), SourceError>),
     /// An event; `None` is the end of the stream.
     Event(Option<Event<O>>),
     /// A resync is due.
     ResyncDue,
-    /// The consumer took it, or why not.
+    /// The consumer took it, or refused it with this error.
     Delivered(Result<(), Cause>),
     /// The sleep is over.
     Slept,
 }
 
-/// Something that a stream told and the consumer does not have.
+/// An event of a stream that the consumer does not have.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Skipped {
-    /// The consumer refused a change: a transformer failed, perhaps. The change is lost until its
+    /// The consumer refused a change: perhaps a transformer failed. The change is lost until its
     /// object changes again or all is listed anew (`cache:RE-25`).
     Refused {
         /// The key of the object.
         key: String,
         /// The version of the object.
         resource_version: String,
-        /// Why.
+        /// The reason.
         cause: Cause,
     },
-    /// It makes no sense: it is no object of the kind that was asked for (`cache:RE-23`).
+    /// It is not an object of the kind asked for (`cache:RE-23`).
     Foreign(String),
-    /// An object that does not say who it is (`cache:RE-23`).
+    /// An object without metadata (`cache:RE-23`).
     NoMetadata,
 }
 

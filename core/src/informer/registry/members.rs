@@ -1,4 +1,4 @@
-//! What a registry runs, by types and names: no informers yet, so that it can be tried with less.
+//! The members of a registry by types and names. They need not be informers, so tests can use less.
 
 use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
@@ -14,26 +14,26 @@ use crate::runtime::{Instant, Runtime};
 pub trait Runs<R: Runtime>: Send + Sync + 'static {
     /// Runs until the token ends.
     fn run(&self, token: &CancelToken<R>);
-    /// The same for tasks.
+    /// As [`run`](Self::run), for tasks.
     fn run_async<'a>(&'a self, token: &'a CancelToken<R>) -> Awaited<'a, ()>;
-    /// Waits for its first list; false if it is not there by then, or never will be.
+    /// Waits for its first list; false if it is not there in time, or never will be.
     fn wait_for_sync_async(&self, until: Instant) -> Awaited<'_, bool>;
-    /// Returns it as what it is.
+    /// Returns it as `Any`, for a downcast.
     fn any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }
 
-/// Members by their types and names, each with a thread or a task.
+/// Members by type and name, each with a thread or a task.
 pub struct Members<R: Runtime> {
     runtime: R,
-    /// Ends when they are shut down.
+    /// Ends when the registry is shut down.
     life: CancelToken<R>,
     inside: R::Mutex<Inside<R>>,
 }
 
 struct Inside<R: Runtime> {
-    /// What is there, by type and name.
+    /// The members, by type and name.
     entries: BTreeMap<(TypeId, String), Entry<R>>,
-    /// The ends of runs that somebody stops.
+    /// The end tokens of runs that are being stopped.
     leaving: Vec<CancelToken<R>>,
     is_over: bool,
 }
@@ -41,32 +41,32 @@ struct Inside<R: Runtime> {
 struct Entry<R: Runtime> {
     name: String,
     member: Arc<dyn Runs<R>>,
-    /// Ends when the member is to stop.
+    /// Cancelled to stop the member.
     life: CancelToken<R>,
     running: Option<Running<R>>,
 }
 
 /// A run of a member.
 struct Running<R: Runtime> {
-    /// Ends with the run.
+    /// Ends when the run has ended.
     ended: CancelToken<R>,
     /// `None` for a task.
     thread: Option<R::Join<()>>,
 }
 
 impl<R: Runtime> Members<R> {
-    /// There are none.
+    /// Makes an empty registry.
     pub fn new(runtime: &R) -> Self {
         let inside =
             runtime.mutex(Inside { entries: BTreeMap::new(), leaving: Vec::new(), is_over: false });
         Self { runtime: runtime.clone(), life: CancelToken::new(runtime), inside }
     }
 
-    /// Returns the member of this type and name; `make` makes it if there is none yet, and `kind`
+    /// Returns the member of this type and name. If there is none yet, `make` makes it; `kind`
     /// names the type.
     ///
     /// # Errors
-    /// They are shut down.
+    /// The registry is shut down.
     pub fn get_or_make<T: Runs<R>>(
         &self,
         name: &str,
@@ -84,7 +84,7 @@ impl<R: Runtime> Members<R> {
         }
         if let Some(entry) = inside.entries.get(&key) {
             let there = entry.typed();
-            drop(inside); // before what was made
+            drop(inside); // release the lock before the new member drops
             return Ok(there);
         }
         let (member, life) = (Arc::<T>::clone(&made), self.life.child());
@@ -105,14 +105,14 @@ impl<R: Runtime> Members<R> {
             let Run { member, life, ended, name } = run;
             let body = move || {
                 let _ended = ended;
-                let member = member; // nobody has it any more when the end is told
+                let member = member; // dropped before the end of the run is told
                 member.run(&life);
             };
             Some(self.runtime.spawn(&name, body))
         });
     }
 
-    /// As [`start`](Self::start), with tasks: `spawn` has each run by an executor.
+    /// As [`start`](Self::start), with tasks: `spawn` runs each on an executor.
     pub fn start_with(&self, mut spawn: impl FnMut(Awaited<'static, ()>)) {
         let mut tasks: Vec<Awaited<'static, ()>> = Vec::new();
         self.start_each(|run| {
@@ -147,7 +147,7 @@ impl<R: Runtime> Members<R> {
     /// Waits until every member has its first list.
     ///
     /// # Errors
-    /// Some have not by then, or never will: their names.
+    /// The names of members that have no list in time, or never will.
     pub async fn wait_for_sync(&self, until: Instant) -> Result<(), Vec<String>> {
         let all: Vec<_> = {
             let inside = self.runtime.lock(&self.inside);
@@ -162,7 +162,7 @@ impl<R: Runtime> Members<R> {
         if late.is_empty() { Ok(()) } else { Err(late) }
     }
 
-    /// Stops the member of this type and name, forgets it, and waits until it has ended. Tells
+    /// Stops the member of this type and name, forgets it, and waits until it has ended. Returns
     /// whether there was one.
     pub async fn remove<T: Runs<R>>(&self, name: &str) -> bool {
         let key = (TypeId::of::<T>(), name.to_owned());
@@ -177,8 +177,8 @@ impl<R: Runtime> Members<R> {
         found
     }
 
-    /// Stops all, and waits until they have ended. There are none after it. If some panicked, it
-    /// panics with what the first of them did, once all have ended.
+    /// Stops all members, and waits until they have ended. No members are left. If some panicked,
+    /// it panics with the first panic, once all have ended.
     pub async fn shut_down(&self) {
         let (entries, leaving) = {
             let mut inside = self.runtime.lock(&self.inside);
@@ -209,7 +209,7 @@ impl<R: Runtime> Members<R> {
 }
 
 impl<R: Runtime> Inside<R> {
-    /// Takes note of runs that end, so that others can wait for that.
+    /// Notes runs that are ending, so that others can wait for them.
     fn take_leave<'a>(&mut self, entries: impl Iterator<Item = &'a Entry<R>>) {
         self.leaving.retain(|ended| !ended.is_cancelled());
         let running = entries.filter_map(|entry| entry.running.as_ref());
@@ -217,7 +217,7 @@ impl<R: Runtime> Inside<R> {
     }
 }
 
-/// What is started.
+/// A run that is being started.
 struct Run<R: Runtime> {
     member: Arc<dyn Runs<R>>,
     life: CancelToken<R>,
@@ -225,7 +225,7 @@ struct Run<R: Runtime> {
     name: String,
 }
 
-/// Says that a run has ended, whatever ends it.
+/// Says that a run has ended, however it ends.
 struct Ended<R: Runtime>(CancelToken<R>);
 
 impl<R: Runtime> Drop for Ended<R> {

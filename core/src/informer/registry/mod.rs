@@ -1,4 +1,4 @@
-//! The informers of a program: one of a kind (client-go `SharedInformerFactory`).
+//! The informers of a program, one for each kind (client-go `SharedInformerFactory`).
 
 mod members;
 
@@ -16,7 +16,7 @@ use super::shared::Informer;
 
 pub use members::{Members, Runs};
 
-/// Informers by the types of their objects and by names: the same type and name give the same
+/// Informers by the types of their objects and by name. The same type and name give the same
 /// informer.
 ///
 /// ```
@@ -40,7 +40,7 @@ pub use members::{Members, Runs};
 /// # }
 /// ```
 ///
-/// To drop it is to stop all informers that it started, without waiting for them.
+/// Dropping it stops all informers that it started, without waiting for them.
 pub struct Registry<R: Runtime = System> {
     runtime: R,
     members: Members<R>,
@@ -48,7 +48,7 @@ pub struct Registry<R: Runtime = System> {
 
 impl<O: Handle + Described, R: Runtime> Runs<R> for Informer<O, R> {
     fn run(&self, token: &CancelToken<R>) {
-        let _ran_already = Self::run(self, token); // by its user: it is watched all the same
+        let _ran_already = Self::run(self, token); // an error means that its user runs it already
     }
 
     fn run_async<'a>(&'a self, token: &'a CancelToken<R>) -> Awaited<'a, ()> {
@@ -72,8 +72,8 @@ impl<R: Runtime> Registry<R> {
         Self { runtime: runtime.clone(), members: Members::new(runtime) }
     }
 
-    /// Returns the informer of this type and name; `make` makes it if there is none yet. It runs
-    /// from the next [`start`](Self::start).
+    /// Returns the informer of this type and name. If there is none yet, `make` makes it; the next
+    /// [`start`](Self::start) runs it.
     ///
     /// # Errors
     /// The registry is shut down.
@@ -95,10 +95,11 @@ impl<R: Runtime> Registry<R> {
         self.members.start();
     }
 
-    /// As [`start`](Self::start), with tasks: `spawn` has each run by an executor. Where that has
-    /// one thread only, its tasks wait with [`wait_for_sync_async`](Self::wait_for_sync_async),
-    /// [`remove_async`](Self::remove_async) and [`shut_down_async`](Self::shut_down_async): the
-    /// blocking forms would keep the informers from running.
+    /// As [`start`](Self::start), with tasks: `spawn` runs each on an executor. If the executor has
+    /// only one thread, its tasks must wait with
+    /// [`wait_for_sync_async`](Self::wait_for_sync_async), [`remove_async`](Self::remove_async) and
+    /// [`shut_down_async`](Self::shut_down_async): the blocking forms would keep the informers from
+    /// running.
     pub fn start_with(&self, spawn: impl FnMut(Awaited<'static, ()>)) {
         self.members.start_with(spawn);
     }
@@ -106,7 +107,7 @@ impl<R: Runtime> Registry<R> {
     /// Sleeps until every informer has its first list.
     ///
     /// # Errors
-    /// Some have not by then, or never will: their names.
+    /// The names of informers that have no list in time, or never will.
     pub fn wait_for_sync(&self, until: Instant) -> Result<(), Vec<String>> {
         self.runtime.block_on(self.wait_for_sync_async(until))
     }
@@ -119,25 +120,26 @@ impl<R: Runtime> Registry<R> {
         self.members.wait_for_sync(until).await
     }
 
-    /// Stops the informer of this type and name, forgets it, and sleeps until it has ended with all
-    /// its handlers; so it is not to be called by one of these. Tells whether there was one.
+    /// Stops the informer of this type and name, forgets it, and sleeps until it and all its
+    /// handlers have ended; so do not call it from one of these handlers. Returns whether there was
+    /// one.
     pub fn remove<O: Handle + Described>(&self, name: &str) -> bool {
         self.runtime.block_on(self.remove_async::<O>(name))
     }
 
-    /// As [`remove`](Self::remove), for tasks: to drop the future is to wait no longer.
+    /// As [`remove`](Self::remove), for tasks. Dropping the future stops the wait.
     pub async fn remove_async<O: Handle + Described>(&self, name: &str) -> bool {
         self.members.remove::<Informer<O, R>>(name).await
     }
 
-    /// Stops all informers, and sleeps until they have ended with all their handlers; so it is not
-    /// to be called by one of these. There are none after it. If some panicked, it panics with what
-    /// the first of them did, once all have ended.
+    /// Stops all informers, and sleeps until they and all their handlers have ended; so do not call
+    /// it from one of these handlers. No informers are left. If some panicked, it panics with the
+    /// first panic, once all have ended.
     pub fn shut_down(&self) {
         self.runtime.block_on(self.shut_down_async());
     }
 
-    /// As [`shut_down`](Self::shut_down), for tasks: to drop the future is to wait no longer.
+    /// As [`shut_down`](Self::shut_down), for tasks. Dropping the future stops the wait.
     pub async fn shut_down_async(&self) {
         self.members.shut_down().await;
     }

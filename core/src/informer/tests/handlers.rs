@@ -173,7 +173,7 @@ fn a_removal_does_not_wait_for_the_second_after_a_panic() {
     thread.join().unwrap();
 }
 
-/// Run by the next test in a process of its own; alone, it does nothing.
+/// Run by the next test in its own process; by itself it does nothing.
 #[test]
 fn a_process_with_a_handler_that_panics() {
     if std::env::var_os("SEATRIAL_HANDLER_PANICS").is_none() {

@@ -1,4 +1,4 @@
-//! What a list that is read again does to objects that have not changed.
+//! The effect of a list that is read again on unchanged objects.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use crate::cancel::CancelToken;
 use crate::informer::{Builder, Change, Informer, Wants};
 use crate::runtime::{Runtime as _, System};
 
-/// The old and the new state of an object that a relist shows once more, and of one that it shows
-/// changed.
+/// Returns the old and the new state of an object that a relist shows unchanged, and of one that it
+/// shows changed.
 fn relisted(
     streams: Streams,
     settings: impl Fn(Builder<Object, System>) -> Builder<Object, System>,

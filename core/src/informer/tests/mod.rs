@@ -22,7 +22,7 @@ use crate::runtime::{Runtime, System};
 use crate::store::LastState;
 use crate::store::indexed::index_by_one;
 
-/// Lets others run for some milliseconds.
+/// Yields for some milliseconds.
 fn nap(millis: u64) {
     let system = System::new();
     system.sleep_until(crate::runtime::Ambient::now(&system) + Duration::from_millis(millis));
@@ -51,7 +51,7 @@ impl Running {
     }
 }
 
-/// What a reader makes of the changes that it is told; it complains of any that has no sense.
+/// A reader's view, built from its changes; it panics at a change that makes no sense.
 #[derive(Default)]
 struct View(BTreeMap<String, u64>);
 

@@ -1,4 +1,4 @@
-//! Reading what was written, and versions that are known.
+//! Reads of one's own writes, and of known versions.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::store::Described;
 const LONG: Duration = Duration::from_secs(600);
 
 impl Running {
-    /// One that runs and has its first list, and the time until which to wait.
+    /// Returns a running informer that has its first list, and the time until which to wait.
     fn synced() -> (Self, Instant, std::thread::JoinHandle<Result<(), super::AlreadyRun>>) {
         let bed = Self::new();
         let thread = bed.start();

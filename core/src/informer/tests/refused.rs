@@ -1,5 +1,5 @@
-//! Objects that the store or a transformer refuses: the others come through, and nobody takes what is
-//! stored for what was refused.
+//! Objects that the store or a transformer refuses: the others come through, and no reader takes
+//! the stored state for the refused one.
 
 use std::sync::Arc;
 
@@ -14,21 +14,21 @@ use crate::runtime::{Instant, System};
 use crate::store::indexed::IndexFunction;
 use crate::store::{Described, NoMetadata};
 
-/// What is refused: these versions.
+/// The versions that are refused.
 type Bad = Arc<Mutex<Vec<&'static str>>>;
 
 fn is_bad(bad: &Bad, object: &Object) -> bool {
     bad.lock().contains(&&*object.version)
 }
 
-/// An informer whose store refuses some objects, and its reports of that.
+/// An informer whose store refuses some objects, and its reports.
 struct Bed {
     server: Server,
     informer: Informer<Object>,
     token: CancelToken,
-    /// How many objects the store refused at a time.
+    /// How many objects the store refused in each report.
     refused: Arc<Mutex<Vec<usize>>>,
-    /// What the transformer refused: keys, versions and causes.
+    /// The refusals of the transformer: keys, versions and causes.
     skipped: Arc<Mutex<Vec<(String, String, String)>>>,
 }
 
@@ -96,7 +96,7 @@ impl Bed {
         Ok(object.map(|it| it.version.clone()))
     }
 
-    /// Waits until the store has what another key became at a version.
+    /// Waits until the store has a version of another key.
     fn comes(&self, key: &str, version: &str) {
         assert!(self.informer.get_at_least(key, version, Instant::NEVER).unwrap().is_some());
     }

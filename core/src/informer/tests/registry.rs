@@ -51,7 +51,7 @@ fn all_are_started_synced_and_joined() {
     assert_eq!(late.len(), 3);
     assert!(late[0].starts_with("x ("), "{late:?}");
     registry.start();
-    registry.start(); // those that run already do so
+    registry.start(); // no effect on informers that run already
     registry.wait_for_sync(system.now() + LONG).unwrap();
     assert!(all.iter().all(|it| it.store().len() == 1));
     registry.shut_down();

@@ -1,4 +1,4 @@
-//! Who is shown again what has not changed, and when (`cache:TR-19`, `cache:INV-27`).
+//! The readers that are shown unchanged objects again, and when (`cache:TR-19`, `cache:INV-27`).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ fn at(seconds: u64) -> Instant {
     Instant::ZERO + SECOND * u32::try_from(seconds).unwrap()
 }
 
-/// Readers who want these periods in seconds, of an informer whose own is `own`.
+/// Makes readers that want these periods in seconds, for an informer with the period `own`.
 fn readers(own: u64, wanted: &[Option<u64>]) -> (Readers<Object, System>, Vec<super::Changes>) {
     let mut readers = Readers::new(Duration::from_secs(own));
     let mut kept = Vec::new();
@@ -111,7 +111,7 @@ fn a_handler_is_shown_what_it_wants_and_no_more() {
         assert!(runtime.until_waiting(1, PATIENCE));
         runtime.advance(SECOND);
         if second == 1 || second == 5 {
-            assert!(runtime.until_waiting(1, PATIENCE)); // nobody is due
+            assert!(runtime.until_waiting(1, PATIENCE)); // no reader is due
         } else {
             let due = match second {
                 3 => &readers[2..],

@@ -1,4 +1,4 @@
-//! A server in memory: lists, watches, and what a test does to it.
+//! A server in memory: lists, watches, and faults that a test injects.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -27,12 +27,12 @@ impl Described for Thing {
     }
 }
 
-/// An object as it comes over a wire: another one that is equal.
+/// An object as it comes over a network: an equal copy.
 fn copied(object: &Object) -> Object {
     Arc::new(Thing::clone(object))
 }
 
-/// A change that an object survived, or not.
+/// A change of an object, or its deletion.
 #[derive(Clone)]
 struct Entry {
     revision: u64,
@@ -45,7 +45,7 @@ struct State {
     revision: u64,
     log: Vec<Entry>,
     cut: u64,
-    /// Nothing after this revision is told.
+    /// Changes after this revision are not told.
     held: Option<u64>,
     refuses: bool,
     streams: Streams,
@@ -60,9 +60,9 @@ pub(super) enum Streams {
     #[default]
     No,
     Yes,
-    /// They come, but for the first.
+    /// They come, except for the first one.
     Lying,
-    /// They come, and nothing says that they are all.
+    /// They come, but the end of them is not marked.
     Endless,
 }
 
@@ -115,8 +115,8 @@ impl Server {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Ends all streams that are open, also those that have told everything, with what they have not
-    /// told forgotten.
+    /// Ends all open streams, even those that have told everything, and forgets the changes that
+    /// they have not told.
     pub(super) fn forget(&self) {
         let mut state = self.0.lock();
         state.revision += 1; // something else was changed
@@ -124,7 +124,7 @@ impl Server {
         Self::wake(state);
     }
 
-    /// Tells nothing that is newer than a revision, or all.
+    /// Tells only changes up to a revision; with `None`, all.
     pub(super) fn hold(&self, at: Option<u64>) {
         let mut state = self.0.lock();
         state.held = at;
@@ -147,7 +147,7 @@ impl Server {
         self.0.lock().requests
     }
 
-    /// Streams that are open.
+    /// The number of open streams.
     pub(super) fn open(&self) -> i64 {
         self.0.lock().open
     }

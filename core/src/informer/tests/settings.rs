@@ -22,7 +22,7 @@ impl<R: Runtime> Drop for Ends<'_, R> {
     }
 }
 
-/// Runs an informer as long as a test looks at it.
+/// Runs an informer while a test looks at it.
 fn running<R: Runtime>(informer: &Informer<Object, R>, runtime: &R, look: impl FnOnce()) {
     let token = CancelToken::new(runtime);
     std::thread::scope(|scope| {
@@ -34,7 +34,7 @@ fn running<R: Runtime>(informer: &Informer<Object, R>, runtime: &R, look: impl F
     });
 }
 
-/// A transformer that shows how often it was called on an object.
+/// A transformer that marks an object at each call, so the number of calls is visible.
 fn marked(object: &Object) -> Object {
     let uid = format!("{}!", object.uid);
     Arc::new(Thing { uid, ..Thing::clone(object) })

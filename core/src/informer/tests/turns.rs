@@ -1,4 +1,4 @@
-//! A source that always has one more.
+//! A source that always has another event.
 
 use std::future::{pending, ready};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::runtime::{Runtime as _, System};
 
 const MANY: usize = 200_000;
 
-/// Gives changes without a pause, and counts them.
+/// Sends changes without a pause, and counts them.
 #[derive(Clone, Default)]
 struct Flood(Arc<AtomicUsize>);
 

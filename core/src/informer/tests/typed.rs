@@ -1,4 +1,4 @@
-//! Keys of changes, and which changes are worth a look.
+//! Keys of changes, and predicates.
 
 use crate::informer::{Change, Labels, Object, ObjectChange, Owner, Predicate, keys, selected};
 use crate::store::{Described, LastState, Metadata};
@@ -62,7 +62,7 @@ fn updated(old: &Pod, change: impl FnOnce(&mut Pod)) -> PodChange {
     Change::Updated { old: old.clone(), new }
 }
 
-/// All that is no plain update, with and without an object.
+/// The changes that are not plain updates, with and without an object.
 fn deletions() -> [PodChange; 3] {
     let pod = Pod::default();
     [

@@ -26,16 +26,16 @@ impl<K: Eq + Hash + Clone + Send + 'static, R: Runtime> KeyedBackoff<K, R> {
     }
 
     /// Adds to every step a random part, less than `factor` times the back-off before it was
-    /// doubled; it stays in the back-off and so compounds (`workqueue:BO-5`).
+    /// doubled. The random part stays in the back-off and so compounds (`workqueue:BO-5`).
     #[must_use]
     pub fn with_jitter(self, factor: f64) -> Self {
         self.lock().jitter = factor;
         self
     }
 
-    /// Replaces the rule by which a key starts over: it is asked with the time of an event, the time
-    /// of the key's last update and the maximal back-off. It runs under the lock and must not call
-    /// back (`workqueue:BO-13`).
+    /// Replaces the rule by which a key starts over. It is called with the time of an event, the
+    /// time of the key's last update and the maximal back-off. It runs under the lock and must not
+    /// call back (`workqueue:BO-13`).
     #[must_use]
     pub fn with_expiry(
         self,
@@ -45,19 +45,19 @@ impl<K: Eq + Hash + Clone + Send + 'static, R: Runtime> KeyedBackoff<K, R> {
         self
     }
 
-    /// Returns the back-off of a key, zero if it has none (`workqueue:BO-1`).
+    /// Returns the back-off of a key; zero if it has none (`workqueue:BO-1`).
     pub fn get(&self, key: &K) -> Duration {
         let item = self.item(key);
         self.lock().get(item)
     }
 
-    /// Takes note of an event and returns the back-off that follows from it (`workqueue:BO-2`).
+    /// Notes an event and returns the resulting back-off (`workqueue:BO-2`).
     pub fn next(&self, key: &K, event: Instant) -> Duration {
         let item = self.item(key);
         self.lock().next(item, event, self.runtime.now(), || self.runtime.uniform())
     }
 
-    /// Tells whether the back-off of a key, counted from the event, is still going on
+    /// Tells whether the back-off of a key, counted from the event, is still running
     /// (`workqueue:BO-6`).
     pub fn is_in_backoff_since(&self, key: &K, event: Instant) -> bool {
         let item = self.item(key);

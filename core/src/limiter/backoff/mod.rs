@@ -30,8 +30,8 @@ use super::nanos::{between, duration, nanos};
 
 pub use locked::KeyedBackoff;
 
-/// Says, of the time of an event, the time of a key's last update and the maximal back-off,
-/// whether the key starts over.
+/// Tells whether a key starts over, from the time of an event, the time of the key's last update
+/// and the maximal back-off.
 type Expired = dyn Fn(Instant, Instant, Duration) -> bool + Send;
 
 /// The state of a keyed back-off, without its lock.
@@ -39,7 +39,7 @@ pub struct BackoffTable<K> {
     initial: i64,
     max: i64,
     jitter: f64,
-    /// Replaces the default everywhere (`workqueue:BO-4`).
+    /// If present, replaces the default rule everywhere (`workqueue:BO-4`).
     expired: Option<Box<Expired>>,
     entries: Slab<K, Entry>,
 }
@@ -53,7 +53,7 @@ struct Entry {
 impl Value for Entry {}
 
 impl<K: Eq + Clone> BackoffTable<K> {
-    /// Makes an empty table. The first back-off of a key is `initial`, also if that is more than
+    /// Makes an empty table. The first back-off of a key is `initial`, even if that is more than
     /// `max` (`workqueue:BO-3`).
     #[must_use]
     pub fn new(initial: Duration, max: Duration) -> Self {
@@ -62,7 +62,7 @@ impl<K: Eq + Clone> BackoffTable<K> {
     }
 
     /// Adds to every step a random part, less than `factor` times the back-off before it was
-    /// doubled; it stays in the back-off and so compounds (`workqueue:BO-5`).
+    /// doubled. The random part stays in the back-off and so compounds (`workqueue:BO-5`).
     #[must_use]
     pub fn with_jitter(self, factor: f64) -> Self {
         Self { jitter: factor, ..self }
@@ -75,15 +75,15 @@ impl<K: Eq + Clone> BackoffTable<K> {
         Self { expired: Some(expired), ..self }
     }
 
-    /// Returns the back-off of a key, zero if it has none. Does not look at the time
+    /// Returns the back-off of a key; zero if it has none. It does not depend on the time
     /// (`workqueue:BO-1`).
     #[must_use]
     pub fn get(&self, item: Item<'_, K>) -> Duration {
         duration(self.find(item).map_or(0, |entry| entry.backoff))
     }
 
-    /// Takes note of an event and returns the back-off that follows from it (`workqueue:BO-2`).
-    /// `random` is asked for a number between zero and one if there is a jitter.
+    /// Notes an event and returns the resulting back-off (`workqueue:BO-2`). `random` must return a
+    /// number between zero and one; it is called only if there is a jitter.
     pub fn next(
         &mut self,
         item: Item<'_, K>,
@@ -104,21 +104,21 @@ impl<K: Eq + Clone> BackoffTable<K> {
         duration(backoff)
     }
 
-    /// Tells whether an event of that time falls into the back-off of a key, counted from the
-    /// event (`workqueue:BO-6`).
+    /// Tells whether the back-off of a key, counted from the event, is still running
+    /// (`workqueue:BO-6`).
     #[must_use]
     pub fn is_in_backoff_since(&self, item: Item<'_, K>, event: Instant, now: Instant) -> bool {
         self.is_in_backoff(item, event, |_| between(event, now))
     }
 
-    /// As [`is_in_backoff_since`](Self::is_in_backoff_since), counted from the key's last update
-    /// to the event; the clock does not matter (`workqueue:BO-7`).
+    /// As [`is_in_backoff_since`](Self::is_in_backoff_since), but counted from the key's last
+    /// update to the event, without the clock (`workqueue:BO-7`).
     #[must_use]
     pub fn is_in_backoff_since_update(&self, item: Item<'_, K>, event: Instant) -> bool {
         self.is_in_backoff(item, event, |last_update| between(last_update, event))
     }
 
-    /// Forgets every key that would start over; returns them, to drop outside of a lock
+    /// Forgets every key that would start over. Returns the keys, to be dropped outside of a lock
     /// (`workqueue:BO-8`).
     pub fn collect_garbage(&mut self, now: Instant) -> Vec<K> {
         let entries = self.entries.iter();
@@ -127,7 +127,7 @@ impl<K: Eq + Clone> BackoffTable<K> {
         slots.into_iter().filter_map(|slot| self.entries.remove(slot)).collect()
     }
 
-    /// Forgets a key (`workqueue:BO-8`); returns it, to drop outside of a lock.
+    /// Forgets a key (`workqueue:BO-8`). Returns it, to be dropped outside of a lock.
     pub fn reset(&mut self, item: Item<'_, K>) -> Option<K> {
         self.entries.find(item).and_then(|slot| self.entries.remove(slot))
     }
@@ -148,8 +148,8 @@ impl<K: Eq + Clone> BackoffTable<K> {
         self.entries.find(item).map(|slot| *self.entries.value(slot))
     }
 
-    /// All differences are signed: time that went backwards is no expiry and is in back-off, also
-    /// of zero (`workqueue:BO-14`).
+    /// All differences are signed: if time went backwards, the key has not expired, and it is in
+    /// back-off, even in one of zero (`workqueue:BO-14`).
     fn is_in_backoff(
         &self,
         item: Item<'_, K>,

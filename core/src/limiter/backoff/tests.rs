@@ -260,7 +260,7 @@ quickcheck! {
             let before = table.get(item(&1));
             let backoff = table.next(item(&1), now, now, || f64::from(random) / 256.0);
             match known {
-                None => backoff >= start, // BO-3: a start is not cut
+                None => backoff >= start, // BO-3: a start is not limited
                 Some(_) => backoff <= limit && backoff >= before.min(limit), // INV-18
             }
         })

@@ -25,8 +25,8 @@ impl<R: Runtime> TokenBucketFlow<R> {
         Self { bucket: runtime.mutex(bucket), runtime: runtime.clone(), qps }
     }
 
-    /// As [`wait`](FlowLimiter::wait), for `n` tokens, in the order of checks of
-    /// `workqueue:TB-15`. Zero tokens come when the debt is repaid.
+    /// As [`wait`](FlowLimiter::wait), for `n` tokens, in the order of checks of `workqueue:TB-15`.
+    /// A wait for zero tokens ends when the debt is repaid.
     ///
     /// # Errors
     /// As [`wait`](FlowLimiter::wait).
@@ -41,8 +41,8 @@ impl<R: Runtime> TokenBucketFlow<R> {
         taken.settle(if ended { token.reason() } else { None })
     }
 
-    /// As [`wait_for`](Self::wait_for), without a thread. To drop the future is to give up: what it
-    /// would have taken is given back.
+    /// As [`wait_for`](Self::wait_for), without a thread. Dropping the future gives up, and unused
+    /// tokens are given back.
     ///
     /// # Errors
     /// As [`wait_for`](Self::wait_for).
@@ -92,7 +92,7 @@ impl<R: Runtime> TokenBucketFlow<R> {
     }
 }
 
-/// A caller's reservation. When dropped, it gives back the unused part.
+/// A caller's reservation. Dropping it gives back the unused part.
 struct Taken<'a, R: Runtime> {
     flow: &'a TokenBucketFlow<R>,
     reservation: Reservation,
@@ -100,8 +100,8 @@ struct Taken<'a, R: Runtime> {
 }
 
 impl<R: Runtime> Taken<'_, R> {
-    /// The wait is over, with its turn or with the end of its token; its turn counts if both came
-    /// at that very moment.
+    /// Ends the wait, because of its turn or of the end of its token. If both came at the same
+    /// moment, the turn counts.
     fn settle(mut self, ended: Option<Reason>) -> Result<(), WaitError> {
         let early = self.flow.runtime.now() < self.reservation.act();
         self.is_settled = !early || ended.is_none();

@@ -16,11 +16,11 @@ const THREADS: usize = 32;
 const ALL: usize = 64;
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A turn a millisecond.
+/// One turn each millisecond.
 const RATE: f32 = 1000.0;
 const SLOT: Duration = Duration::from_millis(1);
 
-/// One who waits for its turn again and again, until all stop.
+/// A caller that waits for its turn again and again, until all stop.
 struct Waiter {
     number: usize,
     clock: Manual,
@@ -30,7 +30,7 @@ struct Waiter {
     tell: Sender<Told>,
 }
 
-/// Who has waited, what came of it, and when.
+/// The number of a waiter, the result of its wait, and when it ended.
 type Told = (usize, Result<(), WaitError>, Instant);
 
 impl Waiter {
@@ -57,7 +57,7 @@ impl Waiter {
     }
 }
 
-/// Everybody, and what they have told.
+/// All waiters, and their reports.
 struct Crowd {
     clock: Manual,
     tokens: Vec<Arc<Mutex<CancelToken<Manual>>>>,
@@ -65,7 +65,7 @@ struct Crowd {
     stops: Arc<AtomicBool>,
     threads: Vec<<Manual as Runtime>::Join<()>>,
     turns: Vec<Instant>,
-    /// Who had a turn since it was last asked.
+    /// The waiters that had a turn since this was last reset.
     served: [bool; ALL],
     _tasks: tokio::runtime::Runtime,
 }
@@ -94,7 +94,7 @@ impl Crowd {
         Self { clock, tokens, told, stops, threads, turns, served, _tasks: tasks }
     }
 
-    /// Waits until all wait, and takes note of what they have told.
+    /// Waits until all are waiting, and takes their reports.
     fn settle(&mut self) {
         assert!(self.clock.until_waiting(ALL, PATIENCE), "one of them does not wait any more");
         while let Ok((number, result, at)) = self.told.try_recv() {
@@ -104,7 +104,7 @@ impl Crowd {
         }
     }
 
-    /// Cancels one who waits; it waits again, with a new token.
+    /// Cancels a waiter, which then waits again with a new token.
     fn cancel(&mut self, number: usize) {
         let token =
             std::mem::replace(&mut *self.tokens[number].lock(), CancelToken::new(&self.clock));
@@ -121,7 +121,7 @@ impl Crowd {
     }
 }
 
-/// Lets everybody wait while slots pass; in each, `cancels` says who is cancelled.
+/// Lets everybody wait while slots pass; `cancels` names a waiter to cancel in each slot.
 fn keeps_its_rate(burst: u8, cancels: Vec<u8>) -> bool {
     let burst = u64::from(burst % 8 + 1);
     let mut crowd = Crowd::gather(burst);
@@ -133,7 +133,8 @@ fn keeps_its_rate(burst: u8, cancels: Vec<u8>) -> bool {
         crowd.clock.advance(SLOT);
         crowd.settle();
     }
-    // Nobody is lost: each has its turn again before all that others could have taken has passed.
+    // No waiter is lost: each has its turn again within the number of turns that all others could
+    // take.
     crowd.served = [false; ALL];
     for _ in 0..2 * ALL + cancels.len() {
         crowd.clock.advance(SLOT);

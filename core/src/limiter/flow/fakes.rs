@@ -1,4 +1,4 @@
-//! Flow control for tests and for those who want none: everybody may go on, or nobody.
+//! Flow control for tests and for programs without limits: everybody may go on, or nobody.
 
 use std::fmt;
 use std::future::ready;
@@ -98,7 +98,7 @@ pub struct Gate {
 #[derive(Clone, Debug)]
 pub struct Stop;
 
-/// Goes through the gate, waiting until it is open.
+/// Passes the gate, waiting until it is open.
 #[derive(Clone, Debug)]
 pub struct Pass;
 

@@ -33,13 +33,13 @@ for_harness! {
     use fakes::{Gate, GateOp, GateRet, Pass, Stop};
 }
 
-/// What [`FlowLimiter::wait_async`] returns.
+/// The future of [`FlowLimiter::wait_async`].
 pub type Waits<'a> = Pin<Box<dyn Future<Output = Result<(), WaitError>> + Send + 'a>>;
 
-/// Decides whether, or when, callers may go on; object-safe, so that requests can share one
-/// whatever it is.
+/// Decides whether, or when, callers may go on. Object-safe, so that requests can share any
+/// limiter.
 pub trait FlowLimiter<R: Runtime>: Send + Sync {
-    /// Lets the caller go on now or not at all; a refusal leaves no trace (`workqueue:FC-3`).
+    /// Lets the caller go on now or not at all; a refusal changes nothing (`workqueue:FC-3`).
     fn try_accept(&self) -> bool;
 
     /// Sleeps until the caller may go on (`workqueue:FC-4`).
@@ -51,23 +51,23 @@ pub trait FlowLimiter<R: Runtime>: Send + Sync {
     /// Why the caller may not go on. Its tokens are given back.
     fn wait(&self, token: &CancelToken<R>) -> Result<(), WaitError>;
 
-    /// As [`wait`](Self::wait), without a thread. To drop the future is to give up: what it would
-    /// have taken is given back.
+    /// As [`wait`](Self::wait), without a thread. Dropping the future gives up, and unused tokens
+    /// are given back.
     fn wait_async<'a>(&'a self, token: &'a CancelToken<R>) -> Waits<'a>;
 
-    /// Returns how many callers a second may go on, as configured (`workqueue:FC-6`).
+    /// Returns the configured number of callers a second (`workqueue:FC-6`).
     fn qps(&self) -> f32;
 
     /// Says that the limiter is not needed any more.
     fn stop(&self) {}
 }
 
-/// Why a caller may not go on (`workqueue:TB-15`). That its token has ended it says in the words of
+/// Why a caller may not go on (`workqueue:TB-15`). If its token has ended, the message is that of
 /// the token.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum WaitError {
-    /// It asked for more than ever fits.
+    /// It asked for more than the burst.
     ExceedsBurst,
     /// Its turn would come after its token's deadline.
     WouldExceedDeadline,

@@ -15,7 +15,7 @@ const SECOND: Duration = Duration::from_secs(1);
 
 type Flow = Arc<TokenBucketFlow<Manual>>;
 
-/// One token a second, and none left.
+/// A limiter with one token a second, and none left.
 fn emptied(runtime: &Manual) -> Flow {
     let flow = TokenBucketFlow::new(runtime, 1.0, 1);
     assert!(flow.try_accept());
@@ -26,7 +26,7 @@ fn in_seconds(n: u32) -> Instant {
     Instant::ZERO + n * SECOND
 }
 
-/// Starts a thread that waits with a token; returns when it is asleep.
+/// Starts a thread that waits with a token; returns when the thread is asleep.
 fn waits(
     runtime: &Manual,
     flow: &Flow,
@@ -73,7 +73,7 @@ fn accepts_get_a_slot_each_and_others_wait_for_the_debt() {
     }
     let mut times: Vec<_> = threads.into_iter().map(|t| runtime.join(t).unwrap()).collect();
     times.sort_unstable();
-    // A thread reads the clock after it was woken, when the clock may be further on already.
+    // A thread reads the clock after it was woken, when the clock may already be later.
     assert!(times.iter().zip(1..).all(|(time, n)| *time >= in_seconds(n)), "FC-4: {times:?}");
     runtime.advance(SECOND);
     assert!(flow.try_accept());
@@ -215,7 +215,7 @@ fn zero_tokens_are_refused_as_others_are() {
     assert_eq!(runtime.join(debtor).unwrap(), Ok(()));
 }
 
-/// A token whose waiter is kept from waiting until its time is over, and is cancelled then.
+/// A token whose waiter is delayed until its time is over, and which is then cancelled.
 struct Late(Manual, Tree);
 
 impl Host<Tree> for Late {

@@ -1,8 +1,8 @@
 //! The token bucket (the reference's `x/time/rate`): a number of tokens per second, and a burst.
 //!
-//! A bucket is a plain value and every call says what time it is, so it can be tested without a
-//! clock. To share it, put it under a lock. Times and token counts follow the reference's double
-//! precision operation by operation (`workqueue:TB-3`, `TB-4`, `TB-17`).
+//! A bucket is a plain value and every call passes the time, so it can be tested without a clock.
+//! To share it, put it under a lock. Times and token counts follow the reference's double precision
+//! operation by operation (`workqueue:TB-3`, `TB-4`, `TB-17`).
 //!
 //! ```
 //! use std::time::Duration;
@@ -34,10 +34,10 @@ pub use rate::Rate;
 pub struct TokenBucket {
     rate: Rate,
     burst: u64,
-    /// The balance at `last`. Negative: a debt through reservations of the future (`TB-6`).
+    /// The balance at `last`. A negative balance is a debt by reservations for the future (`TB-6`).
     tokens: f64,
-    /// What `tokens` refers to; never decreases. `None` before the first operation: the bucket
-    /// is full at its first use, whatever the clock reads (`TB-1`).
+    /// The time of `tokens`; it never decreases. `None` before the first operation: the bucket is
+    /// full at its first use, whatever the time (`TB-1`).
     last: Option<Instant>,
     /// When the newest reservation may act.
     last_event: Instant,
@@ -49,7 +49,7 @@ pub struct Reservation {
     granted: bool,
     tokens: u64,
     act: Instant,
-    /// The wait was too long to tell: `act` stands for "never" (`workqueue:CV-4`).
+    /// The wait is too long to represent; then `act` means "never" (`workqueue:CV-4`).
     never: bool,
     /// The rate at which it was made (`workqueue:TB-20`).
     rate: Rate,
@@ -62,15 +62,15 @@ impl Reservation {
         self.granted
     }
 
-    /// Returns when the holder may act, [`Instant::NEVER`] if that is too far away to tell or if
-    /// nothing was reserved.
+    /// Returns when the holder may act; [`Instant::NEVER`] if that is too far away to represent or
+    /// if nothing was reserved.
     #[must_use]
     pub fn act(&self) -> Instant {
         if self.granted && !self.never { self.act } else { Instant::NEVER }
     }
 
-    /// Returns how long the holder waits if it is `now` (`workqueue:TB-14`); [`FOREVER`] if
-    /// nothing was reserved.
+    /// Returns how long the holder must wait at `now` (`workqueue:TB-14`); [`FOREVER`] if nothing
+    /// was reserved.
     #[must_use]
     pub fn delay_from(&self, now: Instant) -> Duration {
         match self.act() {
@@ -93,13 +93,13 @@ impl TokenBucket {
         self.rate
     }
 
-    /// Returns how many tokens fit.
+    /// Returns the largest number of tokens.
     #[must_use]
     pub fn burst(&self) -> u64 {
         self.burst
     }
 
-    /// Returns the balance at `t`; negative if tokens of the future are reserved.
+    /// Returns the balance at `t`; negative if future tokens are reserved.
     #[must_use]
     pub fn tokens_at(&self, t: Instant) -> f64 {
         self.advance(self.not_before_last(t))
@@ -110,10 +110,10 @@ impl TokenBucket {
         self.reserve(t, n, Duration::ZERO).is_granted()
     }
 
-    /// Takes `n` tokens, of the future if need be, if the wait for them is at most `patience`.
+    /// Takes `n` tokens, future ones if necessary, if the wait for them is at most `patience`.
     ///
-    /// A request that is not granted changes nothing (`workqueue:TB-5`). More than the burst is
-    /// never granted (`TB-12`).
+    /// A request that is not granted changes nothing (`workqueue:TB-5`). A request for more than
+    /// the burst is never granted (`TB-12`).
     pub fn reserve(&mut self, t: Instant, n: u64, patience: Duration) -> Reservation {
         let t = self.not_before_last(t);
         let granted =
@@ -132,17 +132,19 @@ impl TokenBucket {
         reservation
     }
 
-    /// Tells whether `n` tokens are never granted, however patient the caller is
+    /// Tells whether `n` tokens are never granted, however long the caller waits
     /// (`workqueue:TB-12`).
     pub(crate) fn never_grants(&self, n: u64) -> bool {
         n > self.burst && !self.rate.is_unlimited()
     }
 
-    /// Gives back what a reservation has not used, at the latest at the time it may act.
+    /// Gives back the unused tokens of a reservation. This is possible until the time when it may
+    /// act.
     ///
-    /// Later reservations keep their times: cancelling newest first restores everything, oldest
-    /// first next to nothing (`workqueue:TB-19`). A bucket does not remember whom it gave tokens
-    /// back to; a second cancel of the same reservation is computed anew (`TB-28`).
+    /// Later reservations keep their times. So cancelling the newest first restores everything, and
+    /// cancelling the oldest first restores almost nothing (`workqueue:TB-19`). A bucket does not
+    /// remember which reservations gave tokens back; a second cancel of the same one is computed
+    /// again (`TB-28`).
     pub fn cancel(&mut self, t: Instant, reservation: &Reservation) {
         let t = self.not_before_last(t);
         let &Reservation { granted, tokens: n, act, rate, .. } = reservation;
@@ -179,9 +181,9 @@ impl TokenBucket {
         self.burst = burst;
     }
 
-    /// Time never runs backwards inside a bucket: callers that read the clock before they take
-    /// the lock may come in the wrong order, and the interval between them must not be credited
-    /// twice (`workqueue:TB-23`).
+    /// Keeps time from running backwards inside a bucket. Callers that read the clock before they
+    /// take the lock may come in the wrong order, and the interval between them must not be
+    /// credited twice (`workqueue:TB-23`).
     fn not_before_last(&self, t: Instant) -> Instant {
         self.last.map_or(t, |last| last.max(t))
     }
@@ -208,7 +210,7 @@ impl TokenBucket {
         self.assert_valid();
     }
 
-    /// Checks `workqueue:INV-17`: the balance is a number, and what is above it never fits.
+    /// Checks `workqueue:INV-17`: the balance is a number. Tokens above the burst never fit.
     fn assert_valid(&self) {
         debug_assert!(self.tokens.is_finite(), "a balance is a number");
     }

@@ -51,13 +51,13 @@ impl Rate {
         if self == Self::ZERO { 0.0 } else { seconds(nanos) * self.0 }
     }
 
-    /// Returns the nanoseconds in which `tokens` come, truncated; the largest number if that is
-    /// too long to tell (`workqueue:TB-4`, `TB-9`).
+    /// Returns the nanoseconds in which `tokens` come, truncated; the largest number if that is too
+    /// long to represent (`workqueue:TB-4`, `TB-9`).
     pub(super) fn nanos_for(self, tokens: f64) -> i64 {
         if self == Self::ZERO {
             return i64::MAX;
         }
-        // The conversion truncates and saturates, as the rule asks, also at exactly 2^63.
+        // The conversion truncates and saturates as the rule demands, even at exactly 2^63.
         (tokens / self.0 * SECOND as f64) as i64
     }
 }
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn conversions_round_where_the_rules_say() {
-        // Each differs in its last bit, or by one, if it is computed in another order.
+        // In a different order of operations, each result would differ in its last bit, or by one.
         let interval = Duration::from_nanos(35_433_382_497);
         assert_eq!(Rate::every(interval).tokens_per_second(), 0.028_221_974_012_350_246, "TB-22");
         assert_eq!(Rate::per_second(10.0).nanos_for(41.0), 4_099_999_999, "TB-4");

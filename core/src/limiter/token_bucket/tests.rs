@@ -321,7 +321,7 @@ fn an_odd_interval_adds_up() {
     assert!((0..60).all(|round| bucket.allow(seconds(2 * round), 1)), "TB-27");
 }
 
-/// A bucket, and requests for tokens at times that may go back.
+/// A bucket, and requests for tokens at times that may go backwards.
 #[derive(Clone, Debug)]
 struct Program {
     rate: f64,
@@ -342,7 +342,7 @@ impl Arbitrary for Program {
 }
 
 impl Program {
-    /// Runs the requests; calls `visit` with the bucket before, and the answer.
+    /// Runs the requests; calls `visit` with the bucket before and after, the time and the answer.
     fn run(&self, mut visit: impl FnMut(&TokenBucket, &TokenBucket, Instant, Reservation)) {
         let (mut bucket, mut millis) = (bucket(self.rate, self.burst), 10_000_i64);
         for &(step, n) in &self.requests {

@@ -1,8 +1,8 @@
-//! Items whose time comes while nobody calls.
+//! Items whose time comes while there are no calls.
 
 use super::*;
 
-/// Polls a queue's refresh at the next tick, and nothing else.
+/// Polls a queue's refresh at the next tick, without any other call.
 fn tick(runtime: &Manual, refresh: impl Future<Output = ()>, then: impl FnOnce()) {
     let mut refresh = pin!(refresh);
     let mut poll = || refresh.as_mut().poll(&mut Context::from_waker(Waker::noop()));

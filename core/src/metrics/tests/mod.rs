@@ -1,4 +1,4 @@
-//! What queues tell, under a clock that is moved by hand.
+//! The metrics of queues, under a clock that is moved by hand.
 
 mod due;
 mod panics;
@@ -27,7 +27,7 @@ fn ms(count: u64) -> Duration {
     Duration::from_millis(count)
 }
 
-/// What was told.
+/// The reported metrics.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Told {
     depth: i64,
@@ -38,7 +38,7 @@ struct Told {
     unfinished: Vec<(Duration, Duration)>,
 }
 
-/// Remembers what it is told.
+/// Records its reports.
 #[derive(Clone, Default)]
 struct Listener(Arc<Mutex<Told>>);
 
@@ -272,7 +272,7 @@ fn a_queue_without_a_name_or_a_listener_is_not_measured() {
     assert!(Metrics::named("silent").told_to(Arc::new(listener)).sink().is_none());
 }
 
-/// Wants nothing.
+/// A provider without sinks.
 struct Nobody;
 
 impl Provider for Nobody {
@@ -281,7 +281,7 @@ impl Provider for Nobody {
     }
 }
 
-/// The only test that touches what the process has once.
+/// The only test that uses the single provider of the process.
 #[test]
 fn the_provider_of_the_process_is_set_once_and_a_queue_may_have_its_own() {
     let (first, second) = (Listener::default(), Listener::default());

@@ -1,5 +1,5 @@
-//! A sink that panics, with a value that asks the queue when it is dropped: every call returns what
-//! it would without a sink, every figure is told, and the value is dropped without the lock.
+//! A sink that panics, with a value that calls the queue when it is dropped. Every call returns the
+//! same as without a sink, every metric is reported, and the value is dropped without the lock.
 
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
@@ -8,7 +8,7 @@ use super::*;
 use crate::runtime::System;
 use crate::runtime::probe::{Probe, Probing};
 
-/// Writes down what it is told, and panics then.
+/// Records its reports, then panics.
 #[derive(Clone, Default)]
 struct Broken {
     listener: Listener,
@@ -67,7 +67,7 @@ impl Sink for Broken {
     }
 }
 
-/// Two items are added, taken, added anew while they are processed, done and taken again.
+/// Two items are added, taken, added again while they are processed, done and taken again.
 macro_rules! loses_nothing {
     ($make:expr, $token:expr) => {{
         let (clock, broken) = (Manual::new(), Broken::default());

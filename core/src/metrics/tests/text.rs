@@ -1,4 +1,4 @@
-//! What a scrape reads, by both libraries.
+//! The text that a scrape reads, from both libraries.
 
 use ::metrics::with_local_recorder;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
@@ -9,7 +9,7 @@ use super::*;
 use crate::metrics::facade::{BUCKETS, Facade};
 use crate::metrics::prometheus::Prometheus;
 
-/// Has a queue tell something of everything, and look while an item is in processing.
+/// Makes a queue report every metric, and looks while an item is in processing.
 fn tell(provider: Arc<dyn Provider>) {
     let runtime = Manual::new();
     let metrics = Metrics::named("pods").told_to(provider);
@@ -31,7 +31,7 @@ fn tell(provider: Arc<dyn Provider>) {
     updater.join();
 }
 
-/// Has a priority queue tell its depth: two keys of one priority, and one that rose.
+/// Makes a priority queue report its depth: two keys of one priority, and one whose priority rose.
 fn tell_priorities(provider: Arc<dyn Provider>) {
     let metrics = Metrics::named("nodes").told_to(provider);
     let limiter = Exponential::new(ms(1), ms(1));

@@ -1,4 +1,4 @@
-//! The thread that tells what is unfinished, and what is there before anything has happened.
+//! The thread that reports how much is unfinished, and the gauges before anything has happened.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,7 +46,7 @@ fn items_may_end_in_any_order() {
     }
 }
 
-/// Remembers every change of the depth.
+/// Records every change of the depth.
 #[derive(Default)]
 struct Changes(Mutex<Vec<i64>>);
 

@@ -1,4 +1,4 @@
-//! Wakers and keys are foreign code: none of them runs under the lock.
+//! Wakers and keys are foreign code: none of it runs under the lock.
 
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -14,7 +14,7 @@ fn pends<F: Future>(future: Pin<&mut F>, probe: &Arc<Probe>) {
     assert!(future.poll(&mut Context::from_waker(&waker)).is_pending());
 }
 
-/// Makes a queue and a waker that asks it.
+/// Makes a queue and a waker that calls it.
 fn asked() -> (Arc<WorkQueue<u8>>, Arc<Probe>) {
     let (queue, probe) = (Arc::new(WorkQueue::new(&System::new())), Arc::<Probe>::default());
     let asked = Arc::clone(&queue);
@@ -195,7 +195,7 @@ fn what_ends_a_batch_early_is_dropped_without_the_lock() {
     assert_eq!(probe.ends(), (1, 1));
 }
 
-/// A part whose callers return at once or wait for ever, and break if they are given up.
+/// A part whose calls return at once or wait for ever, and which panics if a call is given up.
 struct Endless;
 
 /// Whether it waits.

@@ -1,4 +1,4 @@
-//! Many sleepers: whose turn it is, and who of them holds the timer.
+//! Many sleepers: which of them is next, and which of them holds the timer.
 
 use super::*;
 use crate::priority_queue::PriorityQueue;
@@ -18,7 +18,7 @@ fn rings<const N: usize>(bells: &[Arc<Bell>; N]) -> [usize; N] {
     std::array::from_fn(|at| bells[at].rings())
 }
 
-/// A thread that takes one item, once it sleeps.
+/// Starts a thread that takes one item; returns once it sleeps.
 fn taker(runtime: &Manual, queue: &Arc<DelayingQueue<u8, Manual>>) -> Joined {
     let (queue, before) = (Arc::clone(queue), runtime.asleep());
     let thread = runtime.spawn("getter", move || queue.take().map(|(_, key)| key));
@@ -42,7 +42,7 @@ fn a_task_that_is_polled_for_nothing_keeps_its_place() {
 
 #[test]
 fn a_call_that_is_polled_for_nothing_and_wakes_others_does_not_wake_itself() {
-    /// Waits, and wakes one who waits.
+    /// Waits, and wakes one other sleeper.
     #[derive(Clone)]
     struct WakesOne;
     impl Embed<Looks> for WakesOne {

@@ -223,10 +223,10 @@ fn nobody_counts_as_asleep_who_is_awake() {
     assert_eq!(asleep(), (0, 0), "nor who has given up");
 }
 
-/// Counts how often it was looked at.
+/// Counts how often it was stepped.
 struct Looks(u32);
 
-/// Waits until it has looked so often; nobody wakes it before its deadline.
+/// Waits until it was stepped this often; nothing wakes it before its deadline.
 #[derive(Clone)]
 struct Look {
     times: u32,

@@ -1,5 +1,5 @@
-//! Foreign code that panics, in a step or in a waker: every item is waiting or reported afterwards,
-//! those to be woken are woken, and drains end.
+//! Foreign code that panics, in a step or in a waker. Afterwards every item is waiting or reported,
+//! all sleepers that a step named are woken, and drains end.
 
 use std::hash::{Hash, Hasher};
 use std::num::NonZeroUsize;
@@ -13,14 +13,14 @@ use crate::limiter::{Item, Limiter};
 use crate::priority_queue::PriorityQueue;
 use crate::runtime::bell::Breaks;
 
-/// What panics.
+/// The code that panics.
 #[derive(Debug, Default)]
 struct Breaking {
     eq: AtomicBool,
     copy: AtomicBool,
 }
 
-/// A key whose code panics when it is told to. All have one hash.
+/// A key whose code panics when told to. All keys have the same hash.
 #[derive(Debug)]
 struct Fragile(u8, Arc<Breaking>);
 
@@ -66,7 +66,7 @@ fn set(flag: &AtomicBool, to: bool) {
     flag.store(to, Ordering::SeqCst);
 }
 
-/// What holds of every queue: how to make it, and how to take an item as number.
+/// Tests for every queue: how to make it, and how to take an item as a number.
 macro_rules! every_queue {
     ($($queue:ident: $make:expr, $take:expr, $key:expr;)*) => {$(
         mod $queue {
@@ -252,7 +252,7 @@ fn a_waker_that_breaks_takes_nothing_from_the_call_that_wakes_it_and_from_the_ot
     let breaking = Breaks::waker("a bug of the executor");
     assert!(one.as_mut().poll(&mut Context::from_waker(&breaking)).is_pending());
     assert!(poll(two.as_mut(), &bell).is_pending());
-    queue.add(1); // which the first is told of
+    queue.add(1); // the first task is woken for this
     queue.add(2);
     assert_eq!(bell.rings(), 1);
     let mut three = pin!(queue.take_async());
@@ -273,7 +273,8 @@ fn who_is_taken_by_a_call_that_wakes_a_broken_waker_is_reported() {
     let breaking = Breaks::waker("a bug of the executor");
     let mut asleep = pin!(queue.take_async());
     assert!(asleep.as_mut().poll(&mut Context::from_waker(&breaking)).is_pending());
-    // The first step of this call makes two items ready, takes one, and wakes the task for the other.
+    // The first step of this call makes two items ready, takes one, and wakes the task for the
+    // other.
     let soon = Duration::from_millis(1);
     (1..=2).for_each(|key| queue.add_after(key, soon));
     assert!(asleep.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());

@@ -1,4 +1,4 @@
-//! Which sleepers are woken, and until when they sleep.
+//! The sleepers that are woken, and the ends of their sleeps.
 
 use super::*;
 

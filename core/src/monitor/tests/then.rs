@@ -1,5 +1,5 @@
-//! Ending one item and taking the next in one critical section: what is left of the first, and whom
-//! both wake. What holds of every queue stands in `queue/every_queue.rs`.
+//! Ending one item and taking the next in one critical section: the values that remain of the first
+//! call, and the wake-ups of both. Tests for every queue are in `every_queue.rs`.
 
 use super::*;
 use crate::limited_queue::{LimitedQueue, Outcome};

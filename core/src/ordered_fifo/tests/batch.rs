@@ -1,4 +1,4 @@
-//! What is processed together.
+//! The events that are processed together.
 
 use std::cell::Cell;
 use std::hash::{Hash, Hasher};
@@ -141,7 +141,7 @@ fn a_listed_object_that_lost_its_key_is_the_last_of_its_batch() {
     }
 }
 
-/// Makes a queue that counts how often keys are asked for.
+/// Makes a queue that counts the calls of its key function.
 fn counting(store: &Arc<Store>) -> (Plain, Arc<Mutex<u32>>) {
     let asked = Arc::new(Mutex::new(0));
     let counted = Arc::clone(&asked);
@@ -197,11 +197,11 @@ fn a_key_function_that_panics_leaves_the_batch_in_the_queue() {
 }
 
 thread_local! {
-    /// How many names are still hashed before one panics.
+    /// How many names can still be hashed before one panics.
     static FUSE: Cell<u32> = const { Cell::new(u32::MAX) };
 }
 
-/// A name that panics when it is hashed, as soon as the fuse has burnt down.
+/// A name that panics when it is hashed after the fuse has reached zero.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Fused(&'static str);
 
@@ -226,8 +226,8 @@ impl KnownObjects<Fused, Object> for Two {
     }
 }
 
-/// Makes a call on an empty queue whose consumer takes batches, again and again: the first name that
-/// is hashed panics, the second, and so on, until none does. Returns how many did.
+/// Makes a call on an empty queue whose consumer takes batches, again and again: first the first
+/// hash panics, then the second, and so on, until none does. Returns how many did.
 fn panics(call: impl Operation<OrderedQueue<Fused, Object, Two>>) -> u32 {
     for hashed in 0.. {
         let intake =

@@ -80,7 +80,7 @@ fn atomic() -> Atomic {
     OrderedFifo::new(&System::new(), key_of)
 }
 
-/// A queue in atomic mode with batches of that size.
+/// Makes a queue in atomic mode with batches of this size.
 fn in_batches(batch_size: usize) -> Atomic {
     let runtime = System::new();
     let batch_size = NonZeroUsize::new(batch_size).unwrap();

@@ -113,7 +113,7 @@ fn what_the_transformer_refuses_in_a_list_is_not_deleted_by_it() {
     assert_eq!(queue.list(), [tombstone("gone", Some(("gone", 1)))]);
 }
 
-/// A store whose two objects have keys of one hash, and which names one of them twice.
+/// A store whose two objects have keys with the same hash, and which names one of them twice.
 struct Alike;
 
 impl KnownObjects<Colliding, Object> for Alike {

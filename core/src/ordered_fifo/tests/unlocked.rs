@@ -37,7 +37,8 @@ fn a_long_queue_is_processed_under_the_lock() {
     for name in ["a", "b", "c", "d", "e"] {
         queue.add((name, 1)).unwrap();
     }
-    // Four are left, twice the batch size: the writer has to wait until process has returned.
+    // Four events are left, twice the batch size: the writer has to wait until process has
+    // returned.
     let writer = {
         let queue = Arc::clone(&queue);
         let wrote = Arc::new(Mutex::new(false));

@@ -1,4 +1,4 @@
-//! Whom each call wakes, and what keeps the lock, as data.
+//! The sleepers that each call wakes, and whether it keeps the lock, as data.
 
 use super::*;
 use crate::machine::{Cx, Operation, Step, Wakes};
@@ -35,7 +35,7 @@ fn snapshot() -> ReplaceAll<Object> {
     ReplaceAll(Arc::new(Snapshot { resource_version: String::new(), objects: vec![] }))
 }
 
-/// Steps a call; returns what it decided and how many sleepers of `pop` and of `wait_for_sync` it
+/// Steps a call; returns its decision, and how many sleepers of `pop` and of `wait_for_sync` it
 /// wakes.
 fn step<O: Operation<Machine>>(machine: &mut Machine, mut op: O) -> (Step<O::Ret>, (u16, u16)) {
     let system = System::new();

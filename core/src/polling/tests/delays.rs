@@ -1,4 +1,4 @@
-//! What the steps of a back-off are.
+//! The steps of a back-off.
 
 use quickcheck::quickcheck;
 

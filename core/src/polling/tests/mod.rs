@@ -20,7 +20,7 @@ fn seconds(n: u64) -> Duration {
     Duration::from_secs(n)
 }
 
-/// A clock at a given second, and random numbers that are all the same.
+/// A clock at a given second, and constant random numbers.
 struct At(u64, u64);
 
 impl Ambient for At {
@@ -37,8 +37,8 @@ impl Ambient for At {
     }
 }
 
-/// Runs a loop on a thread of its own and moves the clock in steps of a tenth of a second, each
-/// time after the loop has gone to sleep, until the loop ends.
+/// Runs a loop on its own thread and moves the clock in steps of a tenth of a second, each time
+/// after the loop has gone to sleep, until the loop ends.
 fn drive<T: Send + 'static>(
     runtime: &Manual,
     body: impl FnOnce(&Manual) -> T + Send + 'static,

@@ -1,4 +1,4 @@
-//! Attempts that are repeated until one comes to an end.
+//! Attempts that are repeated until one breaks.
 
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::mpsc::channel;

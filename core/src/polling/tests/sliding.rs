@@ -1,4 +1,4 @@
-//! Loops whose gaps count from the end of a run, with runs that cost time.
+//! Loops whose gaps count from the end of a run, with runs that take time.
 
 use super::*;
 use crate::cancel::CancelToken;
@@ -7,7 +7,7 @@ use crate::runtime::{Manual, Runtime};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Repeats with a period of a second, each run costing half a second; returns the gaps.
+/// Repeats with a period of a second and runs of half a second; returns the gaps.
 fn gaps(jitter: f64, runs: usize) -> Vec<f64> {
     drive(&Manual::new(), move |runtime| {
         let token = CancelToken::new(runtime);

@@ -1,4 +1,4 @@
-//! Polls that end with their time.
+//! Polls with a time limit.
 
 use std::convert::Infallible;
 use std::ops::ControlFlow;
@@ -15,8 +15,8 @@ fn moment(at: Instant) -> f64 {
     at.since(Instant::ZERO).as_secs_f64()
 }
 
-/// Polls every two seconds with a time-out of ten; the n-th run takes `costs[n]` seconds, those
-/// after it nothing. Returns when the runs began and how the poll ended.
+/// Polls every two seconds with a time-out of ten; the n-th run takes `costs[n]` seconds, later
+/// ones none. Returns when the runs began and how the poll ended.
 fn polled(
     costs: &'static [u32],
     ends_in: Option<usize>,

@@ -1,4 +1,4 @@
-//! What a function may answer, and what becomes of its item.
+//! The answers that a function may give, and their effect on the item.
 
 use super::*;
 use crate::limiter::{Item, Limiter};
@@ -87,7 +87,7 @@ fn a_terminal_error_is_tried_again_only_if_the_item_was_added_meanwhile() {
     assert_eq!(attempts(&queue, &runtime, &terminal), [0, 0]);
 }
 
-/// Writes down what it is told.
+/// Records the failures that it is told of.
 #[derive(Clone, Default)]
 struct Told(Arc<Mutex<Vec<String>>>);
 

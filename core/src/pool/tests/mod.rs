@@ -107,7 +107,7 @@ fn an_item_that_asks_for_it_comes_back_and_its_failures_are_forgotten() {
     assert!(pool.shut_down(PATIENCE).is_complete());
 }
 
-/// Fails, and remembers what it was told about it.
+/// Fails, and records the failures that it is told of.
 struct Failing(Mutex<Vec<String>>);
 
 impl Reconcile<u8> for Arc<Failing> {

@@ -1,4 +1,4 @@
-//! The queues of a pool: what a delivery is to them, and what becomes of it.
+//! The queues of a pool: their deliveries and how these end.
 
 use super::*;
 use crate::limited_queue::Outcome;
@@ -125,7 +125,7 @@ fn a_panic_of_the_queue_reaches_the_caller_of_the_shutdown() {
     assert_eq!(panic.downcast_ref::<&str>(), Some(&"the queue has a bug"));
 }
 
-/// Remembers what became of its one delivery.
+/// Records how its only delivery ended.
 #[derive(Default)]
 struct Once(Mutex<Vec<&'static str>>);
 

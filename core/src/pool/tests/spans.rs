@@ -1,4 +1,4 @@
-//! What a subscriber writes about the items of a pool.
+//! The output of a `tracing` subscriber for the items of a pool.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -7,7 +7,7 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use super::*;
 
-/// A log that is read here.
+/// A log that the tests read.
 #[derive(Clone, Default)]
 struct Lines(Arc<Mutex<Vec<u8>>>);
 
@@ -62,8 +62,8 @@ fn the_items_of_a_task_have_spans_and_events_as_well() {
     is_told_of(|queue| System::new().block_on(awaited::work(queue, &reconcile)));
 }
 
-/// Has three items worked on, and checks that an error of 1, a panic of 2 and what 3 says are
-/// written down.
+/// Has three items worked on, and checks that the log has the error of 1, the panic of 2 and the
+/// event that 3 writes.
 fn is_told_of(work: impl FnOnce(&LimitedQueue<u8, System, Exponential<u8>>)) {
     let lines = Lines::default();
     let subscriber = tracing_subscriber::fmt().with_writer(lines.clone()).with_ansi(false);
@@ -86,7 +86,7 @@ fn is_told_of(work: impl FnOnce(&LimitedQueue<u8, System, Exponential<u8>>)) {
     }
 }
 
-/// A key that cannot be shown.
+/// A key whose `Debug` panics.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Shy;
 

@@ -1,4 +1,5 @@
-//! Workers that are tasks. The queue's clock is moved by hand, tokio's moves when all are idle.
+//! Workers that are tasks. The queue's clock is moved by hand; tokio's clock moves when all are
+//! idle.
 
 use super::*;
 use crate::pool::tasks::{ReconcileAsync, TaskPool};
@@ -37,7 +38,7 @@ async fn errors_and_panics_are_tried_again_later_each_time_until_success_forgets
     assert!(pool.shut_down(PATIENCE).await.is_complete());
 }
 
-/// Never ends with an item, and counts how often it was told of a failure.
+/// Never finishes an item, and counts how often it is told of a failure.
 struct Stuck(Arc<Mutex<usize>>);
 
 impl ReconcileAsync<u8> for Stuck {

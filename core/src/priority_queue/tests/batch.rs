@@ -1,4 +1,4 @@
-//! A batch is the same calls one after the other, with nobody else between them.
+//! A batch is the same as its calls one after the other with no other call between them.
 
 use quickcheck::quickcheck;
 
@@ -11,7 +11,7 @@ type Tried = Prioritized<u8, Exponential<u8>, Journal>;
 /// Calls of one sequence, and items of one call.
 const MANY: usize = 20;
 
-/// Returns one of some ways to add.
+/// Returns one of several ways to add.
 fn options(kind: u8) -> AddOptions {
     let priority = i32::from(kind / 8 % 3);
     match kind % 8 {
@@ -45,7 +45,7 @@ fn settle(pair: &mut Pair<Tried>, at: u8) {
     pair.both(Settle::new(token, outcome, i32::from(at % 5)));
 }
 
-/// Tells whether both were told the same, and hand out the same from now on.
+/// Tells whether both returned the same, and hand out the same from now on.
 fn are_equal(mut pair: Pair<Tried>) -> bool {
     pair.advance(Duration::from_secs(3600));
     pair.both(Len);

@@ -98,7 +98,7 @@ fn what_succeeds_while_the_queue_shuts_down_is_forgotten() {
     assert_eq!(queue.num_requeues(&1), 0, "CL-3");
 }
 
-/// Tells that the only item is handed out after so long and no sooner, and hands it out.
+/// Checks that the only item becomes ready after this delay and not sooner; takes and ends it.
 fn is_handed_out_after(delay: Duration, queue: &PriorityQueue<u8, Manual>, runtime: &Manual) {
     if let Some(before) = delay.checked_sub(Duration::from_nanos(1)) {
         runtime.advance(before);

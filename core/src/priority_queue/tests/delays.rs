@@ -1,4 +1,4 @@
-//! Times, failures, and who wakes.
+//! Times, failures, and wake-ups.
 
 use std::pin::pin;
 use std::sync::Arc;

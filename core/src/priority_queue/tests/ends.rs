@@ -1,4 +1,4 @@
-//! How deliveries end, and the queue.
+//! The ends of deliveries, and of the queue.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -90,7 +90,7 @@ fn what_is_settled_after_shutdown_neither_comes_back_nor_counts() {
     }
 }
 
-/// Panics when it is asked about one item.
+/// Panics when it is called for one item.
 struct Picky(u8);
 
 impl Limiter<u8> for Picky {

@@ -1,4 +1,4 @@
-//! Many entries whose time has come together: no step does more than its part.
+//! Many entries that are due together: no step makes more ready than its part.
 
 use super::*;
 use crate::machine::{AT_ONCE, Step};
@@ -9,8 +9,8 @@ const MANY: u32 = 3 * AT_ONCE as u32;
 
 type Large = ByHand<Prioritized<u32, Exponential<u32>>>;
 
-/// That many entries, each due a nanosecond after the one before, with its own number as
-/// priority.
+/// Makes a queue with many entries, each due a nanosecond after the one before, with its own number
+/// as priority.
 fn due() -> Large {
     let limiter = Exponential::new(ms(10), ms(1000));
     let mut queue = Large::new(Prioritized::new(limiter, ()));

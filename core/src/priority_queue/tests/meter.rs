@@ -1,11 +1,11 @@
-//! The figures, by priority.
+//! The metrics, by priority.
 
 use std::collections::BTreeMap;
 
 use super::*;
 use crate::metrics::{Figures, Label};
 
-/// Counts what it is told; keeps the sums of times in milliseconds.
+/// Counts its reports; keeps the sums of times in milliseconds.
 #[derive(Clone, Default)]
 struct Counts {
     depth: BTreeMap<Label, u32>,
@@ -84,7 +84,7 @@ fn depth_counts_the_ready_by_priority() {
 fn latency_counts_from_when_an_entry_became_ready_and_work_from_hand_out() {
     let mut queue = metered();
     queue.put(1, after(0, 10));
-    queue.advance(ms(17)); // nobody calls when its time comes
+    queue.advance(ms(17)); // there is no call when its time comes
     let (token, ..) = queue.call(Get).unwrap();
     assert_eq!(queue.counts().latency, 7, "PQ-40");
     queue.advance(ms(5));

@@ -16,7 +16,7 @@ use crate::slab::Slot;
 
 type Machine<L = Exponential<u8>> = ByHand<Prioritized<u8, L, Journal>>;
 
-/// Writes down what it is told.
+/// Records its reports.
 #[derive(Clone, Default)]
 struct Journal(Vec<String>);
 

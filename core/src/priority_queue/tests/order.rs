@@ -1,4 +1,4 @@
-//! Who is handed out first.
+//! The order of delivery.
 
 use super::*;
 

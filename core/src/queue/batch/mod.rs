@@ -28,7 +28,7 @@ impl<'q, Q: Deliver> Batch<'q, Q> {
         (!tokens.is_empty()).then_some(Self { queue, tokens, keys })
     }
 
-    /// Says that the items are done, where dropping the value would hide it.
+    /// Says explicitly that the items are done, as dropping the value also would.
     pub fn done(self) {}
 }
 

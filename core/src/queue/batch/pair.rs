@@ -1,4 +1,4 @@
-//! One machine that is given batches beside one that is given their calls, of whatever queue.
+//! Runs batches on one machine and the same single calls on another, for any queue.
 
 use std::fmt::Debug;
 use std::num::NonZeroUsize;
@@ -8,7 +8,7 @@ use crate::machine::single_step::ByHand;
 use crate::machine::{Machine, Many, Operation, Step, UpTo};
 use crate::queue::{Done, DoneAll, Finished, GETTERS, Len, Token};
 
-/// Two machines that must not be told apart.
+/// Two machines that must behave alike.
 pub(crate) struct Pair<M> {
     pub(crate) batches: ByHand<M>,
     pub(crate) singles: ByHand<M>,
@@ -21,7 +21,7 @@ impl<M: Machine> Pair<M> {
         Self { batches, singles, tokens: Vec::new() }
     }
 
-    /// Gives the same call to both.
+    /// Makes the same call on both.
     pub(crate) fn both<O: Operation<M>>(&mut self, call: O) -> O::Ret
     where
         O::Ret: PartialEq + Debug,
@@ -41,7 +41,7 @@ impl<M: Machine> Pair<M> {
         self.tokens.get(usize::from(at) % self.tokens.len().max(1)).copied()
     }
 
-    /// Runs calls one after the other; returns what they return and how many they woke.
+    /// Makes calls one after the other; returns their results and how many sleepers they woke.
     fn one_by_one<O: Operation<M>>(&mut self, calls: Vec<O>) -> (Vec<O::Ret>, u16) {
         let mut woken = 0_u16;
         let returned = calls.into_iter().map(|call| {
@@ -52,8 +52,8 @@ impl<M: Machine> Pair<M> {
         (returned.collect(), woken)
     }
 
-    /// Gives a batch to one and its calls to the other. An empty one is left out: it may look at
-    /// the time and wake somebody for what is due, where there is no call that could.
+    /// Makes a batch on one machine and its calls on the other. An empty batch is left out: it may
+    /// look at the time and wake somebody for due items, while there is no single call that could.
     pub(crate) fn row<B: Operation<M>, O: Operation<M>>(&mut self, batch: B, calls: Vec<O>) {
         if calls.is_empty() {
             return;
@@ -63,7 +63,8 @@ impl<M: Machine> Pair<M> {
         assert_eq!(self.batches.woken.get(GETTERS), woken, "as many waiters as items");
     }
 
-    /// Takes a batch and as many single items; `token` finds the delivery in what is handed out.
+    /// Takes a batch from one and as many single items from the other; `token` finds the delivery
+    /// in each result.
     pub(crate) fn get_batch<G, T>(&mut self, get: G, most: NonZeroUsize, token: fn(&T) -> Token)
     where
         G: Operation<M, Ret = Option<T>>,
@@ -79,7 +80,8 @@ impl<M: Machine> Pair<M> {
         match self.batches.step(UpTo { most, call: get }) {
             Step::Done(taken) => {
                 assert_eq!(taken, expected);
-                // Items that have become due wake others for all but those that are taken here.
+                // When items become due, they wake sleepers for all items but those that are taken
+                // here.
                 let here = taken.len().saturating_sub(1) as u16;
                 assert_eq!(self.batches.woken.get(GETTERS), woken.saturating_sub(here));
             }
@@ -88,7 +90,7 @@ impl<M: Machine> Pair<M> {
         self.tokens.extend(expected.iter().map(token));
     }
 
-    /// Ends deliveries, among them such as have ended before.
+    /// Ends deliveries, including some that have ended before.
     pub(crate) fn done_all(&mut self, which: &[u8])
     where
         Done: Operation<M, Ret = Finished<u8>>,

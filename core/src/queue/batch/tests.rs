@@ -1,4 +1,4 @@
-//! A batch is the same calls one after the other, with nobody else between them.
+//! A batch is the same as its calls one after the other with no other call between them.
 
 use std::cell::RefCell;
 use std::num::NonZeroUsize;
@@ -34,7 +34,7 @@ fn add_after((key, delay): (u8, u8)) -> AddAfter<u8> {
     AddAfter { key, hash, delay, called: None }
 }
 
-/// Gives the same to both of a pair: batches to one, their calls to the other.
+/// Runs the same calls on both of a pair: as batches on one, one by one on the other.
 fn step<M: Machine>(pair: &mut Pair<M>, call: u8, arguments: &[u8])
 where
     Add<u8>: Operation<M, Ret = ()>,
@@ -60,7 +60,7 @@ where
     pair.both(Len);
 }
 
-/// Fails items of a rate-limiting queue: those in processing, or any.
+/// Fails items of a rate-limiting queue, in processing or not.
 fn fail(pair: &mut Pair<Limited<u8, Exponential<u8>>>, at: u8) {
     match pair.delivery(at) {
         Some(token) if at.is_multiple_of(2) => {

@@ -1,4 +1,4 @@
-//! How to reach a server.
+//! The configuration of a connection to a server.
 
 use std::env;
 use std::fmt;
@@ -14,10 +14,10 @@ use super::error::ConfigError;
 use super::token::Token;
 use super::transport::HttpTransport;
 
-/// Where a cluster puts what its pods need to reach it.
+/// Where a cluster puts the credentials of its pods.
 const ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/// How to reach a server, and as whom.
+/// The address of a server, and the credentials for it.
 #[derive(Clone)]
 pub struct HttpConfig {
     pub(super) base: Base,
@@ -30,11 +30,10 @@ pub struct HttpConfig {
 }
 
 impl HttpConfig {
-    /// A server at `host`, which is a URL or `host:port`; without a scheme it is spoken to by
-    /// `https`.
+    /// A server at `host`, which is a URL or `host:port`; without a scheme `https` is used.
     ///
     /// # Errors
-    /// It is no address.
+    /// It is not a valid address.
     pub fn new(host: &str) -> Result<Self, ConfigError> {
         Ok(Self {
             base: Base::host(host, true).map_err(ConfigError::Address)?,
@@ -47,8 +46,8 @@ impl HttpConfig {
         })
     }
 
-    /// The cluster that this program runs in: its address from the environment, its authority and
-    /// the pod's token from the files that every pod has.
+    /// The cluster that this program runs in. The address comes from the environment, the authority
+    /// and the token from the files that every pod has.
     ///
     /// # Errors
     /// This program does not run in a cluster, or cannot read the files.
@@ -68,11 +67,11 @@ impl HttpConfig {
         let path = account.join("ca.crt");
         let authorities = std::fs::read(&path).map_err(|why| ConfigError::File(path, why))?;
         let token = Token::file(account.join("token"));
-        token.now()?; // a missing file is told now
+        token.now()?; // so that a missing file is reported now
         Ok(Self::new(&format!("https://{host}:{port}"))?.authorities(authorities).token(token))
     }
 
-    /// Trusts these authorities and no others: certificates in PEM.
+    /// Trusts only these authorities: certificates in PEM.
     #[must_use]
     pub fn authorities(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.authorities = pem.into();
@@ -93,23 +92,23 @@ impl HttpConfig {
         self
     }
 
-    /// Sets what the client calls itself. An API server takes the text before the slash for the
-    /// manager of the fields that it writes.
+    /// Sets the `User-Agent`. An API server takes the part before the slash as the manager of the
+    /// fields that the client writes.
     #[must_use]
     pub fn agent(mut self, agent: impl Into<String>) -> Self {
         self.agent = agent.into();
         self
     }
 
-    /// Sets how long it may take to connect, TLS included; 10 seconds by default.
+    /// Sets the longest time for a connection to be established, including TLS; 10 seconds by
+    /// default.
     #[must_use]
     pub fn connect_within(mut self, limit: Duration) -> Self {
         self.connect = limit;
         self
     }
 
-    /// Sets within which time a connection whose other end is gone is found out; 45 seconds by
-    /// default.
+    /// Sets the time within which a dead connection is detected; 45 seconds by default.
     #[must_use]
     pub fn dead_after(mut self, limit: Duration) -> Self {
         self.dead_after = limit;
@@ -119,7 +118,7 @@ impl HttpConfig {
     /// Makes a client.
     ///
     /// # Errors
-    /// A certificate cannot be used, or a secret would not be encrypted on its way.
+    /// A certificate cannot be used, or a secret would be sent unencrypted.
     pub fn client<R: Runtime>(&self, runtime: &R) -> Result<Client<R, HttpTransport>, ConfigError> {
         Ok(Client::new(runtime, self.base.clone(), HttpTransport::new(self)?))
     }

@@ -1,4 +1,4 @@
-//! Connections: they are there within a time, TLS included, or not at all.
+//! Connections that must be established, including TLS, within a time limit.
 
 use std::error::Error;
 use std::io;
@@ -13,8 +13,8 @@ use tower_service::Service;
 
 type Inner = HttpsConnector<HttpConnector>;
 
-/// Connects within a time. The inner connector has a limit as well, which ends before a server that
-/// accepts and then says nothing.
+/// Connects within a time limit. The inner connector has a limit too, but it stops counting once
+/// the server accepts, even if the server then says nothing.
 #[derive(Clone)]
 pub(super) struct Within {
     pub(super) inner: Inner,

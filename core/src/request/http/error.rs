@@ -1,4 +1,4 @@
-//! Why a configuration is no good, and what failures of connections mean.
+//! Errors of a configuration, and the meaning of connection failures.
 
 use std::error::Error;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use crate::request::{BuildError, TransportError, TransportKind};
 
-/// Why a configuration is no good.
+/// Why a configuration cannot be used.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ConfigError {
@@ -19,7 +19,7 @@ pub enum ConfigError {
     File(PathBuf, io::Error),
     /// Certificates or a key cannot be used: which, and why.
     Certificate(&'static str, String),
-    /// A secret or a certificate would go over a connection that is not encrypted.
+    /// A secret or a certificate would be sent over an unencrypted connection.
     Plain,
 }
 
@@ -49,8 +49,7 @@ impl Error for ConfigError {
     }
 }
 
-/// Says what a failure of a connection means (`election:RQ-66`): by the causes below it, which know
-/// more than it does.
+/// Classifies a failure of a connection (`election:RQ-66`) by its causes, which are more precise.
 pub(super) fn failure(error: Box<dyn Error + Send + Sync>) -> TransportError {
     let mut kind = TransportKind::Other;
     let mut text = error.to_string();
@@ -59,7 +58,7 @@ pub(super) fn failure(error: Box<dyn Error + Send + Sync>) -> TransportError {
         kind = found;
     }
     while let Some(inner) = cause {
-        // Some layers repeat what the one below says.
+        // Some layers repeat the message of the layer below.
         let said = inner.to_string();
         if !text.contains(&said) {
             text = format!("{text}: {said}");
@@ -98,13 +97,13 @@ fn kind_of(error: &(dyn Error + 'static)) -> Option<TransportKind> {
     if error.is_incomplete_message() || error.is_closed() || error.is_body_write_aborted() {
         return Some(TransportKind::Eof);
     }
-    // What is left of HTTP/2 says so in words alone.
+    // The remaining HTTP/2 errors can be told only by their text.
     let text = error.source().map(ToString::to_string).unwrap_or_default();
     if error.is_timeout() && !text.contains("keep-alive timed out") {
         return Some(TransportKind::Timeout);
     }
     if text.starts_with("connection error received") {
-        // The server says that it goes away, in the words of `h2`.
+        // The server is going away, in the words of `h2`.
         Some(TransportKind::Eof)
     } else if text.contains("connection error") || text.contains("keep-alive timed out") {
         Some(TransportKind::ConnectionLost)

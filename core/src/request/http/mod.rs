@@ -16,9 +16,9 @@
 //! # }
 //! ```
 //!
-//! Connections are used again, and pinged while they are: one that is dead is found within the
-//! time that [`HttpConfig::dead_after`] says. Redirects are not followed, and the token goes to no
-//! other host than the one that it is configured for.
+//! Connections are reused, and pinged while in use. A dead one is detected within
+//! [`HttpConfig::dead_after`]. Redirects are not followed, and the token is sent only to the
+//! configured host.
 
 mod config;
 mod connect;

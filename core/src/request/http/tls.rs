@@ -1,4 +1,4 @@
-//! Whom a client trusts, and who it is.
+//! The authorities that a client trusts, and its own certificate.
 
 use std::sync::Arc;
 

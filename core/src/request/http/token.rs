@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use super::error::ConfigError;
 
-/// How long a token from a file is used before the file is looked at again.
+/// How long a token from a file is used before the file is read again.
 const FRESH: Duration = Duration::from_secs(10);
 
 /// A bearer token. It is overwritten when it is dropped, and `Debug` does not show it.
@@ -24,12 +24,12 @@ enum Source {
     File(PathBuf, Arc<Mutex<Option<Read>>>),
 }
 
-/// What a file held, and when it was read.
+/// The content of a file, and when it was read.
 struct Read {
     token: Arc<Zeroizing<String>>,
-    /// What it held before: calls that are under way may have sent it.
+    /// The previous token: calls that are under way may have sent it.
     before: Option<Arc<Zeroizing<String>>>,
-    /// None if a server does not take the token: the file may have another by now.
+    /// `None` if a server refused the token: the file may have a new one by now.
     at: Option<Instant>,
 }
 
@@ -39,13 +39,12 @@ impl Token {
         Self(Source::Fixed(Arc::new(Zeroizing::new(token.into()))))
     }
 
-    /// A token in a file that somebody renews: a cluster does so for its pods.
+    /// A token in a file that is renewed from outside, as a cluster does for its pods.
     pub fn file(path: impl Into<PathBuf>) -> Self {
         Self(Source::File(path.into(), Arc::new(Mutex::new(None))))
     }
 
-    /// Returns the token as it is now. A file that cannot be read any more gives what it held when
-    /// it could.
+    /// Returns the current token. If the file cannot be read any more, this is the last token read.
     pub(super) fn now(&self) -> Result<Arc<Zeroizing<String>>, ConfigError> {
         let (path, read) = match &self.0 {
             Source::Fixed(token) => return Ok(Arc::clone(token)),
@@ -58,7 +57,7 @@ impl Token {
             return Ok(Arc::clone(&read.token));
         }
         let at = Some(Instant::now());
-        // Who renews it may have emptied it first.
+        // The program that renews the file may have emptied it first.
         let text = std::fs::read_to_string(path).map(Zeroizing::new).and_then(|text| {
             let is_empty = text.trim().is_empty();
             if is_empty { Err(std::io::Error::other("it is empty")) } else { Ok(text) }
@@ -83,7 +82,7 @@ impl Token {
         }
     }
 
-    /// A server does not take the token: a file is read anew for the next request.
+    /// Notes that a server refused the token: the file is read again for the next request.
     pub(super) fn doubt(&self) {
         if let Source::File(_, read) = &self.0
             && let Some(read) = &mut *read.lock()
@@ -92,7 +91,7 @@ impl Token {
         }
     }
 
-    /// Tells every token that may have been sent to a server lately.
+    /// Passes every token to `tell` that may have been sent to a server lately.
     pub(super) fn known(&self, tell: &mut dyn FnMut(&str)) {
         match &self.0 {
             Source::Fixed(token) => tell(token),

@@ -1,4 +1,4 @@
-//! The transport over hyper.
+//! The transport on hyper.
 
 use std::fmt;
 use std::pin::pin;
@@ -26,13 +26,14 @@ use super::token::Token;
 
 type Body = BoxBody<Bytes, std::convert::Infallible>;
 
-/// How much of what a server says about itself is read before its answer is refused.
+/// The largest size of the headers of an answer; a larger answer is refused.
 const MAX_HEADERS: u32 = 1 << 18;
 
 /// Sends requests over HTTP, to one server.
 ///
-/// It belongs to the tokio runtime in which it is made: connections live there, and calls may be
-/// awaited anywhere, also by a thread that blocks. One that is made outside is used inside.
+/// It belongs to the tokio runtime in which it is made, and its connections live there. Calls may
+/// be awaited anywhere, even by a thread that blocks. If it is made outside tokio, it must be used
+/// inside.
 pub struct HttpTransport {
     base: Base,
     token: Option<Token>,
@@ -42,10 +43,10 @@ pub struct HttpTransport {
 }
 
 impl HttpTransport {
-    /// Makes a transport without connections; the first request makes one.
+    /// Makes a transport without connections; the first request opens one.
     ///
     /// # Errors
-    /// A certificate cannot be used, or a secret would not be encrypted on its way.
+    /// A certificate cannot be used, or a secret would be sent unencrypted.
     pub fn new(config: &HttpConfig) -> Result<Self, ConfigError> {
         let encrypted = config.base.is_encrypted();
         if !encrypted && (config.token.is_some() || config.identity.is_some()) {
@@ -59,7 +60,7 @@ impl HttpTransport {
         connector.set_keepalive(Some(ping));
         connector.set_keepalive_interval(Some(ping / 2));
         connector.set_keepalive_retries(Some(2));
-        // Give up data that is never acknowledged, too; only some systems can be told so.
+        // Also give up data that is never acknowledged, where the system supports that.
         #[cfg(target_os = "linux")]
         connector.set_tcp_user_timeout(Some(config.dead_after));
         let connector = HttpsConnectorBuilder::new()
@@ -169,7 +170,7 @@ impl Transport for HttpTransport {
     }
 }
 
-/// A body as it comes in.
+/// A body as it arrives.
 struct Streamed(Incoming);
 
 impl Chunks for Streamed {

@@ -1,4 +1,4 @@
-//! What attempts carry: all of it each time, or nothing is sent.
+//! The bodies of attempts: each attempt sends all of it, or nothing is sent.
 
 use std::io::Read as _;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Calls: how often, when, and what comes of them.
+//! Calls: their number, their times, and their results.
 
 use std::sync::Arc;
 use std::time::Duration;

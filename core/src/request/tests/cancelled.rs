@@ -1,4 +1,4 @@
-//! A call that is cancelled is woken at once, and over the next time it is polled, wherever it is.
+//! A cancelled call is woken at once, and is over at its next poll, wherever it is.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::cancel::Reason;
 use crate::limiter::{FlowLimiter as _, TokenBucketFlow};
 use crate::request::{RequestError, TransportKind, Verb};
 
-/// Counts how often somebody is woken.
+/// Counts the wake-ups.
 #[derive(Default)]
 struct Woken(AtomicU32);
 

@@ -1,4 +1,4 @@
-//! Lists and watches of a collection: what goes out, and what is made of what comes in.
+//! Lists and watches of a collection: the requests, and the decoded answers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::informer::{
 use crate::request::{Base, Client, Collection, TransportKind, Verb};
 use crate::runtime::Manual;
 
-/// A collection, and the bed whose clock and server it has.
+/// Makes a collection, and the bed with its clock and server.
 fn pods(acts: impl IntoIterator<Item = Act>) -> (Bed, Collection<Manual, Script>) {
     let bed = Bed::new(acts);
     let base = Base::parse("https://h").unwrap();

@@ -1,4 +1,4 @@
-//! What is logged of calls that wait for their turn.
+//! The log of calls that wait for their turn.
 
 use std::io;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ impl io::Write for Lines {
     }
 }
 
-/// What is logged, up to a level, of calls one after the other, at that many turns a second.
+/// Returns the log, up to a level, of calls made one after the other with this many turns a second.
 fn logged(level: Level, calls: usize, rate: f32) -> Vec<String> {
     let lines = Lines::default();
     let to = lines.clone();
@@ -45,7 +45,7 @@ fn logged(level: Level, calls: usize, rate: f32) -> Vec<String> {
 
 #[test]
 fn long_waits_are_told_now_and_then_and_others_in_detail() {
-    // Six waits of two seconds each: the first is told, and the next ten seconds later.
+    // Six waits of two seconds each: the first is logged, and another one ten seconds later.
     let told = logged(Level::INFO, 7, 0.5);
     assert_eq!(told.len(), 2, "{told:#?}");
     assert!(told[0].contains("a call waited for long"), "{}", told[0]);

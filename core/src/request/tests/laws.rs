@@ -1,4 +1,4 @@
-//! What holds of all requests.
+//! Laws for all requests.
 
 use quickcheck::{TestResult, quickcheck};
 
@@ -25,7 +25,7 @@ quickcheck! {
         unescape(&escaped, false).unwrap() == text
     }
 
-    /// A query that is read again is the same.
+    /// A query that is parsed again is the same.
     fn parameters_come_back(pairs: Vec<(String, String)>) -> bool {
         let request = pairs.iter().fold(below(""), |request, (key, value)| request.param(key, value));
         let url = request.url().unwrap();
@@ -38,7 +38,7 @@ quickcheck! {
         join([once.as_str()]) == once
     }
 
-    /// Nothing that a caller passes panics, and the URL is the same each time (`election:RINV-9`).
+    /// No input from a caller panics, and the URL is the same each time (`election:RINV-9`).
     fn anything_goes(uri: String, prefix: Vec<String>, suffix: Vec<String>, nanos: i64) -> bool {
         let prefix: Vec<_> = prefix.iter().map(String::as_str).collect();
         let suffix: Vec<_> = suffix.iter().map(String::as_str).collect();

@@ -1,4 +1,4 @@
-//! What the facade of the crate `metrics` is told of calls.
+//! The reports about calls to the crate `metrics`.
 
 use std::sync::Arc;
 

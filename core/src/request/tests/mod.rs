@@ -1,4 +1,4 @@
-//! What the builder makes, rule by rule.
+//! The results of the builder, rule by rule.
 
 use std::sync::Arc;
 use std::time::Duration;

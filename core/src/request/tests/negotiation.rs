@@ -1,9 +1,9 @@
-//! What is asked for, what is sent, and what comes back: types of contents.
+//! Content types: of requests, of bodies, and of answers.
 
 use super::scripted::{Act, Bed, Chunk, answers};
 use crate::request::{Reason, Request, RequestError, Verb};
 
-/// The headers of the one attempt of a call.
+/// The headers of the only attempt of a call.
 fn sent(request: impl FnOnce(Request) -> Request) -> [Option<String>; 2] {
     let bed = Bed::new([answers(200, "{}")]);
     let request = request(bed.request(Verb::Patch));
@@ -40,7 +40,7 @@ fn an_object_says_what_it_is_and_bytes_do_not() {
     assert_eq!(sent(|request| request.body_json(&[1])), texts(JSON, Some("application/json")));
     let patch = sent(|request| request.header("content-type", &[MERGE]).body(*b"{}"));
     assert_eq!(patch, texts(JSON, Some(MERGE)));
-    // As in the reference, the object has the last word, if it is the last.
+    // As in the reference, the later call determines the header.
     let over = sent(|request| request.header("content-type", &[MERGE]).body_json(&[1]));
     assert_eq!(over, texts(JSON, Some("application/json")));
     let under = sent(|request| request.body_json(&[1]).header("content-type", &[MERGE]));

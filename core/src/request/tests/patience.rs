@@ -1,4 +1,4 @@
-//! Servers that say nothing: no call waits for them for longer than its client has patience.
+//! Silent servers: no call waits for them longer than its client's limit.
 
 use std::time::Duration;
 
@@ -67,7 +67,7 @@ fn a_body_that_falls_silent_is_no_answer() {
         assert_eq!(seconds(&bed), 20);
         assert_eq!(*bed.script.open.lock(), 0, "its connection is closed");
     }
-    // Of a refused watch the status says enough.
+    // For a refused watch the status is enough.
     let bed = bed([Act::Answers(404, vec![], half())]);
     let error = bed.run(bed.client.watch(&get(&bed), &bed.token)).unwrap_err();
     assert_eq!(error.status().unwrap().code, 404);

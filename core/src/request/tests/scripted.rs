@@ -1,4 +1,4 @@
-//! A transport that does what a test says, on a clock that is moved by hand.
+//! A transport that follows a test's script, on a clock that is moved by hand.
 
 use std::collections::VecDeque;
 use std::pin::pin;
@@ -15,7 +15,7 @@ use crate::request::{
 };
 use crate::runtime::{Ambient, Manual};
 
-/// What happens to one attempt.
+/// The result of one attempt.
 pub(super) enum Act {
     /// An answer: status, headers, chunks of the body.
     Answers(u16, Vec<(&'static str, &'static str)>, Vec<Chunk>),
@@ -29,7 +29,7 @@ pub(super) enum Chunk {
     Fails(TransportKind),
     /// A space, once the token has ended.
     Late(CancelToken<Manual>),
-    /// Nothing more, but no end.
+    /// Nothing more, but the body does not end.
     Hangs,
 }
 
@@ -39,7 +39,7 @@ pub(super) fn answers(status: u16, body: &str) -> Act {
     Act::Answers(status, json, vec![Chunk::Bytes(body.as_bytes().to_vec())])
 }
 
-/// A refusal that asks to be asked again.
+/// A refusal that asks the client to try again.
 pub(super) fn later(status: u16, seconds: &'static str) -> Act {
     Act::Answers(status, vec![("Retry-After", seconds)], vec![])
 }
@@ -48,12 +48,12 @@ pub(super) fn later(status: u16, seconds: &'static str) -> Act {
 pub(super) struct Script {
     acts: Arc<Mutex<VecDeque<Act>>>,
     pub(super) seen: Arc<Mutex<Vec<Seen>>>,
-    /// Answers whose body was not dropped yet.
+    /// The number of answers whose body was not dropped yet.
     pub(super) open: Arc<Mutex<i32>>,
     pub(super) clock: Option<Manual>,
 }
 
-/// One attempt, as the server saw it.
+/// One attempt, as seen by the server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Seen {
     pub(super) at: Duration,
@@ -138,12 +138,12 @@ impl Bed {
         Self { clock, script, client, token }
     }
 
-    /// Says what comes after all else.
+    /// Adds a step to the end of the script.
     pub(super) fn then(&self, act: Act) {
         self.script.acts.lock().push_back(act);
     }
 
-    /// A piece of a body that comes so late.
+    /// A piece of a body that comes after this time.
     pub(super) fn late(&self, after: Duration) -> Chunk {
         Chunk::Late(self.token.child_with_deadline(self.clock.now() + after))
     }

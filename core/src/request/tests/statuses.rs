@@ -1,4 +1,4 @@
-//! What a status means: the tables of the reference, row by row.
+//! The meaning of statuses: the tables of the reference, row by row.
 
 use super::scripted::{Act, Bed, Chunk};
 use crate::request::{Reason, RequestError, Status, Verb};
@@ -20,7 +20,7 @@ fn refused(
     }
 }
 
-/// Every row: code, reason, and whether the server's own words are the message.
+/// Every row: code, reason, and whether the message is the server's own text.
 const CODES: [(u16, Reason, bool); 16] = [
     (400, Reason::BadRequest, false),
     (401, Reason::Unauthorized, false),

@@ -1,4 +1,4 @@
-//! Observers that panic, answers that do not end.
+//! Observers that panic, and answers that do not end.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The clock that is moved by hand, and those who wait for it.
+//! The clock that is moved by hand, and the threads and wakers that wait for it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,22 +13,22 @@ use crate::caught::{each, pass_on};
 use crate::runtime::sequence::Sequence;
 use crate::runtime::{Instant, WallTime};
 
-/// The last instant that the clock can show: [`Instant::NEVER`] must not come.
+/// The last instant that the clock can show: it must never reach [`Instant::NEVER`].
 const END_OF_TIME: Instant = Instant::from_nanos(u64::MAX - 1);
 
-/// Names one who waits: by deadline, then in the order of arrival.
+/// Identifies a waiter: by deadline, then by order of arrival.
 pub(super) type Key = (Instant, u64);
 
 /// The clock, shared by all copies of a runtime.
 #[derive(Debug)]
 pub(super) struct Clock {
-    /// What the clock shows. Changed only with the state locked, and read without: a clock is read
-    /// more often than it is moved.
+    /// The time that the clock shows. It is changed only with the state locked, but read without a
+    /// lock, because a clock is read more often than it is moved.
     now: AtomicU64,
-    /// Where random numbers come from.
+    /// The source of random numbers.
     entropy: Sequence,
     state: Mutex<State>,
-    /// Signalled when somebody begins to wait.
+    /// Signalled when a thread begins to wait.
     arrived: Condvar,
 }
 
@@ -66,16 +66,16 @@ impl Clock {
         self.state.lock().wall = wall;
     }
 
-    /// Returns the next number of the sequence that the seed fixes.
+    /// Returns the next number of the sequence, which depends only on the seed.
     pub(super) fn entropy(&self) -> u64 {
         self.entropy.next()
     }
 
-    /// Moves the clock and fires whatever is due by then (`workqueue:CK-4`).
+    /// Moves the clock and fires everything that is due by then (`workqueue:CK-4`).
     ///
-    /// Nothing is locked while a waker runs (`workqueue:CK-5`). One that panics keeps none of the
-    /// others waiting; the first panic goes on at the end of the step. A timer that a waker
-    /// arms waits for the next step, so a step ends even if every waker arms another one.
+    /// Nothing is locked while a waker runs (`workqueue:CK-5`). If a waker panics, the others still
+    /// run; the first panic is passed on at the end of the step. A timer that a waker arms waits
+    /// for the next step, so a step ends even if every waker arms another one.
     pub(super) fn advance(&self, by: Duration) {
         let mut state = self.state.lock();
         let now = (self.now() + by).min(END_OF_TIME);
@@ -99,9 +99,9 @@ impl Clock {
         state.waiting.remove(&key)
     }
 
-    /// Lets a thread begin to sleep; `None` if its deadline has passed.
+    /// Registers a thread that is about to sleep; `None` if its deadline has passed.
     ///
-    /// The sleep itself follows outside: it can be ended before it begins.
+    /// The sleep itself follows later, without the lock; it may be ended before it begins.
     pub(super) fn begin_sleep(&self, until: Instant) -> Option<Arc<Sleeper>> {
         let mut state = self.state.lock();
         if until <= self.now() {
@@ -133,7 +133,7 @@ impl Clock {
         true
     }
 
-    /// Arms a waker. The flag says that its time has come already.
+    /// Arms a waker. The flag tells whether its time has already come.
     pub(super) fn arm(&self, deadline: Instant, waker: Waker) -> (Key, bool) {
         let mut state = self.state.lock();
         let key = state.wait(deadline, Waiter::Timer(waker));
@@ -141,7 +141,7 @@ impl Clock {
         (key, deadline <= self.now())
     }
 
-    /// Takes an armed waker away, to wake it or to drop it; `None` if it has fired.
+    /// Removes an armed waker, to wake it or to drop it; `None` if it has fired.
     pub(super) fn disarm(&self, key: Key) -> Option<Waker> {
         match self.state.lock().waiting.remove(&key) {
             Some(Waiter::Timer(waker)) => Some(waker),
@@ -149,7 +149,7 @@ impl Clock {
         }
     }
 
-    /// Counts those who wait for the clock.
+    /// Counts the waiters for the clock.
     pub(super) fn waiters(&self) -> usize {
         self.state.lock().waiting.len()
     }
@@ -167,7 +167,7 @@ impl Clock {
         self.until(patience, |state| state.asleep >= count)
     }
 
-    /// Waits in real time until the state is as wanted; false if it is not before long.
+    /// Waits in real time until the state is as wanted; false if that takes longer than `patience`.
     fn until(&self, patience: Duration, wanted: impl Fn(&State) -> bool) -> bool {
         let mut state = self.state.lock();
         let ended = self.arrived.wait_while_for(&mut state, |state| !wanted(state), patience);

@@ -1,9 +1,9 @@
 //! Real threads under a clock that a test moves by hand.
 //!
 //! Time stands still until [`Manual::advance`] is called; then everything that is due fires: timed
-//! waits, sleeps and timers (`workqueue:CK-4`). A test that moves the clock before its component
-//! has gone to sleep would wait in vain, so it first waits for that with
-//! [`Manual::until_waiting`] (`workqueue:CK-6`):
+//! waits, sleeps and timers (`workqueue:CK-4`). If a test moves the clock before its component has
+//! gone to sleep, it waits in vain. So it first waits for the sleep with [`Manual::until_waiting`]
+//! (`workqueue:CK-6`):
 //!
 //! ```
 //! use std::time::Duration;
@@ -19,8 +19,8 @@
 //! assert_eq!(runtime.waiters(), 0);
 //! ```
 //!
-//! Random numbers follow from a seed, so that a test of jitter is repeatable on one thread.
-//! Schedules are not: for those there are checkers.
+//! Random numbers follow from a seed, so a test of jitter is repeatable on one thread. Schedules
+//! are not repeatable: use a checker for those.
 
 mod clock;
 mod sleeper;
@@ -41,7 +41,7 @@ use super::{Ambient, Instant, Runtime, System, WallTime};
 use clock::{Clock, Key};
 pub(super) use sleeper::{Roused, Sleeper};
 
-/// What the wall clock reads in the beginning: 2023-11-14T22:13:20Z.
+/// The wall clock at the beginning: 2023-11-14T22:13:20Z.
 const WALL_EPOCH: WallTime = WallTime::from_nanos(1_700_000_000_000_000_000);
 
 /// Real threads, and time that moves only by hand. Copies share one clock.
@@ -64,18 +64,18 @@ impl Manual {
         Self { clock: Arc::new(Clock::new(WALL_EPOCH, seed)), system: System::new() }
     }
 
-    /// Moves both clocks on and fires what is due: threads are woken, wakers run on this thread,
-    /// in the order of their deadlines (`workqueue:CK-4`, `CK-5`).
+    /// Moves both clocks and fires everything that is due, in the order of deadlines: threads are
+    /// woken, wakers run on this thread (`workqueue:CK-4`, `CK-5`).
     pub fn advance(&self, by: Duration) {
         self.clock.advance(by);
     }
 
-    /// Sets the wall clock, in either direction. Nothing waits for it, so nothing fires.
+    /// Sets the wall clock, forwards or backwards. Nothing waits for it, so nothing fires.
     pub fn set_wall(&self, wall: WallTime) {
         self.clock.set_wall(wall);
     }
 
-    /// Counts those who wait for the clock: timed waits, sleeps, armed timers (`workqueue:CK-6`).
+    /// Counts the waiters for the clock: timed waits, sleeps, armed timers (`workqueue:CK-6`).
     #[must_use]
     pub fn waiters(&self) -> usize {
         self.clock.waiters()
@@ -87,15 +87,15 @@ impl Manual {
         self.clock.asleep()
     }
 
-    /// Waits until at least `count` wait for the clock; false if they do not within `patience`,
-    /// which is real time.
+    /// Waits until there are at least `count` waiters for the clock; false if that takes longer
+    /// than `patience`, which is real time.
     #[must_use = "false says that the test went wrong"]
     pub fn until_waiting(&self, count: usize, patience: Duration) -> bool {
         self.clock.until_waiting(count, patience)
     }
 
-    /// Waits until at least `count` threads sleep, with or without a deadline; false if they do not
-    /// within `patience`, which is real time.
+    /// Waits until at least `count` threads sleep, with or without a deadline; false if that takes
+    /// longer than `patience`, which is real time.
     #[must_use = "false says that the test went wrong"]
     pub fn until_asleep(&self, count: usize, patience: Duration) -> bool {
         self.clock.until_asleep(count, patience)
@@ -185,7 +185,7 @@ impl Runtime for Manual {
     }
 
     fn notify_one(&self, condvar: &ManualCondvar) {
-        // A sleeper that the clock roused a moment ago has not used the notification up.
+        // A sleeper that the clock roused a moment ago has not consumed the notification.
         while let Some(sleeper) = condvar.next() {
             if self.clock.rouse(&sleeper, Roused::ByNotice) {
                 return;
@@ -202,7 +202,8 @@ impl Runtime for Manual {
     fn wake_at(&self, deadline: Instant, waker: Waker) -> ManualTimer {
         let (key, is_due) = self.clock.arm(deadline, waker);
         if is_due {
-            // The clock may never move again, and a waker must not run below its own caller.
+            // A timer that is due fires on a thread of its own: the clock may never move again, and
+            // a waker must not run inside the call that arms it.
             let clock = Arc::clone(&self.clock);
             drop(self.spawn("overdue timer", move || {
                 if let Some(waker) = clock.disarm(key) {

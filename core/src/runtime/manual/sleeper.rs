@@ -4,7 +4,7 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::runtime::Instant;
 
-/// What ended a sleep.
+/// Why a sleep ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::runtime) enum Roused {
     /// A notification.
@@ -37,7 +37,7 @@ impl Sleeper {
         true
     }
 
-    /// Sleeps until roused, however long ago that was.
+    /// Sleeps until roused; returns at once if that has already happened.
     pub(in crate::runtime) fn sleep(&self) -> Roused {
         let mut roused = self.roused.lock();
         loop {

@@ -12,10 +12,10 @@ use crate::runtime::{Ambient, Instant, Runtime, System, WallTime};
 const SECOND: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How often [`Again`] is woken before it has enough.
+/// How often [`Again`] is woken before it stops.
 const TIMES: usize = 20;
 
-/// Arms itself anew whenever it is woken, and notes on which threads that happens.
+/// Arms itself again whenever it is woken, and notes on which threads that happens.
 struct Again {
     runtime: Manual,
     /// How long after its own time it is due again.

@@ -1,8 +1,8 @@
-//! Real threads, and tokio's time (feature `tokio`): for tests whose clock tokio pauses.
+//! Real threads with tokio's time (feature `tokio`): for tests that pause tokio's clock.
 //!
-//! [`System`] reads the machine's clock and has a thread of its own for alarms, so neither stands
-//! still when a test says `tokio::time::pause`. [`Tokio`] reads tokio's clock, and its alarms are
-//! tasks of tokio: a paused clock jumps to the next of them as soon as all tasks wait.
+//! [`System`] reads the machine's clock and has its own thread for alarms, so `tokio::time::pause`
+//! stops neither. [`Tokio`] reads tokio's clock, and its alarms are tokio tasks: a paused clock
+//! jumps to the next alarm as soon as all tasks wait.
 //!
 //! ```
 //! use std::time::Duration;
@@ -21,13 +21,13 @@
 //! # });
 //! ```
 //!
-//! Threads may use it as well, but not the thread that runs tokio's tasks: one that blocks that
-//! thread stops the clock that it waits for. Tokio does not know of threads, so a paused clock may
-//! jump while one of them is at work.
+//! Threads may use it as well, but not the thread that runs tokio's tasks: if that thread blocks,
+//! it stops the clock that it waits for. Tokio does not know other threads, so a paused clock may
+//! jump while one of them is working.
 //!
-//! Random numbers are the machine's, so two runs of a test differ in them: in when a watch ends, in
-//! how long a back-off is. [`Tokio::seeded`] takes them from a seed. With a paused clock and one
-//! thread, both runs then do the same.
+//! Random numbers come from the machine, so two runs of a test differ, for example in when a watch
+//! ends and how long a back-off is. [`Tokio::seeded`] derives them from a seed. With a paused clock
+//! and one thread, two runs are then the same.
 
 use std::fmt;
 use std::sync::Arc;
@@ -44,30 +44,30 @@ use super::sequence::Sequence;
 use super::through_system::through_system;
 use super::{Ambient, Instant, Runtime, System, WallTime};
 
-/// Real threads, and the time of one runtime of tokio.
+/// Real threads, and the time of one tokio runtime.
 #[derive(Clone)]
 pub struct Tokio {
     handle: Handle,
     epoch: TokioInstant,
     system: System,
-    /// Where random numbers come from, if not from the machine.
+    /// The source of random numbers, if it is not the machine.
     seeded: Option<Arc<Sequence>>,
 }
 
 impl Tokio {
-    /// Takes the time of the runtime that this is called on. The epoch is now.
+    /// Uses the time of the tokio runtime that this is called on. The epoch is now.
     ///
     /// # Panics
-    /// If it is called outside of a runtime: tokio's own panic.
+    /// If it is called outside of a tokio runtime: tokio's own panic.
     #[must_use]
     pub fn current() -> Self {
         let (handle, epoch, system) = (Handle::current(), TokioInstant::now(), System::new());
         Self { handle, epoch, system, seeded: None }
     }
 
-    /// As [`current`](Self::current), with random numbers that the seed fixes. For tests, which are
-    /// to do the same again: hash tables are keyed by these numbers, and who knows the seed can make
-    /// keys that collide.
+    /// As [`current`](Self::current), with random numbers that depend only on a seed. Use it only
+    /// for tests that must be repeatable: hash tables are keyed by these numbers, and keys that
+    /// collide can be made from the seed.
     ///
     /// ```
     /// use seatrial_core::runtime::{Ambient, Tokio};
@@ -78,7 +78,7 @@ impl Tokio {
     /// ```
     ///
     /// # Panics
-    /// If it is called outside of a runtime: tokio's own panic.
+    /// If it is called outside of a tokio runtime: tokio's own panic.
     #[must_use]
     pub fn seeded(seed: u64) -> Self {
         Self { seeded: Some(Arc::new(Sequence::new(seed))), ..Self::current() }
@@ -177,7 +177,7 @@ impl Runtime for Tokio {
     }
 
     fn sleep_until(&self, deadline: Instant) {
-        // Tokio counts whole milliseconds, and comes no earlier than it was told.
+        // Tokio counts whole milliseconds, and never wakes too early.
         self.sleep(&Arc::new(Sleeper::new(deadline)));
     }
 }

@@ -1,4 +1,4 @@
-//! Tokio's time, stopped and moved.
+//! Tokio's clock, paused and moved.
 #![cfg(feature = "queues")]
 
 use super::*;
@@ -9,7 +9,7 @@ use crate::runtime::bell::{Bell, Breaks};
 const HOUR: Duration = Duration::from_secs(3600);
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Runs a future where the clock is paused; tells how long that took for real.
+/// Runs a future with a paused clock; returns how long that took in real time.
 fn paused<T>(run: impl Future<Output = T>) -> (T, Duration) {
     let system = System::new();
     let began = system.now();

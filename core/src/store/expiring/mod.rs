@@ -1,9 +1,8 @@
 //! A store whose objects expire (client-go `tools/cache/expiration_cache.go`).
 //!
-//! Expiry is lazy: an object that has expired goes when somebody looks at it, and until then its
-//! key is still listed (`cache:EX-3`). Looking and removing is one critical section, as is every
-//! write, so an object that was just added cannot be removed for what was there before
-//! (`cache:EX-4`).
+//! Expiry is lazy: an expired object is removed when it is next read, and its key is listed until
+//! then (`cache:EX-3`). Reading and removing is one critical section, as is every write, so an
+//! object that was just added is not removed because of the one before it (`cache:EX-4`).
 //!
 //! ```
 //! use seatrial_core::runtime::System;
@@ -43,8 +42,8 @@ for_harness! {
 
 /// A store whose objects expire. Shared by reference or in an `Arc`.
 ///
-/// `K` is the key, `O` the handle to an object, `R` the runtime, `H` what the lock holds: the rules
-/// themselves, unless a harness puts a recorded or mutated machine there.
+/// `K` is the key, `O` the handle to an object, `R` the runtime, `H` the content of the lock: the
+/// rules themselves, or a recorded or mutated machine in a harness.
 pub struct ExpiringStore<
     K: Key,
     O: Handle,
@@ -71,24 +70,24 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<ExpiringObjects<K, O>>> ExpiringStor
     /// Makes a store around a given state.
     ///
     /// # For harnesses
-    /// A state with objects in it must have been filled with keys of `intake`, which nobody checks:
-    /// others are not found again. A transformer of `intake` is not used.
+    /// If the state holds objects, they must have been stored with keys of `intake`. This is not
+    /// checked: others are not found again. A transformer of `intake` is not used.
     #[cfg_attr(not(feature = "harness"), doc(hidden))]
     pub fn with_host(runtime: &R, intake: Intake<K, O>, host: H) -> Self {
         Self { monitor: Monitor::new(runtime, host), intake }
     }
 
-    /// Stores an object, from now on until it expires.
+    /// Stores an object; its time begins now.
     ///
     /// # Errors
-    /// The object has no key, and nothing happened.
+    /// The object has no key. Nothing has changed.
     pub fn add(&self, object: O) -> Result<(), KeyError> {
         let key = Some(self.intake.key(&object)?);
         self.monitor.call(Put { key, object: Some(object) });
         Ok(())
     }
 
-    /// As [`add`](Self::add): an update, too, makes the object last from now on.
+    /// As [`add`](Self::add): an update also starts the object's time anew.
     ///
     /// # Errors
     /// As [`add`](Self::add).
@@ -114,10 +113,11 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<ExpiringObjects<K, O>>> ExpiringStor
         Ok(())
     }
 
-    /// Makes a list the content, from now on; of a key that is in it twice the last object counts.
+    /// Replaces the content by a list, whose time begins now. If a key occurs twice, the last
+    /// object counts.
     ///
     /// # Errors
-    /// An object has no key, and nothing happened.
+    /// An object has no key. Nothing has changed.
     pub fn replace(&self, objects: Vec<O>) -> Result<(), KeyError> {
         let keyed = objects.into_iter().map(|object| {
             let key = self.intake.key(&object)?;
@@ -128,7 +128,7 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<ExpiringObjects<K, O>>> ExpiringStor
         Ok(())
     }
 
-    /// Returns an object unless it has expired; then it is removed.
+    /// Returns an object, or removes it if it has expired.
     pub fn get(&self, key: &K) -> Option<O> {
         self.monitor.call(Get(self.intake.hasher().hashed(key.clone()))).ok()?
     }
@@ -138,8 +138,8 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<ExpiringObjects<K, O>>> ExpiringStor
         self.monitor.call(List).0
     }
 
-    /// Returns all keys, in no particular order; those of objects that have expired are still
-    /// among them if nobody has looked.
+    /// Returns all keys, in no particular order, including those of expired objects that were not
+    /// removed yet.
     pub fn list_keys(&self) -> Vec<K> {
         self.monitor.call(ListKeys)
     }

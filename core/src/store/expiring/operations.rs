@@ -11,7 +11,7 @@ use super::state::ExpiringObjects;
 pub struct Put<K, O> {
     /// The key; taken out when the store keeps it.
     pub key: Option<Hashed<K>>,
-    /// The object; afterwards the one that was there.
+    /// The object; afterwards the one that it replaced.
     pub object: Option<O>,
 }
 
@@ -19,15 +19,16 @@ pub struct Put<K, O> {
 #[derive(Clone, Debug)]
 pub struct Delete<K>(pub Hashed<K>);
 
-/// Makes a list the content; returns what was there, and what the list has newer objects for.
+/// Replaces the content by a list; returns the old objects, and those of the list that a later one
+/// with the same key replaced.
 #[derive(Clone, Debug)]
 pub struct Replace<K, O>(pub Vec<Keyed<K, O>>);
 
-/// Reads an object; `Err` with one that has expired, which is removed.
+/// Reads an object; `Err` with an expired one, which is removed.
 #[derive(Clone, Debug)]
 pub struct Get<K>(pub Hashed<K>);
 
-/// Reads the objects that have not expired; the second list is of those that have, which are
+/// Reads the objects that have not expired. The second list has the expired ones, which are
 /// removed.
 #[derive(Clone, Debug)]
 pub struct List;

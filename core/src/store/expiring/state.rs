@@ -9,13 +9,13 @@ use crate::slab::{Slab, Slot};
 use crate::store::Keyed;
 use crate::store::{Handle, Hashed, Key};
 
-/// Tells how long objects last. It is asked under the store's lock and must not call the store.
+/// Decides how long objects last. It is called under the store's lock and must not call the store.
 pub trait Expiry<O>: Send + Sync + 'static {
-    /// Tells whether an object that was stored then has expired now.
+    /// Tells whether an object stored at `stored` has expired at `now`.
     fn is_expired(&self, object: &O, stored: Instant, now: Instant) -> bool;
 }
 
-/// Objects last as long as this, and at that very age still; without a time, for ever
+/// Objects last for this time, and are still there at exactly this age; `None` means for ever
 /// (`cache:EX-2`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TimeToLive(pub Option<Duration>);
@@ -46,7 +46,7 @@ impl<K: Key, O: Handle> ExpiringObjects<K, O> {
         Self { items: Slab::new(), expiry }
     }
 
-    /// Stores an object; takes the key if it is new. Returns the object that was there.
+    /// Stores an object; takes the key if it is new. Returns the object that it replaced.
     pub(super) fn put(
         &mut self,
         key: &mut Option<Hashed<K>>,
@@ -75,12 +75,12 @@ impl<K: Key, O: Handle> ExpiringObjects<K, O> {
         self.items.remove(slot).zip(stored.map(|stored| stored.object))
     }
 
-    /// Makes a list the content, all of it stored now. Returns what was there, and what the list
-    /// has newer objects for.
+    /// Replaces the content by a list whose time begins now. Returns the old objects, and those of
+    /// the list that a later one with the same key replaced.
     pub(super) fn replace(&mut self, listed: Vec<Keyed<K, O>>, now: Instant) -> Vec<(K, O)> {
         let slots: Vec<Slot> = self.items.iter().map(|(slot, _)| slot).collect();
         let mut left: Vec<_> = slots.into_iter().filter_map(|slot| self.remove(slot)).collect();
-        self.items = Slab::new(); // no room is kept for more than the list
+        self.items = Slab::new(); // frees the room that the list does not need
         for Keyed { key, object } in listed {
             let mut key = Some(key);
             let before = self.put(&mut key, object, now);
@@ -89,7 +89,7 @@ impl<K: Key, O: Handle> ExpiringObjects<K, O> {
         left
     }
 
-    /// Returns an object unless it has expired: then `Err` with the object, which is removed.
+    /// Returns an object. If it has expired, it is removed and returned as `Err`.
     pub(super) fn get(&mut self, key: &Hashed<K>, now: Instant) -> Result<Option<O>, (K, O)> {
         let Some(slot) = self.items.find(key.item()) else { return Ok(None) };
         if self.is_expired(slot, now) {
@@ -103,9 +103,9 @@ impl<K: Key, O: Handle> ExpiringObjects<K, O> {
         stored.is_some_and(|stored| self.expiry.is_expired(&stored.object, stored.at, now))
     }
 
-    /// Returns the objects that have not expired, and those that have, which are removed.
+    /// Returns the objects that have not expired, and removes and returns the expired ones.
     pub(super) fn list(&mut self, now: Instant) -> (Vec<O>, Vec<(K, O)>) {
-        // The expiry is asked before anything changes: it is foreign code and may panic.
+        // The expiry is called before anything changes: it is foreign code and may panic.
         let (expired, alive): (Vec<Slot>, Vec<Slot>) =
             self.items.iter().map(|(slot, _)| slot).partition(|slot| self.is_expired(*slot, now));
         let object = |slot| self.items.value(slot).as_ref().map(|stored| stored.object.clone());
@@ -113,7 +113,7 @@ impl<K: Key, O: Handle> ExpiringObjects<K, O> {
         (alive, expired.into_iter().filter_map(|slot| self.remove(slot)).collect())
     }
 
-    /// Goes through all keys, in no particular order.
+    /// Visits all keys, in no particular order.
     pub(super) fn keys(&self) -> impl Iterator<Item = &K> {
         self.items.iter().map(|(slot, _)| self.items.item(slot).key())
     }

@@ -104,7 +104,7 @@ fn an_object_without_a_key_changes_nothing() {
     assert_eq!(store.list(), [("a", 1)]);
 }
 
-/// Version 2 cannot be judged.
+/// Panics for version 2.
 struct Judge;
 
 impl Expiry<Object> for Judge {

@@ -1,7 +1,7 @@
 //! A priority queue of objects that are found by key (client-go `tools/cache/heap.go`).
 //!
-//! `pop` sleeps until there is an object and takes the least by an order of the caller's. What is
-//! in the heap can be replaced, taken out and read by key.
+//! `pop` sleeps until there is an object, and takes the least one by the caller's order. Objects in
+//! the heap can be replaced, removed and read by key.
 //!
 //! ```
 //! use seatrial_core::runtime::System;
@@ -18,7 +18,7 @@
 //! # Ok::<(), seatrial_core::store::HeapError>(())
 //! ```
 //!
-//! The order is asked before anything changes, so one that panics leaves the heap as it was.
+//! The order is called before anything changes, so if it panics the heap does not change.
 
 mod operations;
 mod state;
@@ -48,8 +48,8 @@ for_harness! {
 
 /// A priority queue of objects. Shared by reference or in an `Arc`.
 ///
-/// `K` is the key, `O` the handle to an object, `R` the runtime, `H` what the lock holds: the rules
-/// themselves, unless a harness puts a recorded or mutated machine there.
+/// `K` is the key, `O` the handle to an object, `R` the runtime, `H` the content of the lock: the
+/// rules themselves, or a recorded or mutated machine in a harness.
 pub struct KeyedHeap<
     K: Key,
     O: Handle,
@@ -61,7 +61,7 @@ pub struct KeyedHeap<
 }
 
 impl<K: Key, O: Handle, R: Runtime> KeyedHeap<K, O, R> {
-    /// Makes an empty heap. `less` must be a strict order; among equals, any may come first.
+    /// Makes an empty heap. `less` must be a strict order; equal objects come in any order.
     pub fn new(
         runtime: &R,
         key_of: impl Fn(&O) -> Result<K, Cause> + Send + Sync + 'static,
@@ -77,17 +77,17 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<HeapQueue<K, O>>> KeyedHeap<K, O, R,
     /// Makes a heap around a given state.
     ///
     /// # For harnesses
-    /// A state with objects in it must have been filled with keys of `intake`, which nobody checks:
-    /// others are not found again. A transformer of `intake` is not used.
+    /// If the state holds objects, they must have been stored with keys of `intake`. This is not
+    /// checked: others are not found again. A transformer of `intake` is not used.
     #[cfg_attr(not(feature = "harness"), doc(hidden))]
     pub fn with_host(runtime: &R, intake: Intake<K, O>, host: H) -> Self {
         Self { monitor: Monitor::new(runtime, host), intake }
     }
 
-    /// Adds an object, in place of the one with the same key.
+    /// Adds an object; it replaces the one with the same key.
     ///
     /// # Errors
-    /// The object has no key, or else the heap is closed.
+    /// The object has no key, or the heap is closed.
     pub fn add(&self, object: O) -> Result<(), HeapError> {
         let key = Some(self.intake.key(&object)?);
         self.monitor.call(Put { key, object: Some(object) })
@@ -110,10 +110,10 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<HeapQueue<K, O>>> KeyedHeap<K, O, R,
         self.monitor.call(AddIfAbsent { key, object: Some(object) })
     }
 
-    /// Adds objects in one go (`cache:HP-3`).
+    /// Adds objects in one critical section (`cache:HP-3`).
     ///
     /// # Errors
-    /// The heap is closed; or else an object has no key, and those in front of it were added.
+    /// The heap is closed, or an object has no key; the objects before it were added.
     pub fn bulk_add(&self, objects: Vec<O>) -> Result<(), HeapError> {
         let mut keyed = Vec::with_capacity(objects.len());
         let mut refused = None;
@@ -132,7 +132,7 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<HeapQueue<K, O>>> KeyedHeap<K, O, R,
     /// Takes an object out by its key.
     ///
     /// # Errors
-    /// The object has no key, or there is none with its key.
+    /// The object has no key, or no object has its key.
     pub fn delete(&self, object: &O) -> Result<O, HeapError> {
         let key = self.intake.key(object)?;
         let taken = self.monitor.call(Delete(key));
@@ -180,7 +180,7 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<HeapQueue<K, O>>> KeyedHeap<K, O, R,
         self.len() == 0
     }
 
-    /// Refuses new objects, and lets every `pop` end once the heap is empty (`cache:HP-2`).
+    /// Refuses new objects, and ends every `pop` once the heap is empty (`cache:HP-2`).
     pub fn close(&self) {
         self.monitor.call(Close);
     }

@@ -7,12 +7,12 @@ use crate::store::{Handle, Hashed, Key, KeyError};
 use super::HeapError;
 use super::state::{HeapQueue, POPPERS};
 
-/// Adds an object, in place of the one with the same key.
+/// Adds an object; it replaces the one with the same key.
 #[derive(Clone, Debug)]
 pub struct Put<K, O> {
     /// The key; taken out when the heap keeps it.
     pub key: Option<Hashed<K>>,
-    /// The object; afterwards the one that was in its place.
+    /// The object; afterwards the one that it replaced.
     pub object: Option<O>,
 }
 
@@ -28,9 +28,9 @@ pub struct AddIfAbsent<K, O> {
 /// Adds objects.
 #[derive(Clone, Debug)]
 pub struct BulkAdd<K, O> {
-    /// The objects in front of the first without a key; afterwards those that they replaced.
+    /// The objects before the first one without a key; afterwards those that they replaced.
     pub objects: Vec<Keyed<K, O>>,
-    /// Why that one has none.
+    /// Why that one has no key.
     pub refused: Option<KeyError>,
 }
 

@@ -1,8 +1,8 @@
 //! The rules of the keyed heap.
 //!
-//! Two children a node; every node holds the number of a slot, and every slot the place of its
-//! node (`cache:HP-4`). A move is planned first, which asks the order, and then done, which asks
-//! nobody.
+//! A binary heap. Every node holds the number of a slot, and every slot the place of its node
+//! (`cache:HP-4`). A move is first planned, which calls the order, and then carried out, which
+//! calls no foreign code.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::machine::{Channel, Wakes};
 use crate::slab::{Slab, Slot, Value};
 use crate::store::{Handle, Hashed, Key};
 
-/// Where callers of `pop` sleep.
+/// Callers of `pop` sleep here.
 pub const POPPERS: Channel = 0;
 
 /// Tells whether one object comes before another; a strict order.
@@ -42,7 +42,7 @@ impl<O> Default for Node<O> {
 
 impl<O> Value for Node<O> {}
 
-/// How an object gets to where it belongs: upwards to a place, or downwards along a path.
+/// How an object moves to its place: up to a place, or down along a path.
 enum Move {
     Up(usize),
     Down(Vec<usize>),
@@ -62,7 +62,7 @@ impl<K: Key, O: Handle> HeapQueue<K, O> {
         self.items.value(slot).object.as_ref().expect("a slot in the heap has an object")
     }
 
-    /// Adds an object; takes the key if it is new. Returns the object that was in its place.
+    /// Adds an object; takes the key if it is new. Returns the object that it replaced.
     pub(super) fn put(
         &mut self,
         key: &mut Option<Hashed<K>>,
@@ -98,7 +98,7 @@ impl<K: Key, O: Handle> HeapQueue<K, O> {
         self.take(0)
     }
 
-    /// Takes out what is at a place, and fills it with what was last.
+    /// Takes out the object at a place, and fills the place with the last object.
     fn take(&mut self, place: usize) -> Option<(K, O)> {
         let (taken, last) = (*self.nodes.get(place)?, *self.nodes.last()?);
         let left = self.nodes.len() - 1;
@@ -111,7 +111,7 @@ impl<K: Key, O: Handle> HeapQueue<K, O> {
         self.items.remove(taken).zip(object)
     }
 
-    /// Finds where an object that comes to a place of the first `len` belongs.
+    /// Finds the final place of an object that is put at a place among the first `len`.
     fn plan(&self, place: usize, object: &O, len: usize) -> Move {
         let mut up = place;
         while up > 0 {
@@ -124,7 +124,7 @@ impl<K: Key, O: Handle> HeapQueue<K, O> {
         if up < place { Move::Up(up) } else { Move::Down(self.path_down(place, object, len)) }
     }
 
-    /// Lists the places whose objects come before one that sinks from a place.
+    /// Lists the places whose objects must move up when an object sinks from a place.
     fn path_down(&self, mut place: usize, object: &O, len: usize) -> Vec<usize> {
         let mut path = Vec::new();
         loop {
@@ -142,7 +142,7 @@ impl<K: Key, O: Handle> HeapQueue<K, O> {
         }
     }
 
-    /// Moves a slot from a place to where it belongs, and those on the way out of its way.
+    /// Moves a slot from a place to its final place, and moves the slots on the way.
     fn carry_out(&mut self, mut place: usize, slot: Slot, plan: Move) {
         match plan {
             Move::Up(end) => {
@@ -192,7 +192,7 @@ impl<K: Key, O: Handle> HeapQueue<K, O> {
         self.nodes.is_empty()
     }
 
-    /// Goes through keys and objects, in no particular order.
+    /// Visits keys and objects, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = (&K, &O)> {
         self.nodes.iter().map(|&slot| (self.items.item(slot).key(), self.object(slot)))
     }

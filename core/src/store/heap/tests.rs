@@ -17,7 +17,7 @@ fn key_of(object: &Object) -> Result<&'static str, Cause> {
     if object.0.is_empty() { Err(Arc::new(NoMetadata)) } else { Ok(object.0) }
 }
 
-/// By rank; rank 99 cannot be compared.
+/// Compares by rank; panics for rank 99.
 fn less(one: &Object, other: &Object) -> bool {
     assert!(one.1 != 99 && other.1 != 99, "the order has a bug");
     one.1 < other.1

@@ -1,4 +1,5 @@
-//! What lies under the readers' lock. No foreign code runs in here but clones of keys and handles.
+//! The state that the readers' lock guards. The only foreign code here is clones of keys and
+//! handles.
 
 use crate::slab::Table;
 use crate::store::Keyed;
@@ -8,7 +9,7 @@ use super::index::{Index, Values};
 use super::slots::{Entry, Shared, Slots, Snapshot};
 use super::writer::{Change, Span};
 
-/// A key, a handle and an entry that are needed no more, to drop outside the lock.
+/// A key, a handle and an entry that are no longer needed, to be dropped outside the lock.
 pub(super) type Left<K, O> = (K, Option<O>, Option<Entry<K, O>>);
 
 pub(super) struct Content<K: Key, O: Handle> {
@@ -21,7 +22,7 @@ pub(super) struct Content<K: Key, O: Handle> {
 }
 
 impl<K: Key, O: Handle> Content<K, O> {
-    /// Makes the empty content of a store, with room for a number of objects.
+    /// Makes the empty content of a store, with room for this number of objects.
     pub(super) fn with_room(objects: usize) -> Self {
         Self {
             table: Table::with_room(objects),
@@ -35,13 +36,13 @@ impl<K: Key, O: Handle> Content<K, O> {
         self.table.len()
     }
 
-    /// Returns the object with a key that has this hash.
+    /// Returns the object with this key and hash.
     #[inline]
     pub(super) fn get(&self, key: &K, hash: u32) -> Option<&O> {
         self.at(self.slot(key, hash))
     }
 
-    /// Returns the slot of a key that has this hash.
+    /// Returns the slot of the key with this hash.
     #[inline]
     pub(super) fn slot(&self, key: &K, hash: u32) -> Option<u32> {
         let same = |&(_, slot): &_| self.slots.get(slot).is_some_and(|entry| entry.key == *key);
@@ -69,8 +70,8 @@ impl<K: Key, O: Handle> Content<K, O> {
         self.indices.iter().find(|index| *index.name == *name)
     }
 
-    /// Stores an object whose key has this slot, or none. Returns its slot. What is needed no more
-    /// goes to `leave`, which keeps it: a lock is held.
+    /// Stores an object; `slot` is that of its key, if any. Returns the slot. Passes values that
+    /// are no longer needed to `leave`, which must keep them, because a lock is held.
     pub(super) fn put(
         &mut self,
         slot: Option<u32>,
@@ -110,8 +111,8 @@ impl<K: Key, O: Handle> Content<K, O> {
         leave((key.into_key(), None, entry));
     }
 
-    /// Carries out a change of the key that has this slot, or none, and whose values are known;
-    /// `leave` as in [`put`](Self::put).
+    /// Carries out a change; `slot` is that of its key, if any, and its values are known. `leave`
+    /// as in [`put`](Self::put).
     pub(super) fn apply(
         &mut self,
         slot: Option<u32>,
@@ -130,7 +131,7 @@ impl<K: Key, O: Handle> Content<K, O> {
         };
         for (index, span) in self.indices.iter_mut().zip(spans) {
             let (old, new) = (values.range(span.before.clone()), values.range(span.after.clone()));
-            // Nothing changes if, and only if, both lists are the same (IX-4).
+            // Nothing changes exactly if both lists are the same (IX-4).
             let unchanged =
                 || values.range(span.before.clone()).eq(values.range(span.after.clone()));
             if old.len() == new.len() && unchanged() {
@@ -162,7 +163,7 @@ impl<K: Key, O: Handle> Content<K, O> {
         for (slot, entry) in self.slots.iter() {
             let mut values = Values::new(hasher.clone());
             if (index.function)(&entry.object, &mut values).is_err() {
-                return; // what cannot be asked again cannot be checked
+                return; // the function fails now: not checked
             }
             for value in values.distinct() {
                 expected += 1;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::store::EnqueueError;
 use crate::store::{Cause, KeyError};
 
-/// An object was not stored. Nothing has changed.
+/// Why an object was not stored. Nothing has changed.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -65,7 +65,7 @@ impl From<IndexFailed> for StoreError {
 pub struct IndexFailed {
     /// The index.
     pub index: Arc<str>,
-    /// What its function said.
+    /// The error of its function.
     pub cause: Cause,
 }
 
@@ -81,13 +81,13 @@ impl Error for IndexFailed {
     }
 }
 
-/// A question to an index cannot be answered.
+/// Why an index could not be read.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum IndexError {
     /// There is no index of that name.
     Unknown(String),
-    /// Its function failed on the object in question (`cache:IX-9`).
+    /// Its function failed on the object that was passed (`cache:IX-9`).
     Failed(IndexFailed),
 }
 
@@ -109,13 +109,13 @@ impl Error for IndexError {
     }
 }
 
-/// Indices were not added; none of them was (`cache:IX-14`).
+/// Why indices were not added. None of them was added (`cache:IX-14`).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum AddIndexersError {
     /// A name is in use.
     Conflict,
-    /// A function failed on an object that is stored.
+    /// A function failed on a stored object.
     Failed(IndexFailed),
 }
 
@@ -138,14 +138,14 @@ impl Error for AddIndexersError {
 }
 
 /// Entries of a transaction were skipped; the others took effect (`cache:ST-17`). If an index
-/// function failed, none did.
+/// function failed, none took effect.
 #[derive(Clone, Debug)]
 pub struct TransactionError {
     /// The numbers of the entries that took effect.
     pub successful: Vec<usize>,
     /// How many entries there were.
     pub total: usize,
-    /// Why the others did not, in their order.
+    /// Why the other entries were skipped, in their order.
     pub errors: Vec<StoreError>,
 }
 
@@ -157,7 +157,7 @@ impl fmt::Display for TransactionError {
 }
 
 impl Error for TransactionError {
-    /// Returns the first of them.
+    /// Returns the first of the errors.
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.errors.first().map(|first| first as _)
     }

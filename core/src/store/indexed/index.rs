@@ -1,4 +1,4 @@
-//! Views on a store: under a value, the objects that have it.
+//! Indices of a store: they find objects by value.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,11 +8,11 @@ use crate::store::{Cause, KeyHasher};
 
 use super::members::Members;
 
-/// Says under which values an object is found: it adds each to [`Values`]. It must be pure
-/// (`cache:IX-5`) and must not write to the store that asks it.
+/// Adds the values of an object to [`Values`]; the object is found under each of them. It must be
+/// pure (`cache:IX-5`) and must not write to the store that calls it.
 pub type IndexFunction<O> = Arc<dyn Fn(&O, &mut Values) -> Result<(), Cause> + Send + Sync>;
 
-/// Makes an index function of one that returns the values as a list.
+/// Makes an index function from a function that returns the values as a list.
 pub fn index_by<O, I>(values_of: impl Fn(&O) -> I + Send + Sync + 'static) -> IndexFunction<O>
 where
     I: IntoIterator<Item: AsRef<str>>,
@@ -23,8 +23,8 @@ where
     })
 }
 
-/// Makes an index function of one that returns the only value, if there is one. The object lends it:
-/// nothing is copied but the value itself, into [`Values`].
+/// Makes an index function from a function that returns the only value, if there is one. The value
+/// is borrowed from the object, so only the value itself is copied, into [`Values`].
 ///
 /// ```
 /// use std::sync::Arc;
@@ -53,7 +53,7 @@ pub fn index_by_one<O>(
     })
 }
 
-/// Makes a key function of an index function: the key of an object is its only value
+/// Makes a key function from an index function: the key of an object is its only value
 /// (`cache:KY-11`).
 pub fn key_by_index<K: From<String>, O>(
     function: IndexFunction<O>,
@@ -68,7 +68,7 @@ pub fn key_by_index<K: From<String>, O>(
     }
 }
 
-/// An object has no value under an index, or several, so none of them is its key.
+/// An object has no value under an index, or several, so it has no key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NotOneValue(pub usize);
 
@@ -80,10 +80,10 @@ impl fmt::Display for NotOneValue {
 
 impl std::error::Error for NotOneValue {}
 
-/// Values of objects, gathered in one buffer.
+/// Values of objects, collected in one buffer.
 pub struct Values {
     text: String,
-    /// Where each value ends in the text, and its hash.
+    /// The end of each value in the text, and its hash.
     ends: Vec<(usize, u32)>,
     hasher: KeyHasher,
 }
@@ -93,15 +93,15 @@ impl Values {
         Self { text: String::new(), ends: Vec::new(), hasher }
     }
 
-    /// Adds a value. One that is added twice counts once; no value at all puts the object under
-    /// none (`cache:IX-7`).
+    /// Adds a value. Adding it twice has no further effect. An object without values is under none
+    /// (`cache:IX-7`).
     #[inline]
     pub fn add(&mut self, value: &str) {
         self.text.push_str(value);
         self.ends.push((self.text.len(), self.hasher.hash(value)));
     }
 
-    /// Tells whether a value is among them.
+    /// Tells whether a value was added.
     pub fn contains(&self, value: &str) -> bool {
         self.range(0..self.count()).any(|other| other.text == value)
     }
@@ -160,7 +160,7 @@ impl<'a> Value<'a> {
     }
 }
 
-/// The objects under one value. There is always one: a value that nobody has is gone
+/// The objects under one value. There is at least one: a value without objects is removed
 /// (`cache:IX-6`).
 #[derive(Debug)]
 struct Bucket {
@@ -175,7 +175,7 @@ impl Stands for Bucket {
     }
 }
 
-/// One view: its name, its function, and the slots under every value.
+/// One index: its name, its function, and the slots under every value.
 pub(super) struct Index<O> {
     pub(super) name: Arc<str>,
     pub(super) function: IndexFunction<O>,
@@ -192,7 +192,7 @@ impl<O> Index<O> {
         self.buckets.find(value.hash, same).map(|bucket| &bucket.members)
     }
 
-    /// Goes through the values that somebody has.
+    /// Visits the values that have objects.
     pub(super) fn values(&self) -> impl Iterator<Item = &Arc<str>> {
         self.buckets.iter().map(|bucket| &bucket.value)
     }

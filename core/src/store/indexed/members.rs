@@ -1,19 +1,19 @@
 //! The slots of the objects that have a value.
 //!
-//! Slots are numbered as objects come, so most new ones go to the end, and reading them in order
-//! reads memory in order. They lie in runs, which bounds how many of them move when one is put
-//! between others or taken out.
+//! Slots are numbered in the order in which objects come, so most new ones are added at the end,
+//! and reading them in order reads memory in order. They are kept in runs, which limits how many
+//! slots move when one is inserted or removed.
 
 use std::sync::Arc;
 
-/// How many slots a run holds.
+/// The largest number of slots in a run.
 const RUN: usize = 512;
 
-/// Slots in their order, each once. Most often it is one.
+/// Slots in their order, each once. Usually there is only one.
 #[derive(Clone, Debug)]
 pub(super) enum Members {
     One(u32),
-    /// Copied only where somebody else has them.
+    /// Copied only if it is shared.
     Many(Arc<Runs>),
 }
 
@@ -46,7 +46,7 @@ impl Members {
         }
     }
 
-    /// Puts a slot in, if it is not there.
+    /// Inserts a slot, if it is not there yet.
     pub(super) fn insert(&mut self, slot: u32) {
         match self {
             Self::Many(many) => Arc::make_mut(many).insert(slot),
@@ -58,7 +58,7 @@ impl Members {
         }
     }
 
-    /// Takes a slot out, if it is there; false if none is left.
+    /// Removes a slot, if it is there; false if none is left.
     pub(super) fn remove(&mut self, slot: u32) -> bool {
         match self {
             Self::One(one) => *one != slot,
@@ -70,7 +70,7 @@ impl Members {
         }
     }
 
-    /// Checks that they are counted, in order, and in runs as long as they may be.
+    /// Checks the count, the order and the length of the runs.
     pub(super) fn check(&self) {
         let Self::Many(many) = self else { return };
         assert_eq!(many.len, many.runs.iter().map(Vec::len).sum::<usize>(), "slots are counted");
@@ -80,8 +80,8 @@ impl Members {
 }
 
 impl Runs {
-    /// Finds the run of a slot and its place in there, as an error if it would have to be put
-    /// there.
+    /// Finds the run of a slot and its place in the run; as an error, the place where it would be
+    /// inserted.
     fn find(&self, slot: u32) -> Result<(usize, usize), (usize, usize)> {
         let number = self.runs.partition_point(|run| run[0] <= slot).saturating_sub(1);
         let place = self.runs.get(number).map_or(Err(0), |run| run.binary_search(&slot));
@@ -98,7 +98,7 @@ impl Runs {
         if run.len() < RUN {
             return run.insert(place, slot);
         }
-        // A slot that comes last gets a run of its own, so that runs that only grow are full.
+        // A slot at the very end gets a new run, so that runs that only grow are full.
         let cut = if place == RUN { RUN } else { RUN / 2 };
         let mut upper = run.split_off(cut);
         match place.checked_sub(cut) {

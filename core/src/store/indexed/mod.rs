@@ -1,4 +1,4 @@
-//! A store of objects with views by value (client-go `tools/cache`: `Store`, `Indexer`,
+//! A store of objects with indices by value (client-go `tools/cache`: `Store`, `Indexer`,
 //! `ThreadSafeStore`).
 //!
 //! ```
@@ -17,14 +17,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Two locks.** Writers take turns under one lock, where index functions run and large writes
-//! are prepared. Readers share the other with the moment at which a prepared write becomes the
-//! content. So no reader ever waits for foreign code, nor for a write of many objects; and since
-//! everything foreign has run before anything changes, a function that fails or panics leaves the
-//! store as it was (`cache:IX-8`). A snapshot of all objects is one reference count, however many
-//! there are; to write while it is alive copies the few objects around the one written.
+//! **Two locks.** Writers take turns under one lock; index functions run and large writes are
+//! prepared there. Readers use the other lock, which a writer holds only for the moment in which a
+//! prepared write becomes the content. So a reader never waits for foreign code, nor for a write of
+//! many objects. All foreign code runs before anything changes, so a function that fails or panics
+//! does not change the store (`cache:IX-8`). A snapshot of all objects is one reference count,
+//! however many there are; a write while it is alive copies the few objects around the written one.
 //!
-//! Left out: a store of stores. What the reference spreads over three types is one here.
+//! Left out: a store of stores. The three types of the reference are one type here.
 
 mod content;
 mod error;
@@ -54,7 +54,7 @@ pub use error::{AddIndexersError, IndexError, IndexFailed, StoreError, Transacti
 pub use index::{IndexFunction, NotOneValue, Values, index_by, index_by_one, key_by_index};
 pub use slots::Snapshot;
 
-/// Reads the resource version of an object, `None` if it has none.
+/// Reads the resource version of an object; `None` if it has none.
 pub type VersionOf<O> = Arc<dyn for<'a> Fn(&'a O) -> Option<&'a str> + Send + Sync>;
 
 /// Reads the resource version from an object's metadata.
@@ -62,19 +62,19 @@ pub fn metadata_version<O: Described>(object: &O) -> Option<&str> {
     object.metadata().map(|metadata| metadata.resource_version)
 }
 
-/// A store of objects with views by value. Shared by reference or in an `Arc`.
+/// A store of objects with indices by value. Shared by reference or in an `Arc`.
 ///
-/// `K` is the key, `O` the handle to an object, `R` the runtime. Keys and handles are cloned where a
-/// snapshot is alive: an object is normally in an `Arc`, and as a key `Arc<str>` is better than
+/// `K` is the key, `O` the handle to an object, `R` the runtime. Keys and handles are cloned while
+/// a snapshot is alive. So objects are normally in an `Arc`, and `Arc<str>` is a better key than
 /// `String`.
 pub struct IndexedStore<K: Key, O: Handle, R: Runtime = System> {
     runtime: R,
     intake: Intake<K, O>,
     /// Present if the store follows the resource version of its content (`cache:ST-14`).
     version_of: Option<VersionOf<O>>,
-    /// Held by writers, and never by readers. Taken before `content`.
+    /// Held by writers, never by readers. Taken before `content`.
     writer: R::Mutex<Writer<O>>,
-    /// Held for moments.
+    /// Held only briefly.
     content: R::Mutex<Content<K, O>>,
 }
 
@@ -132,18 +132,18 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
         self.add(object)
     }
 
-    /// Removes an object by its key, if it is there (`cache:ST-3`). The store's version becomes
-    /// that of the object passed, whether it was there or not (`cache:ST-12`).
+    /// Removes an object by its key, if it is there (`cache:ST-3`). The version of the store
+    /// becomes that of the passed object, even if it was not there (`cache:ST-12`).
     ///
     /// # Errors
-    /// It has no key, or an index function refused the object that is stored.
+    /// It has no key, or an index function refused the stored object.
     pub fn delete(&self, object: &O) -> Result<(), StoreError> {
         let key = self.intake.key(object)?;
         self.write(Change { key, object: None }, Sets::To(self.version(object)))
     }
 
-    /// As [`delete`](Self::delete), for a deletion that may have been missed: then the store's
-    /// version stays.
+    /// As [`delete`](Self::delete), for a deletion that may have been missed. If it was, the
+    /// version of the store does not change.
     ///
     /// # Errors
     /// As [`delete`](Self::delete).
@@ -154,10 +154,11 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
         }
     }
 
-    /// Removes the object with a key, if it is there. The store's version stays (`cache:IX-18`).
+    /// Removes the object with a key, if it is there. The version of the store does not change
+    /// (`cache:IX-18`).
     ///
     /// # Errors
-    /// An index function refused the object that is stored.
+    /// An index function refused the stored object.
     pub fn delete_key(&self, key: &K) -> Result<(), StoreError> {
         self.write(Change { key: self.hashed(key), object: None }, Sets::Nothing)
     }
@@ -170,11 +171,11 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
         self.intake.hasher().hashed(key.clone())
     }
 
-    /// Carries out one change. Index functions are foreign code, so a stored object is given to them
-    /// with the readers' lock released; where nothing is stored, the lock is taken once.
+    /// Carries out one change. Index functions are foreign code, so the readers' lock is released
+    /// while they see a stored object; if there is none, the lock is taken only once.
     fn write(&self, change: Change<K, O>, sets: Sets<'_>) -> Result<(), StoreError> {
-        // Declared before the locks, so dropped after them, on every way out: objects may run foreign
-        // code when they go. `change` is a parameter and goes last.
+        // These are declared before the locks, so they are dropped after them on every return:
+        // objects may run foreign code when dropped. `change` is a parameter and is dropped last.
         let before: O;
         let mut left = None;
         let mut writer = self.runtime.lock(&self.writer);
@@ -182,7 +183,7 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
         writer.plan_after(change.object.as_ref())?;
         let sets_version = self.note_version(&mut writer, Some(&change), sets);
         let mut content = self.runtime.lock(&self.content);
-        // The slot is good until the end: content changes only under the writers' lock.
+        // The slot stays valid until the end: the content changes only under the writers' lock.
         let slot = content.slot(change.key.key(), change.key.hash());
         if let Some(stored) = content.at(slot)
             && !writer.functions().is_empty()
@@ -199,9 +200,9 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
         Ok(())
     }
 
-    /// Carries out changes as one: no reader sees some of them.
+    /// Carries out changes as one: readers see all of them or none.
     fn write_all(&self, changes: Vec<Change<K, O>>, sets: Sets<'_>) -> Result<(), StoreError> {
-        // As in `write`: values that an early return drops are declared before the lock.
+        // As in `write`, these are declared before the lock, for an early return.
         let (mut before, mut left) = (Vec::new(), Vec::with_capacity(changes.len()));
         let mut writer = self.runtime.lock(&self.writer);
         {
@@ -226,7 +227,7 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
         Ok(())
     }
 
-    /// Writes the version that a write sets into the writer's buffer; false if it sets none.
+    /// Writes the new version of the store into the writer's buffer; false if it does not change.
     fn note_version(
         &self,
         writer: &mut Writer<O>,
@@ -250,7 +251,7 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
         })
     }
 
-    /// Asks whether an object could be stored. Nothing changes.
+    /// Checks whether an object could be stored. Nothing changes.
     pub(crate) fn accepts(&self, object: &O) -> Result<(), StoreError> {
         let object = self.intake.keyed(object.clone())?.object;
         let mut writer = self.runtime.lock(&self.writer);
@@ -260,7 +261,7 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
     }
 
     /// Carries out several writes as one. Entries whose object has no key are skipped
-    /// (`cache:ST-16`, `ST-17`); the transformer is not asked (`cache:ST-19`).
+    /// (`cache:ST-16`, `ST-17`); the transformer is not called (`cache:ST-19`).
     ///
     /// # Errors
     /// Entries were skipped, or an index function failed and nothing has changed.
@@ -300,7 +301,7 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
         })
     }
 
-    /// Notes how far the content is known to be complete; nothing else changes (`cache:ST-15`).
+    /// Notes up to which version the content is complete; nothing else changes (`cache:ST-15`).
     pub fn bookmark(&self, resource_version: &str) {
         if self.version_of.is_some() {
             resource_version.clone_into(&mut self.runtime.lock(&self.content).version);
@@ -310,21 +311,21 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
     /// Checks the store against its own rules, for harnesses.
     ///
     /// # Panics
-    /// If a rule is broken, naming it.
+    /// If a rule is violated; the message names it.
     pub fn assert_valid(&self) {
         let _writer = self.runtime.lock(&self.writer);
         self.runtime.lock(&self.content).check(self.intake.hasher());
     }
 
-    /// Adds indices over what is stored and what will be (`cache:IX-14`).
+    /// Adds indices over the stored and all future objects (`cache:IX-14`).
     ///
     /// # Errors
-    /// A name is in use, or a function failed on an object. None was added.
+    /// A name is in use, or a function failed on an object. No index was added.
     pub fn add_indexers<N: Into<Arc<str>>>(
         &self,
         indexers: impl IntoIterator<Item = (N, IndexFunction<O>)>,
     ) -> Result<(), AddIndexersError> {
-        // As in `write`: the caller's iterator runs, and functions go, without a lock.
+        // As in `write`: the caller's iterator runs, and functions are dropped, without a lock.
         let indexers: Vec<(Arc<str>, _)> =
             indexers.into_iter().map(|(name, function)| (name.into(), function)).collect();
         let mut added: Vec<Index<O>> = Vec::with_capacity(indexers.len());
@@ -343,10 +344,10 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
     }
 }
 
-/// Which version a write gives the store.
+/// The version that a write gives the store.
 #[derive(Clone, Copy)]
 enum Sets<'a> {
-    /// None: it stays.
+    /// It does not change.
     Nothing,
     /// This one, if it is known.
     To(Option<&'a str>),

@@ -1,4 +1,4 @@
-//! What readers ask.
+//! Reading a store.
 
 use std::borrow::Borrow;
 use std::sync::Arc;
@@ -19,11 +19,11 @@ use super::{IndexError, IndexFailed, IndexedStore, Snapshot};
 /// lock and read afterwards.
 const FEW: usize = 64;
 
-/// Members of an index, and how to read them.
+/// Members of an index, or their objects.
 enum Found<K, O, T> {
-    /// Read already.
+    /// The objects, read already.
     Read(Vec<T>),
-    /// To be read from this copy.
+    /// Members that are to be read from this copy.
     Later(Vec<Members>, Shared<K, O>),
 }
 
@@ -35,7 +35,7 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
         self.runtime.lock(&self.content).get(key, hash).cloned()
     }
 
-    /// Returns what is stored under the key of an object.
+    /// Returns the object that is stored under the key of an object.
     ///
     /// # Errors
     /// The object has no key.
@@ -44,8 +44,7 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
         Ok(self.runtime.lock(&self.content).get(key.key(), key.hash()).cloned())
     }
 
-    /// Returns all objects and their keys, as they are at this moment, without copying them
-    /// (`cache:ST-6`).
+    /// Returns all current objects with their keys, without copying them (`cache:ST-6`).
     pub fn list(&self) -> Snapshot<K, O> {
         self.runtime.lock(&self.content).snapshot()
     }
@@ -65,13 +64,13 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
         self.len() == 0
     }
 
-    /// Returns the resource version of the content, empty if the store does not follow it
+    /// Returns the resource version of the content; empty if the store does not follow it
     /// (`cache:ST-12`, `ST-14`).
     pub fn last_resource_version(&self) -> String {
         self.runtime.lock(&self.content).version.clone()
     }
 
-    /// Does nothing, successfully (`cache:ST-9`).
+    /// Does nothing, and always succeeds (`cache:ST-9`).
     pub fn resync(&self) {}
 
     /// Returns the objects under a value, in no particular order (`cache:IX-12`).
@@ -97,8 +96,8 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
         Ok(keys)
     }
 
-    /// Returns the objects that share a value with an object, which need not be stored, each once
-    /// (`cache:IX-11`).
+    /// Returns the objects that share a value with an object, each once. The object need not be
+    /// stored (`cache:IX-11`).
     ///
     /// # Errors
     /// There is no index of that name, or its function fails on the object.
@@ -131,8 +130,8 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
         })
     }
 
-    /// Returns every value that some object has, in no particular order; none if there is no index
-    /// of that name (`cache:IX-13`).
+    /// Returns every value that has objects, in no particular order; none if there is no index of
+    /// that name (`cache:IX-13`).
     pub fn list_index_values(&self, name: &str) -> Vec<Arc<str>> {
         let content = self.runtime.lock(&self.content);
         content.index(name).map(|index| index.values().cloned().collect()).unwrap_or_default()

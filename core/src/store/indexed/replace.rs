@@ -1,4 +1,4 @@
-//! A whole list becomes the content of a store.
+//! Replacing the content of a store by a list.
 
 use crate::runtime::Runtime;
 use crate::store::{Handle, Key, KeyHasher};
@@ -7,17 +7,17 @@ use super::content::Content;
 use super::slots::Shared;
 use super::{IndexedStore, StoreError};
 
-/// What a list found when it became the content.
+/// The old objects, as seen when a list became the content.
 pub(crate) struct Replaced<K, O> {
     /// For each object of the list, the object that was stored under its key.
     pub(crate) before: Vec<Option<O>>,
-    /// What was stored and is not in the list.
+    /// The old objects that are not in the list.
     pub(crate) gone: Vec<(K, O)>,
 }
 
 impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
-    /// Makes a list, which was read at a resource version, the content; of a key that is in it
-    /// twice the last object counts (`cache:ST-7`, `ST-8`).
+    /// Replaces the content by a list that was read at a resource version. If a key occurs twice,
+    /// the last object counts (`cache:ST-7`, `ST-8`).
     ///
     /// # Errors
     /// An object has no key, or the transformer or an index function refused it. Nothing has
@@ -26,7 +26,7 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
         self.replace_after(objects, resource_version, |_, _, _| ())
     }
 
-    /// As [`replace`](Self::replace). Returns what was stored before.
+    /// As [`replace`](Self::replace). Returns the objects that were stored before.
     ///
     /// # Errors
     /// As [`replace`](Self::replace).
@@ -42,7 +42,7 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
         Ok(replaced)
     }
 
-    /// Replaces the content after a look at the list, its slots, and what is stored now.
+    /// Replaces the content. Before that, `look` sees the list, its slots, and the stored objects.
     fn replace_after(
         &self,
         objects: Vec<O>,
@@ -59,13 +59,13 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
         if self.version_of.is_some() {
             resource_version.clone_into(&mut content.version);
         }
-        // Nobody writes meanwhile, so it may be read without the readers' lock.
+        // No one writes meanwhile, so the content may be read without the readers' lock.
         let stored = self.runtime.lock(&self.content).copy_slots();
         look(&content, &slots, &stored);
         drop(stored);
         std::mem::swap(&mut *self.runtime.lock(&self.content), &mut content);
         drop(writer);
-        drop((content, doubles)); // what was there before, outside the locks
+        drop((content, doubles)); // the old content is dropped outside the locks
         Ok(())
     }
 }
@@ -78,7 +78,7 @@ impl<K: Key, O: Handle> Replaced<K, O> {
         stored: &Shared<K, O>,
         hasher: &KeyHasher,
     ) {
-        // The slots of a new content are numbered without a gap.
+        // The slots of new content are numbered without gaps.
         let mut before = vec![None; listed.len()];
         for (_, entry) in stored.iter() {
             match listed.slot(&entry.key, hasher.hash(&entry.key)) {

@@ -1,15 +1,15 @@
-//! Where objects lie: numbered slots that can be copied at once.
+//! The memory of the objects: numbered slots that can be copied at once.
 //!
-//! Slots lie in chunks, chunks in groups and groups in a list, all shared by counting references.
-//! A copy of the whole is one count. A write while a copy is alive copies the list, the group and
-//! the chunk on the way to the slot, and nothing else; without a copy it changes them in place.
-//! A chunk whose objects are all gone is given back, but for the one that was emptied last.
+//! Slots are in chunks, chunks in groups and groups in a list, all shared by reference counts.
+//! Copying everything is one count. While a copy is alive, a write copies only the list, the group
+//! and the chunk on the way to the slot; without a copy it changes them in place. A chunk without
+//! objects is freed, except for the one that was emptied last.
 
 use std::array;
 use std::mem;
 use std::sync::Arc;
 
-/// How many slots lie in a chunk, and how many chunks in a group; as many as a number has bits.
+/// The number of slots in a chunk, and of chunks in a group: the number of bits of a `u64`.
 const FAN: usize = u64::BITS as usize;
 /// No chunk.
 const NONE: u32 = u32::MAX;
@@ -25,11 +25,11 @@ type Chunk<K, O> = [Option<Entry<K, O>>; FAN];
 type Group<K, O> = [Option<Arc<Chunk<K, O>>>; FAN];
 type Groups<K, O> = Vec<Option<Arc<Group<K, O>>>>;
 
-/// Slots that are written to.
+/// The slots that a writer changes.
 #[derive(Debug)]
 pub(super) struct Slots<K, O> {
     shared: Shared<K, O>,
-    /// One for every chunk that ever was.
+    /// One for every chunk that was ever made.
     heads: Vec<Head>,
     /// The first chunk with a free slot; others follow it.
     open: u32,
@@ -37,16 +37,16 @@ pub(super) struct Slots<K, O> {
     emptied: u32,
 }
 
-/// What a writer knows of a chunk.
+/// The writer's notes about a chunk.
 #[derive(Debug)]
 struct Head {
-    /// A bit for every slot that is free.
+    /// A bit for every free slot.
     free: u64,
     /// The next chunk with a free slot.
     next: u32,
 }
 
-/// Slots as they were when they were copied.
+/// Slots at the moment when they were copied.
 #[derive(Debug)]
 pub(super) struct Shared<K, O>(Arc<Groups<K, O>>);
 
@@ -56,7 +56,7 @@ impl<K, O> Clone for Shared<K, O> {
     }
 }
 
-/// Splits the number of a slot: its chunk, its place in there.
+/// Splits the number of a slot into its chunk and its place in the chunk.
 #[inline]
 fn split(slot: u32) -> (usize, usize) {
     (slot as usize / FAN, slot as usize % FAN)
@@ -78,7 +78,7 @@ impl<K, O> Shared<K, O> {
         })
     }
 
-    /// Goes through the slots in use, in their order.
+    /// Visits the slots in use, in their order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &Entry<K, O>)> {
         self.chunks().flat_map(|(number, chunk)| {
             let slots = (number * FAN) as u32..;
@@ -98,17 +98,17 @@ impl<K, O> Slots<K, O> {
         self.shared.get(slot)
     }
 
-    /// Makes a copy, which stays as it is.
+    /// Makes a copy that does not change.
     pub(super) fn copy(&self) -> Shared<K, O> {
         self.shared.clone()
     }
 
-    /// Goes through the slots in use, in their order.
+    /// Visits the slots in use, in their order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &Entry<K, O>)> {
         self.shared.iter()
     }
 
-    /// Checks that what is free is known.
+    /// Checks that the free slots are known.
     pub(super) fn check(&self) {
         for (number, head) in self.heads.iter().enumerate() {
             for place in 0..FAN {
@@ -127,7 +127,7 @@ impl<K, O> Slots<K, O> {
 }
 
 impl<K: Clone, O: Clone> Slots<K, O> {
-    /// Takes in an entry. Returns its slot. Nothing has changed if a clone panics on the way.
+    /// Stores an entry and returns its slot. If a clone panics, nothing has changed.
     pub(super) fn insert(&mut self, entry: Entry<K, O>) -> u32 {
         let number = if self.open == NONE { self.heads.len() as u32 } else { self.open };
         assert!(number < NONE / FAN as u32, "a store holds fewer than 2^32 objects");
@@ -144,7 +144,7 @@ impl<K: Clone, O: Clone> Slots<K, O> {
         slot
     }
 
-    /// Takes an entry out. Nothing has changed if a clone panics on the way.
+    /// Removes an entry. If a clone panics, nothing has changed.
     pub(super) fn remove(&mut self, slot: u32) -> Option<Entry<K, O>> {
         let entry = self.slot_mut(slot).take();
         let (number, place) = split(slot);
@@ -160,7 +160,7 @@ impl<K: Clone, O: Clone> Slots<K, O> {
         entry
     }
 
-    /// Gives the memory of a chunk back that was emptied, unless it is in use again.
+    /// Frees the memory of an emptied chunk, unless it is in use again.
     fn give_back(&mut self, number: u32) {
         let is_empty = |head: &Head| head.free == u64::MAX;
         if number != self.emptied && self.heads.get(number as usize).is_some_and(is_empty) {
@@ -173,7 +173,7 @@ impl<K: Clone, O: Clone> Slots<K, O> {
         }
     }
 
-    /// Gives access to a slot of a chunk that is known, or of the first behind them.
+    /// Returns a slot of a known chunk, or of the first new chunk after them.
     #[inline]
     pub(super) fn slot_mut(&mut self, slot: u32) -> &mut Option<Entry<K, O>> {
         let (chunk, place) = split(slot);
@@ -188,8 +188,7 @@ impl<K: Clone, O: Clone> Slots<K, O> {
     }
 }
 
-/// The content of a store at one moment (`cache:ST-6`). Whatever is written to the store
-/// afterwards, it stays as it is.
+/// The content of a store at one moment (`cache:ST-6`). Later writes to the store do not change it.
 #[derive(Debug)]
 pub struct Snapshot<K, O> {
     slots: Shared<K, O>,
@@ -211,8 +210,8 @@ impl<K, O> Snapshot<K, O> {
         self.len == 0
     }
 
-    /// Copies all handles into a vector, in no particular order: that counts every one of them. To
-    /// read the objects, [`objects`](Self::objects) will do.
+    /// Copies all handles into a vector, in no particular order. That clones every handle; to only
+    /// read the objects, use [`objects`](Self::objects).
     pub fn to_vec(&self) -> Vec<O>
     where
         O: Clone,
@@ -220,7 +219,7 @@ impl<K, O> Snapshot<K, O> {
         self.collect(|entry| entry.object.clone())
     }
 
-    /// Copies something of every object into a vector.
+    /// Reads a value from every object into a vector.
     pub(super) fn collect<T>(&self, read: impl Fn(&Entry<K, O>) -> T) -> Vec<T> {
         let mut all = Vec::with_capacity(self.len);
         for (_, chunk) in self.slots.chunks() {
@@ -229,12 +228,12 @@ impl<K, O> Snapshot<K, O> {
         all
     }
 
-    /// Goes through the objects, in no particular order.
+    /// Visits the objects, in no particular order.
     pub fn objects(&self) -> impl Iterator<Item = &O> {
         self.slots.iter().map(|(_, entry)| &entry.object)
     }
 
-    /// Goes through keys and objects, in no particular order.
+    /// Visits keys and objects, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = (&K, &O)> {
         self.slots.iter().map(|(_, entry)| (&entry.key, &entry.object))
     }

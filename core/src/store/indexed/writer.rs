@@ -13,27 +13,27 @@ use super::IndexFailed;
 use super::index::{Index, IndexFunction, Values};
 use super::slots::Shared;
 
-/// What is to become of a key: a new object, or none.
+/// The new object of a key, or its removal.
 #[derive(Debug)]
 pub(super) struct Change<K, O> {
     pub(super) key: Hashed<K>,
     pub(super) object: Option<O>,
 }
 
-/// The values of an object under one index, before and after a change, as numbers of [`Values`].
+/// The values of an object under one index before and after a change, as numbers into [`Values`].
 #[derive(Clone, Debug)]
 pub(super) struct Span {
     pub(super) before: Range<usize>,
     pub(super) after: Range<usize>,
 }
 
-/// What lies under the writers' lock. The buffers are kept from one write to the next.
+/// The state that the writers' lock guards. Its buffers are reused from one write to the next.
 pub(super) struct Writer<O> {
     functions: Vec<(Arc<str>, IndexFunction<O>)>,
     pub(super) values: Values,
     /// One span per change and index.
     pub(super) spans: Vec<Span>,
-    /// The version that a write sets, if it sets one.
+    /// The new version of the store, if a write sets one.
     pub(super) version: String,
 }
 
@@ -59,7 +59,7 @@ impl<O: Handle> Writer<O> {
         self.functions.push((Arc::clone(&index.name), Arc::clone(&index.function)));
     }
 
-    /// Computes the values of every change. `before` are the objects that are stored now.
+    /// Computes the values of every change. `before` has the objects that are stored now.
     pub(super) fn plan<K: Key>(
         &mut self,
         changes: &[Change<K, O>],
@@ -81,13 +81,13 @@ impl<O: Handle> Writer<O> {
         Ok(())
     }
 
-    /// Forgets what was computed for the write before.
+    /// Forgets the values of the previous write.
     pub(super) fn begin(&mut self) {
         self.values.clear();
         self.spans.clear();
     }
 
-    /// Computes the values of what a change stores. Returns the number of its first span.
+    /// Computes the values of a change's new object. Returns the number of its first span.
     pub(super) fn plan_after(&mut self, new: Option<&O>) -> Result<usize, IndexFailed> {
         let first = self.spans.len();
         for (name, function) in &self.functions {
@@ -97,7 +97,7 @@ impl<O: Handle> Writer<O> {
         Ok(first)
     }
 
-    /// Computes the values of what the change whose spans begin there finds.
+    /// Computes the values of a change's old object; `first` is the number of its first span.
     pub(super) fn plan_before(&mut self, first: usize, old: Option<&O>) -> Result<(), IndexFailed> {
         for ((name, function), span) in self.functions.iter().zip(&mut self.spans[first..]) {
             span.before = call(name, function, old, &mut self.values)?;
@@ -105,7 +105,7 @@ impl<O: Handle> Writer<O> {
         Ok(())
     }
 
-    /// Computes all indices over what is in slots.
+    /// Computes all indices over the objects in slots.
     pub(super) fn indices<K>(
         &mut self,
         slots: &Shared<K, O>,
@@ -114,7 +114,7 @@ impl<O: Handle> Writer<O> {
         functions.into_iter().map(|(name, function)| self.index(name, function, slots)).collect()
     }
 
-    /// Computes an index over what is in slots.
+    /// Computes an index over the objects in slots.
     pub(super) fn index<K>(
         &mut self,
         name: Arc<str>,
@@ -131,7 +131,7 @@ impl<O: Handle> Writer<O> {
     }
 }
 
-/// Has an index function add the values of an object, if there is one. Returns their numbers.
+/// Calls an index function for an object, if there is one. Returns the numbers of its values.
 fn call<O>(
     name: &Arc<str>,
     function: &IndexFunction<O>,
@@ -145,7 +145,7 @@ fn call<O>(
     Ok(first..values.count())
 }
 
-/// For every change, the number of the last one before it of the same key.
+/// Returns, for every change, the number of the last earlier change of the same key.
 fn earlier_changes<K: Key, O>(changes: &[Change<K, O>]) -> Vec<Option<usize>> {
     let mut last: HashTable<usize> = HashTable::with_capacity(changes.len());
     let hash_of = |&number: &usize| spread(changes[number].key.hash());

@@ -30,8 +30,8 @@ pub fn by_namespace<O: Described>() -> IndexFunction<O> {
     })
 }
 
-/// Reads objects of one resource by name, namespace and labels. The objects are shared: clone
-/// before you change one (`cache:PT-8`).
+/// Reads objects of one resource by name, namespace and labels. The objects are shared: clone an
+/// object before you change it (`cache:PT-8`).
 pub struct Lister<K: Key, O: Handle, R: Runtime = System> {
     store: Arc<IndexedStore<K, O, R>>,
     resource: Arc<str>,
@@ -43,8 +43,8 @@ where
     O: Handle + Described,
     R: Runtime,
 {
-    /// Makes a lister over a store whose keys are those of
-    /// [`metadata_key`](super::metadata_key). The resource appears in errors.
+    /// Makes a lister over a store whose keys come from [`metadata_key`](super::metadata_key). The
+    /// resource appears in errors.
     pub fn new(store: Arc<IndexedStore<K, O, R>>, resource: &str) -> Self {
         Self { store, resource: resource.into() }
     }
@@ -52,7 +52,7 @@ where
     /// Returns all objects that a selector selects (`cache:LI-1`).
     ///
     /// # Errors
-    /// The selector looks at labels and an object has no metadata.
+    /// The selector needs labels, and an object has no metadata.
     pub fn list(&self, selector: &Selector) -> Result<Vec<O>, NoMetadata> {
         if matches!(selector, Selector::Nothing) {
             return Ok(Vec::new());
@@ -60,10 +60,10 @@ where
         select(self.store.list().objects(), selector)
     }
 
-    /// Returns an object that belongs to the whole cluster.
+    /// Returns a cluster-scoped object.
     ///
     /// # Errors
-    /// There is none of that name.
+    /// No object has that name.
     pub fn get(&self, name: &str) -> Result<O, NotFound> {
         self.find("", name)
     }
@@ -74,13 +74,13 @@ where
         self.store.get(&K::from(key)).ok_or_else(missing)
     }
 
-    /// Reads one namespace only.
+    /// Returns a lister for only one namespace.
     pub fn namespace<'a>(&'a self, namespace: &'a str) -> NamespaceLister<'a, K, O, R> {
         NamespaceLister { lister: self, namespace }
     }
 }
 
-/// Selects among objects.
+/// Returns the objects that a selector selects.
 fn select<'a, O: Handle + Described>(
     objects: impl Iterator<Item = &'a O>,
     selector: &Selector,
@@ -107,10 +107,11 @@ where
     R: Runtime,
 {
     /// Returns the objects of the namespace that a selector selects; an empty namespace means all
-    /// (`cache:LI-2`). It reads the index by namespace, or all objects if the store has none.
+    /// objects (`cache:LI-2`). It reads the index by namespace, or all objects if the store has no
+    /// such index.
     ///
     /// # Errors
-    /// The selector looks at labels, or there is no index, and an object has no metadata.
+    /// The selector needs labels or there is no index, and an object has no metadata.
     pub fn list(&self, selector: &Selector) -> Result<Vec<O>, NoMetadata> {
         if self.namespace.is_empty() || matches!(selector, Selector::Nothing) {
             return self.lister.list(selector);
@@ -135,13 +136,13 @@ where
     /// Returns an object of the namespace.
     ///
     /// # Errors
-    /// There is none of that name.
+    /// No object has that name.
     pub fn get(&self, name: &str) -> Result<O, NotFound> {
         self.lister.find(self.namespace, name)
     }
 }
 
-/// There is no object of that name.
+/// No object has that name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NotFound {
     /// The resource that was asked for.

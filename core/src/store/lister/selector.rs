@@ -1,28 +1,28 @@
-//! Choosing objects by their labels.
+//! Selecting objects by their labels.
 
 use crate::store::{Described, NoMetadata};
 
-/// Chooses objects.
+/// Selects objects.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Selector {
     /// All objects, whether they have labels or not.
     Everything,
-    /// None; nothing is read.
+    /// No objects; the store is not read.
     Nothing,
-    /// Those that meet every requirement: without any, all objects.
+    /// Objects that meet every requirement; without requirements, all objects.
     Labels(Vec<Requirement>),
 }
 
-/// What must hold for the labels of an object.
+/// A condition on the labels of an object.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Requirement {
-    /// The label is there and has one of these values.
+    /// The label exists and has one of these values.
     In(String, Vec<String>),
-    /// The label is not there, or has none of these values.
+    /// The label does not exist, or has none of these values.
     NotIn(String, Vec<String>),
-    /// The label is there.
+    /// The label exists.
     Exists(String),
-    /// The label is not there.
+    /// The label does not exist.
     Missing(String),
 }
 
@@ -32,10 +32,10 @@ impl Selector {
         Self::Labels(vec![Requirement::In(name.to_owned(), vec![value.to_owned()])])
     }
 
-    /// Tells whether an object is chosen.
+    /// Tells whether an object is selected.
     ///
     /// # Errors
-    /// Its labels matter and it has no metadata.
+    /// The selector needs labels, and the object has no metadata.
     pub fn selects<O: Described>(&self, object: &O) -> Result<bool, NoMetadata> {
         match self {
             Self::Everything => Ok(true),
@@ -50,7 +50,7 @@ impl Selector {
 }
 
 impl Requirement {
-    /// Tells whether the labels of an object meet it.
+    /// Tells whether the labels of an object meet the requirement.
     pub fn is_met<O: Described>(&self, object: &O) -> bool {
         let among = |values: &[String], label: &str| values.iter().any(|value| value == label);
         match self {

@@ -45,7 +45,7 @@ fn pods(with_index: bool) -> Pods {
     Lister::new(Arc::new(store), "pods")
 }
 
-/// Adds an object without metadata, which only a store without an index takes.
+/// Adds an object without metadata, which only a store without an index accepts.
 fn with_nameless(pods: Pods) -> Pods {
     pods.store.add(Arc::new(Pod { namespace: "", name: "", labels: &[] })).unwrap();
     pods

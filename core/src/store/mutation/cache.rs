@@ -1,9 +1,8 @@
 //! Reads that see one's own writes (client-go `MutationCache`).
 //!
-//! A client that has just written an object finds the old one in its store until the watch has
-//! brought the new one. This overlay remembers what was written: reads return whichever is newer.
-//! Handlers must tell it what the store has learned before they trigger work that reads it
-//! (`cache:MC-9`).
+//! A client that has just written an object finds the old one in its store until the watch brings
+//! the new one. This overlay remembers the writes, and reads return the newer of the two. Handlers
+//! must report changes of the store to it before they trigger work that reads it (`cache:MC-9`).
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,14 +18,14 @@ use crate::store::{
 
 use super::{NotANumber, ReadError, WriteError};
 
-/// What can be chosen when a [`MutationCache`] is made.
+/// The options of a [`MutationCache`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MutationOptions {
-    /// How long what was written is remembered.
+    /// How long writes are remembered.
     pub time: Duration,
-    /// How much is remembered.
+    /// How many writes are remembered.
     pub capacity: usize,
-    /// Whether objects are returned that the store does not have yet.
+    /// Whether reads return objects that the store does not have yet.
     pub include_adds: bool,
 }
 
@@ -36,7 +35,7 @@ impl Default for MutationOptions {
     }
 }
 
-/// An overlay of what this client wrote over a store.
+/// An overlay of this client's writes over a store.
 pub struct MutationCache<K: Key, O: Handle, R: Runtime = System> {
     runtime: R,
     backing: Arc<IndexedStore<K, O, R>>,
@@ -46,16 +45,17 @@ pub struct MutationCache<K: Key, O: Handle, R: Runtime = System> {
     overlay: R::Mutex<Overlay<K, O>>,
 }
 
-/// What is remembered of a key.
+/// The remembered write to a key.
 #[derive(Clone, Debug)]
 struct Written<O> {
-    /// `None` marks a deletion: older states must not come back (`cache:MC-7`).
+    /// `None` marks a deletion, so that older states do not come back (`cache:MC-7`).
     object: Option<O>,
     version: u64,
     uid: String,
 }
 
-/// Values that a call no longer needs. Made before the overlay is locked, so dropped after the unlock.
+/// Values that a call no longer needs. It is made before the overlay is locked, so it is dropped
+/// after the unlock.
 struct Left<K, O> {
     entries: Vec<lru::Left<K, Written<O>>>,
     objects: Vec<O>,
@@ -71,11 +71,11 @@ impl<K, O> Left<K, O> {
     }
 }
 
-/// What is remembered, under its lock.
+/// The remembered writes, under their lock.
 type Overlay<K, O> = LruCache<K, Written<O>>;
 
 impl<K: Key, O: Handle + Described, R: Runtime> MutationCache<K, O, R> {
-    /// Makes an empty overlay. `key_of` must name objects as the store does.
+    /// Makes an empty overlay. `key_of` must give the same keys as the store.
     pub fn new(
         runtime: &R,
         backing: Arc<IndexedStore<K, O, R>>,
@@ -92,10 +92,10 @@ impl<K: Key, O: Handle + Described, R: Runtime> MutationCache<K, O, R> {
         }
     }
 
-    /// Returns the newest state known of an object (`cache:MC-3`).
+    /// Returns the newest known state of an object (`cache:MC-3`).
     ///
     /// # Errors
-    /// The version of the object in the store is no number.
+    /// The version of the object in the store is not a number.
     pub fn get(&self, key: &K) -> Result<Option<O>, NotANumber> {
         let (mut left, key) = (Left::new(), self.hasher.hashed(key.clone()));
         let mut overlay = self.runtime.lock(&self.overlay);
@@ -106,7 +106,7 @@ impl<K: Key, O: Handle + Described, R: Runtime> MutationCache<K, O, R> {
         }
     }
 
-    /// Returns what is remembered of a key, if its time is not over.
+    /// Returns the remembered write to a key, if it has not expired.
     fn look<'a>(
         &self,
         overlay: &'a mut Overlay<K, O>,
@@ -122,8 +122,8 @@ impl<K: Key, O: Handle + Described, R: Runtime> MutationCache<K, O, R> {
         }
     }
 
-    /// Returns the newer of an object of the store and what was written under its key; forgets
-    /// what is not newer.
+    /// Returns the newer one of the store's object and the write to its key; forgets the write if
+    /// it is not newer.
     fn newer(
         &self,
         overlay: &mut Overlay<K, O>,
@@ -152,17 +152,17 @@ impl<K: Key, O: Handle + Described, R: Runtime> MutationCache<K, O, R> {
     }
 
     /// Returns the objects under a value of an index of the store, each in its newest state
-    /// (`cache:MC-4`). One that has moved to another value is still returned under the old one
-    /// while the store has it there.
+    /// (`cache:MC-4`). An object that has moved to another value is still returned under the old
+    /// one while the store has it there.
     ///
     /// # Errors
-    /// The store has no such index, or its function fails on an object that was written; or the
-    /// version of an object in the store is no number.
+    /// The store has no such index, or its function fails on a written object, or the version of an
+    /// object in the store is not a number.
     pub fn by_index(&self, name: &str, value: &str) -> Result<Vec<O>, ReadError>
     where
         K: Ord,
     {
-        // All that is dropped if something fails is made before the lock is taken.
+        // Everything that an error drops is declared before the lock is taken.
         let (mut left, mut found, mut keys) = (Left::new(), Vec::new(), Vec::new());
         let mut overlay = self.runtime.lock(&self.overlay);
         keys.extend(self.backing.index_keys(name, value)?);
@@ -180,7 +180,7 @@ impl<K: Key, O: Handle + Described, R: Runtime> MutationCache<K, O, R> {
         Ok(found)
     }
 
-    /// Finds what was written under a value and is not among these keys, which are sorted.
+    /// Adds the writes under a value whose keys are not in `keys`, which is sorted.
     fn add_written(
         &self,
         overlay: &mut Overlay<K, O>,
@@ -229,11 +229,11 @@ impl<K: Key, O: Handle + Described, R: Runtime> MutationCache<K, O, R> {
         Ok(values.contains(value))
     }
 
-    /// Remembers an object that this client wrote, unless something newer or its deletion is
-    /// known (`cache:MC-5`).
+    /// Remembers an object that this client wrote, unless a newer state or its deletion is known
+    /// (`cache:MC-5`).
     ///
     /// # Errors
-    /// The object has no key, or its version is no number.
+    /// The object has no key, or its version is not a number.
     pub fn mutation(&self, object: O) -> Result<(), WriteError> {
         let key = self.key(&object)?;
         let (version, uid) = (number(&object)?, uid(&object));
@@ -252,10 +252,10 @@ impl<K: Key, O: Handle + Described, R: Runtime> MutationCache<K, O, R> {
         Ok(())
     }
 
-    /// Learns what the store has learned: forgets what is not newer (`cache:MC-6`).
+    /// Call this when the store has a new state: forgets writes that are not newer (`cache:MC-6`).
     ///
     /// # Errors
-    /// The object has no key, or its version is no number.
+    /// The object has no key, or its version is not a number.
     pub fn on_add_or_update(&self, object: &O) -> Result<(), WriteError> {
         let (key, version) = (self.key(object)?, number(object)?);
         let mut left = Left::new();
@@ -267,18 +267,17 @@ impl<K: Key, O: Handle + Described, R: Runtime> MutationCache<K, O, R> {
         Ok(())
     }
 
-    /// Learns that the store has seen an object deleted: forgets it and what is older, and keeps
-    /// it from coming back by a late [`mutation`](Self::mutation) (`cache:MC-7`).
+    /// Call this when the store has seen an object deleted. Forgets older writes to it, and keeps a
+    /// late [`mutation`](Self::mutation) from bringing it back (`cache:MC-7`).
     ///
     /// # Errors
-    /// The object has no key, or its version is no number.
+    /// The object has no key, or its version is not a number.
     pub fn on_delete(&self, object: &O) -> Result<(), WriteError> {
         self.deleted(self.key(object)?, object)
     }
 
-    /// As [`on_delete`](Self::on_delete), for a deletion that may have been missed. If nothing is
-    /// known of the object but its key, what was written is forgotten and no mark is left: the store
-    /// has the word.
+    /// As [`on_delete`](Self::on_delete), for a deletion that may have been missed. If only the key
+    /// of the object is known, the write is forgotten without a mark, so the store alone decides.
     ///
     /// # Errors
     /// As [`on_delete`](Self::on_delete).
@@ -302,7 +301,7 @@ impl<K: Key, O: Handle + Described, R: Runtime> MutationCache<K, O, R> {
         let mut overlay = self.runtime.lock(&self.overlay);
         let known = self.look(&mut overlay, &key, &mut left);
         if known.is_some_and(|known| known.version > version && known.uid != uid) {
-            return Ok(()); // another object of that name was written since
+            return Ok(()); // a different object of that name was written since
         }
         let deleted = Written { object: None, version, uid };
         left.entries.push(overlay.put(key, deleted, self.runtime.now(), self.options.time));
@@ -315,7 +314,7 @@ impl<K: Key, O: Handle + Described, R: Runtime> MutationCache<K, O, R> {
     }
 }
 
-/// Returns the resource version of an object as a number; none is zero (`cache:MC-2`).
+/// Returns the resource version of an object as a number; a missing one is zero (`cache:MC-2`).
 fn number<O: Described>(object: &O) -> Result<u64, NotANumber> {
     match object.metadata().map_or("", |metadata| metadata.resource_version) {
         "" => Ok(0),

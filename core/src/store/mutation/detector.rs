@@ -1,7 +1,7 @@
-//! Finds who changes objects that everybody shares (client-go `mutation_detector.go`).
+//! Detects changes of shared objects (client-go `mutation_detector.go`).
 //!
-//! An `Arc` gives shared access only, so a plain type cannot be changed through it and this is of
-//! no use (`cache:MD-4`). It is for objects with interior mutability: cells, locks, atomics.
+//! An `Arc` gives only shared access, so a plain type cannot be changed through it and needs no
+//! detector (`cache:MD-4`). This is for objects with interior mutability: cells, locks, atomics.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::cancel::CancelToken;
 use crate::polling::until;
 use crate::runtime::{Instant, Runtime, System};
 
-/// How long objects are watched at least; they are for twice as long at most.
+/// The least time for which objects are watched; the longest is twice as long.
 const ROTATION: Duration = Duration::from_secs(120);
 /// How often [`MutationDetector::run`] compares.
 const PERIOD: Duration = Duration::from_secs(1);
@@ -19,24 +19,24 @@ const PERIOD: Duration = Duration::from_secs(1);
 /// An object that was changed.
 #[derive(Clone, Debug)]
 pub struct Mutated<T> {
-    /// The object as it is.
+    /// The object in its present state.
     pub object: Arc<T>,
-    /// A copy of what it was when it was handed out.
+    /// A copy from when it was handed out.
     pub was: T,
 }
 
-/// Keeps objects together with copies of them, and compares.
+/// Keeps objects together with copies, and compares them.
 pub struct MutationDetector<T: Send + Sync + 'static, R: Runtime = System> {
     runtime: R,
-    /// What was added since the last comparison. Held for moments: a comparison must not keep
-    /// anybody from handing out objects (`cache:MD-2`).
+    /// The objects added since the last comparison. Its lock is held only briefly, because a
+    /// comparison must not delay callers that hand out objects (`cache:MD-2`).
     added: R::Mutex<Vec<Mutated<T>>>,
     watched: R::Mutex<Watched<T>>,
 }
 
 struct Watched<T> {
     current: Vec<Mutated<T>>,
-    /// What was current before the last rotation.
+    /// The objects that were in `current` before the last rotation.
     retained: Vec<Mutated<T>>,
     rotated: Instant,
 }
@@ -58,7 +58,7 @@ impl<T: Clone + PartialEq + Send + Sync + 'static, R: Runtime> MutationDetector<
         self.runtime.lock(&self.added).push(watched);
     }
 
-    /// Compares every object that is watched with what it was; returns those that differ.
+    /// Compares every watched object with its copy; returns those that differ.
     pub fn compare(&self) -> Vec<Mutated<T>> {
         let mut watched = self.runtime.lock(&self.watched);
         let added = std::mem::take(&mut *self.runtime.lock(&self.added));
@@ -74,15 +74,15 @@ impl<T: Clone + PartialEq + Send + Sync + 'static, R: Runtime> MutationDetector<
             Vec::new()
         };
         drop(watched);
-        drop(dropped); // outside the lock: objects may run foreign code when they go
+        drop(dropped); // outside the lock: dropping objects may run foreign code
         mutated
     }
 
     /// Compares every second, until the token ends.
     ///
     /// # Panics
-    /// If an object was changed and nobody is there to be told (`on_mutation` is `None`): a
-    /// program whose caches are corrupt had better stop (`cache:MD-1`).
+    /// If an object was changed and `on_mutation` is `None`: a program whose caches are corrupt
+    /// should stop (`cache:MD-1`).
     pub fn run(&self, token: &CancelToken<R>, on_mutation: Option<&dyn Fn(Vec<Mutated<T>>)>)
     where
         T: fmt::Debug,

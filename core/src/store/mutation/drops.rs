@@ -1,4 +1,4 @@
-//! Keys and objects that ask the overlay as they are dropped, from another thread.
+//! Keys and objects that call the overlay from another thread when they are dropped.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,8 +18,8 @@ impl Described for Object {
     }
 }
 
-/// Makes an overlay of two objects, makes calls, and tells that whatever was dropped was dropped
-/// without its lock.
+/// Makes an overlay of two objects, makes calls, and checks that everything was dropped without its
+/// lock.
 fn nothing_is_dropped_under_the_lock(
     calls: impl Fn(
         &Manual,
@@ -46,9 +46,9 @@ fn nothing_is_dropped_under_the_lock(
 fn a_write_drops_nothing_under_the_lock() {
     nothing_is_dropped_under_the_lock(|_, _, cache, new| {
         cache.mutation(new(1, "6")).unwrap();
-        cache.mutation(new(1, "3")).unwrap(); // is older
+        cache.mutation(new(1, "3")).unwrap(); // it is older
         cache.mutation(new(2, "1")).unwrap();
-        cache.mutation(new(3, "1")).unwrap(); // is one too many
+        cache.mutation(new(3, "1")).unwrap(); // it exceeds the capacity
         assert!(cache.mutation(new(3, "no number")).is_err());
     });
 }
@@ -59,7 +59,7 @@ fn what_the_store_has_learned_drops_nothing_under_the_lock() {
         cache.mutation(new(2, "1")).unwrap();
         cache.on_add_or_update(&new(1, "5")).unwrap();
         cache.on_delete(&new(2, "2")).unwrap();
-        cache.mutation(new(2, "1")).unwrap(); // comes late
+        cache.mutation(new(2, "1")).unwrap(); // it is late
         clock.advance(Duration::from_secs(6));
         cache.on_add_or_update(&new(2, "1")).unwrap();
     });

@@ -6,8 +6,8 @@ use std::fmt;
 use crate::store::KeyError;
 use crate::store::indexed::IndexError;
 
-/// A resource version is no number, so it cannot be told what is newer. Servers whose versions are
-/// no numbers cannot be used with a [`MutationCache`](super::MutationCache).
+/// A resource version is not a number, so versions cannot be compared. A
+/// [`MutationCache`](super::MutationCache) needs a server with numeric versions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NotANumber(pub String);
 
@@ -25,7 +25,7 @@ impl Error for NotANumber {}
 pub enum ReadError {
     /// The index cannot answer.
     Index(IndexError),
-    /// It cannot be told what is newer.
+    /// Versions cannot be compared.
     Version(NotANumber),
 }
 
@@ -59,13 +59,13 @@ impl From<NotANumber> for ReadError {
     }
 }
 
-/// Why an overlay did not take in an object.
+/// Why an overlay did not accept an object.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum WriteError {
     /// It has no key.
     Key(KeyError),
-    /// It cannot be told what is newer.
+    /// Versions cannot be compared.
     Version(NotANumber),
 }
 

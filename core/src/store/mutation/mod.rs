@@ -1,4 +1,4 @@
-//! What a client knows before its store does, and what it must not do to the store's objects.
+//! Reads of one's own writes before the store has them, and detection of changes to its objects.
 
 mod cache;
 mod detector;

@@ -37,7 +37,7 @@ fn on_node(version: &'static str, node: &'static str) -> Object {
     Arc::new(Pod { name: "web", version, uid: "1", node })
 }
 
-/// An object of the same name, created after the other was deleted.
+/// An object with the same name, created after the other was deleted.
 fn another(version: &'static str) -> Object {
     Arc::new(Pod { name: "web", version, uid: "2", node: "n1" })
 }
@@ -46,7 +46,7 @@ fn key_of(object: &Object) -> Result<&'static str, Cause> {
     if object.name.is_empty() { Err(Arc::new(NoMetadata)) } else { Ok(object.name) }
 }
 
-/// A store, an overlay over it, and their clock.
+/// A store, an overlay on it, and their clock.
 struct Setup {
     clock: Manual,
     store: Arc<IndexedStore<&'static str, Object, Manual>>,
@@ -310,7 +310,7 @@ fn after_a_rotation_an_object_is_watched_until_the_next() {
 fn after_a_pause_an_object_is_watched_as_long_as_without_one() {
     let clock = Manual::new();
     let detector = MutationDetector::new(&clock);
-    clock.advance(Duration::from_secs(600)); // nobody looked
+    clock.advance(Duration::from_secs(600)); // no one has looked in between
     let object = counter();
     detector.add(&object);
     for _ in 0..3 {

@@ -1,4 +1,4 @@
-//! What is tried: a part, what it promises, and the ways to break it.
+//! A component under trial: its machine, its promises, and the ways to break it.
 
 use std::fmt::Debug;
 
@@ -35,7 +35,7 @@ pub trait Component: Sized + Send + Sync + 'static {
 
     /// Its name in reports and patterns.
     const NAME: &'static str;
-    /// What it is, in one line.
+    /// A description of the component, in one line.
     const SAYS: &'static str;
 
     /// Makes the machine that ships.
@@ -57,7 +57,7 @@ pub trait Component: Sized + Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Tells whether an engine is asked to convict the mutants: not one that hardly can.
+    /// Tells whether an engine is asked to convict the mutants: false for one that hardly can.
     fn shows_mutants(_engine: Engine) -> bool {
         true
     }
@@ -67,7 +67,7 @@ pub trait Component: Sized + Send + Sync + 'static {
         true
     }
 
-    /// Draws what its simulations come to, for the report.
+    /// Draws pictures of the results of its simulations, for the report.
     fn pictures() -> Vec<Picture> {
         Vec::new()
     }

@@ -58,7 +58,7 @@ pub use at_most;
 pub struct Forgetful<M: Machine> {
     /// The rules that ship.
     pub machine: M,
-    /// What the shell forgets.
+    /// The effect that the shell forgets to pass on.
     pub forgets: Passed,
 }
 

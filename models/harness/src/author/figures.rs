@@ -1,4 +1,4 @@
-//! What should be told of a queue, and whether it was.
+//! The metrics that a queue should report, and a check that it reports them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,20 +8,20 @@ use super::ledger::Ledger;
 use super::told::Told;
 use crate::outcome::Violation;
 
-/// What has been told, or should have been: the counts so far, and the times of the last step.
+/// The metrics reported so far, or the ones expected: the counts, and the times of the last step.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Figures {
-    /// How many wait, by priority if there is one; nothing where none does.
+    /// How many items wait, by priority if there is one; empty if none wait.
     pub depth: BTreeMap<Option<i32>, i64>,
     /// How many were added.
     pub added: u64,
     /// How many were given a delay.
     pub retried: u64,
-    /// How long what was handed out had waited.
+    /// How long each item that was handed out had waited.
     pub latency: Vec<Duration>,
-    /// How long what ended was in processing.
+    /// How long each item that ended was in processing.
     pub work: Vec<Duration>,
-    /// How long what is in processing has been there, summed up and at most.
+    /// How long the items in processing have been there: the sum, and the longest.
     pub unfinished: Option<(Duration, Duration)>,
 }
 
@@ -106,7 +106,7 @@ pub fn latency(figures: &Figures) -> Vec<Duration> {
     figures.latency.clone()
 }
 
-/// How long what ends was in processing, and what has not ended.
+/// The processing times of items that ended, and of items that have not ended.
 pub fn work(figures: &Figures) -> (Vec<Duration>, Option<(Duration, Duration)>) {
     (figures.work.clone(), figures.unfinished)
 }

@@ -1,8 +1,8 @@
-//! What happened in one execution, in order.
+//! The events of one execution, in order.
 //!
-//! Every event is recorded inside the critical section that it describes (see `recorder`): events
-//! recorded around a call are glued to the neighbouring step, the time between two of them
-//! shrinks to nothing, and a checker that looks for overlap is blind.
+//! Every event is recorded inside the critical section that it describes (see `recorder`). Events
+//! recorded around a call would stick to the neighbouring step, and the time between two of them
+//! would shrink to nothing. A checker that looks for overlapping calls would then see none.
 
 use seatrial_core::machine::{Step, Wakes};
 use seatrial_core::runtime::Instant;
@@ -14,28 +14,28 @@ use super::told::Told;
 /// One thing that happened.
 #[derive(Clone, Debug)]
 pub struct Event<Op, Ret> {
-    /// Which thread did it; 0 is the main thread.
+    /// The thread that did it; 0 is the main thread.
     pub thread: u8,
-    /// When, by the clock of the runtime.
+    /// The time, by the clock of the runtime.
     pub at: Instant,
-    /// On which of the scenario's machines, in the order of their making.
+    /// The number of the scenario's machine, in the order in which the machines were made.
     pub object: u8,
-    /// What it was.
+    /// The kind of event.
     pub what: What<Op, Ret>,
-    /// What it told a metrics library; `None` if nobody listens.
+    /// The metrics that the machine reported in this event; `None` if it is not measured.
     pub told: Option<Vec<Told>>,
 }
 
-/// What happened.
+/// The kinds of events.
 #[derive(Clone, Debug)]
 pub enum What<Op, Ret> {
     /// A call on the machine ran one step.
     Step {
         /// The call, as it was before the step.
         op: Op,
-        /// What the step decided.
+        /// The outcome of the step.
         outcome: Step<Ret>,
-        /// Whom it woke.
+        /// The channels that it woke.
         wakes: Wakes,
     },
     /// A waiting call was given up.
@@ -45,13 +45,13 @@ pub enum What<Op, Ret> {
     },
     /// The scenario says something about itself.
     Note {
-        /// What it says.
+        /// The text of the note.
         label: &'static str,
-        /// About whom or how much.
+        /// The item or the amount that the note is about.
         value: u64,
     },
-    /// Nobody can move, except the thread that says so: a thread that sleeps now sleeps for ever unless
-    /// something new happens.
+    /// No thread can move except the one that records this. A thread that sleeps now sleeps for
+    /// ever unless something new happens.
     Quiet,
 }
 
@@ -64,7 +64,7 @@ impl<Op, Ret> Event<Op, Ret> {
         }
     }
 
-    /// Makes another step of the same moment: one of several that this one stands for.
+    /// Makes another step of the same moment: one of several steps that this one contains.
     pub fn instead(&self, op: Op, outcome: Step<Ret>) -> Self {
         let Self { thread, at, object, .. } = *self;
         let what = What::Step { op, outcome, wakes: Wakes::default() };

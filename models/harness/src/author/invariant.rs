@@ -1,17 +1,17 @@
-//! What must hold, stated over histories.
+//! Invariants: conditions on histories.
 
 use std::panic::Location;
 
 use super::component::{Component, HistoryOf};
 use crate::outcome::{Expect, InvariantInfo, Violation};
 
-/// Which executions an invariant judges.
+/// The executions that an invariant judges.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// Every execution, also one that was cut short: it can only be broken by what has happened.
+    /// Every execution, also one that was cut short. Only an event that has happened can break it.
     Always,
-    /// Executions that came to an end by themselves, be it a deadlock: it can be broken by what
-    /// has not happened.
+    /// Executions that ended by themselves, deadlocks included. An event that has not happened can
+    /// break it.
     Eventually,
 }
 
@@ -23,11 +23,11 @@ pub struct Invariant<C: Component> {
     pub says: &'static str,
     /// The rules that it states.
     pub rules: &'static [&'static str],
-    /// Which executions it judges.
+    /// The executions that it judges.
     pub kind: Kind,
-    /// What is expected of it.
+    /// The expected verdict.
     pub expect: Expect,
-    /// Where it is stated.
+    /// The place in the source where it is stated.
     pub stated: &'static Location<'static>,
     /// Checks one history.
     pub check: fn(&HistoryOf<C>) -> Result<(), Violation>,
@@ -46,7 +46,7 @@ impl<C: Component> Invariant<C> {
         Self { name, says, rules, kind, expect, stated: Location::caller(), check }
     }
 
-    /// States what every execution must come to.
+    /// States a condition that every execution must fulfil by its end.
     #[track_caller]
     pub const fn eventually(
         name: &'static str,
@@ -72,8 +72,8 @@ impl<C: Component> std::fmt::Debug for Invariant<C> {
     }
 }
 
-/// Calls return what the sequential object says. The one promise that made-up calls are held
-/// against.
+/// Calls return the same as the sequential object. Made-up calls are checked against this invariant
+/// alone.
 pub const AGREES: &str = "agrees_with_the_sequential_object";
 /// Some execution reaches the case that the scenario is named for. Judged for every component.
 pub const REACHES_ITS_CASE: &str = "reaches_its_case";

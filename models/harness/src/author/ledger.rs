@@ -8,11 +8,11 @@ use super::history::What;
 use crate::engine::End;
 use crate::outcome::Violation;
 
-/// What is checked of an event, with what is known before it.
+/// A check of one event against the ledger of all events before it.
 type Check<'a, C, L> = &'a dyn Fn(&L, &EventOf<C>) -> Result<(), String>;
 
-/// Follows a history and checks every event. It is compiled once for each ledger, of which there are
-/// few, and not for each check, of which there are hundreds.
+/// Follows a history and checks every event. It is compiled once for each ledger type (there are
+/// few) and not once for each check (there are hundreds).
 fn walk<C: Component, L: Ledger<C>>(
     history: &HistoryOf<C>,
     check: Check<'_, C, L>,
@@ -28,7 +28,7 @@ fn walk<C: Component, L: Ledger<C>>(
     Ok(())
 }
 
-/// What is known before an event, by having followed all that came before it.
+/// A summary of all events before the present one.
 pub trait Ledger<C: Component>: Default {
     /// Takes in an event.
     fn apply(&mut self, event: &EventOf<C>);
@@ -37,7 +37,7 @@ pub trait Ledger<C: Component>: Default {
     /// changes nothing.
     fn reach(&mut self, _: &EventOf<C>) {}
 
-    /// Reads an event as those that it stands for, as a batch stands for single calls.
+    /// Reads an event as the single events that it contains, as a batch contains single calls.
     fn parts(event: &EventOf<C>) -> Cow<'_, [EventOf<C>]> {
         Cow::Borrowed(slice::from_ref(event))
     }
@@ -69,7 +69,7 @@ pub trait Ledger<C: Component>: Default {
         Ok(())
     }
 
-    /// Checks every moment at which nobody can move: recorded ones, and a deadlock at the end.
+    /// Checks every moment at which no thread can move: recorded ones, and a deadlock at the end.
     fn when_quiet(
         history: &HistoryOf<C>,
         check: impl Fn(&Self) -> Result<(), String>,

@@ -1,5 +1,5 @@
-//! What one writes to have something checked: a component, its scenarios, what must hold, and the bugs
-//! that must be found out; and what is recorded of an execution.
+//! The parts that an author writes for a check (a component, its scenarios, its invariants and its
+//! mutants), and the record of an execution.
 
 mod component;
 mod edited;

@@ -2,15 +2,15 @@
 
 use super::component::{Component, MachineOf};
 
-/// What becomes of a mutant.
+/// The fate that is expected of a mutant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MutantKind {
-    /// A mistake that somebody made or could make; it must be convicted.
+    /// A mistake that somebody made or could make. It must be convicted.
     Seeded,
-    /// A defect that is still in the reference, built faithfully; it must be convicted, beside our
-    /// rule that holds.
+    /// A defect that the reference still has, rebuilt faithfully. It must be convicted, while our
+    /// own rule holds.
     Exhibit,
-    /// It differs in no observable way, for this reason; it must not be convicted.
+    /// It differs in no observable way, for this reason. It must not be convicted.
     Equivalent(&'static str),
 }
 
@@ -18,11 +18,11 @@ pub enum MutantKind {
 pub struct Mutant<C: Component> {
     /// Its name: the mistake, in snake case.
     pub name: &'static str,
-    /// Where the mistake comes from.
+    /// The source of the mistake.
     pub origin: &'static str,
     /// The invariants that it breaks, by name.
     pub breaks: &'static [&'static str],
-    /// What is expected of it.
+    /// The expected fate.
     pub kind: MutantKind,
     /// Makes the broken machine.
     pub make: fn() -> MachineOf<C>,

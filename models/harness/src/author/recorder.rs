@@ -54,7 +54,8 @@ pub(crate) struct Recorded<Op, Ret> {
     pub(crate) thread: Box<dyn Fn() -> u8 + Send>,
 }
 
-/// What one thread does with a machine, step by step, to be held against what it tells.
+/// Records each step that one thread takes on a machine, and compares the steps with the metrics
+/// that the machine reports.
 #[derive(Debug)]
 pub struct Alone<C: Component>(Log<OpOf<C>, RetOf<C>>);
 

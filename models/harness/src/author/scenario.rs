@@ -11,20 +11,20 @@ use crate::engine::Kind;
 /// It must be deterministic but for the schedule and the choices of the runtime: no clock, thread,
 /// lock or random number of its own.
 pub trait Scenario<C: Component>: Send + Sync + 'static {
-    /// Its name: what happens, in snake case.
+    /// Its name: a summary in snake case.
     const NAME: &'static str;
-    /// What happens, in a sentence.
+    /// A description of the scenario, in one sentence.
     const SAYS: &'static str;
 
     /// Runs it once.
     fn run<R: Runtime>(&self, world: &World<R, C>);
 
-    /// Tells whether this execution reached the case that the scenario is named for. One execution
-    /// at least must, else the scenario proves nothing.
+    /// Tells whether this execution reached the case that the scenario is named for. At least one
+    /// execution must reach it, or the scenario proves nothing.
     fn reaches(history: &HistoryOf<C>) -> bool;
 
-    /// How many deadlines may pass in the middle of other work, wherever one is armed, where the
-    /// engine decides on the time; all others pass when nobody can move.
+    /// How many armed deadlines may pass in the middle of other work, on an engine that controls
+    /// the time. All others pass when no thread can move.
     const FREE_DEADLINES: u32 = 0;
 
     /// Says why an engine cannot hold the scenario, if it cannot.
@@ -44,11 +44,11 @@ pub fn sleeps(engine: crate::engine::Engine) -> Option<&'static str> {
 pub trait DynScenario<C: Component>: Send + Sync {
     /// Its name.
     fn name(&self) -> &'static str;
-    /// What happens.
+    /// A description of the scenario, in one sentence.
     fn says(&self) -> &'static str;
     /// Whether an execution reached its case.
     fn reaches(&self, history: &HistoryOf<C>) -> bool;
-    /// Why an engine cannot hold it.
+    /// Says why an engine cannot run it, if it cannot.
     fn cannot_run_on(&self, engine: crate::engine::Engine) -> Option<&'static str>;
     /// Whether condition variables wake the longest waiter, where the engine can choose.
     fn wakes_in_order(&self) -> bool {

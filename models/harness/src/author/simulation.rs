@@ -1,9 +1,10 @@
 //! Whole runs of a simulated system: trials without threads, by an engine of their own.
 //!
-//! A scenario is a program that every engine schedules; a simulation has its own time, its own
-//! faults and its own happenings, and its engine only says how many runs there are. What must hold
-//! in it, or must not, belongs to it: a simulation may show what a rule cannot exclude. A model of
-//! states is one, too: it has no threads either, and its one run is the search of all its states.
+//! Every engine schedules a scenario, which is a program of threads. A simulation has its own time,
+//! its own faults and its own events, and its engine only says how many runs there are. It brings
+//! its own invariants and says which of them must be violated: a simulation may show what a rule
+//! cannot exclude. A model of states is a simulation, too: it has no threads either, and its one
+//! run is the search of all its states.
 
 use super::component::{Component, MachineOf};
 use crate::engine::Kind;
@@ -14,15 +15,15 @@ pub trait Simulation<C: Component>: Send + Sync {
     /// Its name.
     fn name(&self) -> &'static str;
 
-    /// What is simulated, in a sentence.
+    /// A description of the simulated system, in one sentence.
     fn says(&self) -> &'static str;
 
-    /// Returns which engines run it.
+    /// Returns the kind of program, which decides on the engines that run it.
     fn kind(&self) -> Kind {
         Kind::Simulation
     }
 
-    /// Lists what is judged, and what is expected of it.
+    /// Lists the invariants, and the verdict that is expected of each.
     fn invariants(&self) -> Vec<InvariantInfo>;
 
     /// Runs it, with machines that `make` makes.

@@ -1,7 +1,7 @@
-//! What a machine under trial tells a metrics library, step by step.
+//! The metrics that a machine under trial reports, step by step.
 //!
 //! The library is called under the machine's lock, on the thread that runs the step, and no engine
-//! takes a turn away there. So what was told since a step began was told by that step.
+//! switches threads there. So all that was reported since a step began was reported by that step.
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -30,15 +30,15 @@ pub enum Told {
     Unfinished(Duration, Duration),
 }
 
-/// Told when a listener is made: a change that is none.
+/// Reported when a listener is made: a change of zero.
 pub const SOMEBODY_LISTENS: Told = Told::Depth(None, 0);
 
-/// Remembers a figure until somebody takes it.
+/// Remembers a figure until it is taken.
 pub fn tell(figure: Told) {
     TOLD.with_borrow_mut(|told| told.push(figure));
 }
 
-/// Takes what was told on this thread since somebody took it last.
+/// Takes the figures that this thread has reported since they were last taken.
 pub fn take_told() -> Vec<Told> {
     TOLD.take()
 }
@@ -48,7 +48,7 @@ pub fn is_measured() -> bool {
     take_told().contains(&SOMEBODY_LISTENS)
 }
 
-/// A step, and what it told.
+/// A step, and the metrics that it reported.
 #[derive(Debug)]
 pub struct Telling<'a, M: Machine> {
     /// The call, as it was before the step.
@@ -57,26 +57,26 @@ pub struct Telling<'a, M: Machine> {
     pub outcome: &'a Step<M::Ret>,
     /// The machine as the step left it.
     pub machine: &'a M,
-    /// When.
+    /// The time of the step.
     pub at: Instant,
-    /// What it told.
+    /// The metrics that the step reported.
     pub told: &'a mut Vec<Told>,
-    /// What the one who edits wants to know at a later step.
+    /// Values that an edit keeps for a later step.
     pub notes: &'a mut Notes,
 }
 
-/// What is kept between two steps.
+/// Values that are kept between two steps.
 #[derive(Debug, Default)]
 pub struct Notes {
     /// Moments, by item.
     pub moments: std::collections::BTreeMap<u8, Instant>,
     /// A number.
     pub count: usize,
-    /// What is told later.
+    /// Metrics to report later.
     pub late: Vec<Told>,
 }
 
-/// A measured machine that tells something else than what happened: a mutant of the figures.
+/// A measured machine that reports wrong metrics: a mutant of the metrics.
 #[derive(Debug)]
 pub struct Mistold<M: Machine> {
     machine: M,
@@ -85,7 +85,7 @@ pub struct Mistold<M: Machine> {
 }
 
 impl<M: Machine> Mistold<M> {
-    /// Puts an edit between a machine and what it tells.
+    /// Puts an edit between a machine and the metrics that it reports.
     pub fn new(machine: M, edit: fn(&mut Telling<'_, M>)) -> Self {
         Self { machine, edit, notes: Notes::default() }
     }

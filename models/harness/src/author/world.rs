@@ -75,8 +75,8 @@ impl<R: Runtime, C: Component> World<R, C> {
         }))
     }
 
-    /// Says something that invariants can read. To describe a critical section of your own, call
-    /// it inside that section.
+    /// Records a note that invariants can read. To describe a critical section of your own, call it
+    /// inside that section.
     pub fn note(&self, label: &'static str, value: u64) {
         self.record(What::Note { label, value });
     }
@@ -122,10 +122,10 @@ impl<R: Runtime, C: Component> World<R, C> {
         self.runtime.block_on(once)
     }
 
-    /// Sleeps until nobody else can move, and records that moment.
+    /// Sleeps until no other thread can move, and records that moment.
     ///
-    /// It catches a lost wake-up before a shutdown that wakes everybody hides it. On real threads
-    /// there is no such proof: there it sleeps a little and records nothing.
+    /// It catches a lost wake-up before a shutdown that wakes everybody hides it. Real threads
+    /// cannot prove that no thread can move: on them it sleeps a little and records nothing.
     pub fn quiesce(&self) {
         const LONGER_THAN_ANY_DEADLINE: Duration = Duration::from_secs(3_600);
         const A_LITTLE: Duration = Duration::from_millis(2);

@@ -12,7 +12,7 @@ use crate::interrupt;
 use crate::report::{Colour, Summary};
 use crate::runner::{Alone, Apart, Shared, Worth, alone as judged};
 
-/// How many mutants are shown of those that an invariant shares with others.
+/// The most mutants shown of those that an invariant shares with others.
 const SHOWN: usize = 3;
 
 pub(super) fn alone(
@@ -45,7 +45,7 @@ pub(super) fn alone(
     Ok(code)
 }
 
-/// Says what each invariant convicts that no other does, and what is said of the rest.
+/// Lists the convictions of each invariant that no other one makes, and the judgement on the rest.
 fn text(all: &[Alone], colour: Colour) -> String {
     let mut text = String::new();
     for group in all.chunk_by(|a, b| a.component == b.component) {

@@ -20,7 +20,7 @@ use crate::trial::Budget;
                   went another way."
 )]
 pub(super) struct Arguments {
-    /// What to do; without a command everything is run.
+    /// The command; without one, everything is run.
     #[command(subcommand)]
     pub(super) command: Option<Command>,
     /// When to colour the output.
@@ -75,8 +75,9 @@ impl Default for Command {
 
 #[derive(Debug, Args)]
 pub(super) struct DoctorArguments {
-    /// Says of this test, which simulates a controller on kube, what the controller depends on that
-    /// its plan does not say: the first event in which two runs differ, and who asked for chance.
+    /// Runs this test, which simulates a controller on kube, and says on which inputs outside its
+    /// plan the controller depends: the first event in which two runs differ, and which code asked
+    /// for chance.
     #[arg(long, value_name = "TEST")]
     pub(super) controller: Option<String>,
     /// What `cargo test` needs to find that test, such as `-- --package my-operator`.
@@ -116,12 +117,12 @@ pub(super) struct CompletionsArguments {
 
 #[derive(Debug, Args)]
 pub(super) struct ManArguments {
-    /// Where to write a page per command, made if it is not there; without it the first page is
-    /// printed.
+    /// The folder for one page per command; it is made if it does not exist. Without it the first
+    /// page is printed.
     pub(super) folder: Option<PathBuf>,
 }
 
-/// Reads an engine; what there is shows in the help and in completions.
+/// Reads an engine; the help and the completions list the engines.
 fn engines() -> impl TypedValueParser<Value = Engine> {
     PossibleValuesParser::new(Engine::ALL.iter().map(|engine| engine.name()))
         .try_map(|name| name.parse::<Engine>())
@@ -137,7 +138,7 @@ fn formats(what: &str) -> String {
     )
 }
 
-/// What `run` and `mutants` share.
+/// The options that `run` and `mutants` share.
 #[derive(Debug, Default, Args)]
 pub(super) struct Effort {
     /// Only this engine; may be given more than once.
@@ -147,10 +148,10 @@ pub(super) struct Effort {
     /// threads take a fifth.
     #[arg(long, value_name = "BUDGET")]
     pub(super) budget: Option<Budget>,
-    /// Where randomness starts.
+    /// The seed of the random numbers.
     #[arg(long, default_value_t = 0)]
     pub(super) seed: u64,
-    /// How many cases at a time; as many as there are processors by default.
+    /// How many cases run at a time; by default as many as there are processors.
     #[arg(long, value_name = "N")]
     pub(super) jobs: Option<std::num::NonZeroUsize>,
     /// Only this shard: slice:1/4 deals the cases out in turn, hash:1/4 by their names. By default
@@ -166,7 +167,7 @@ pub(super) struct Effort {
     pub(super) as_found: bool,
 }
 
-/// Where reports go.
+/// The options for reports.
 #[derive(Debug, Default, Args)]
 pub(super) struct Reports {
     #[arg(
@@ -175,12 +176,12 @@ pub(super) struct Reports {
         help = formats("Writes a report, e.g. `json=report.json` or `html=report.html`")
     )]
     pub(super) reports: Vec<ReportTo>,
-    /// What is printed.
+    /// The format of the standard output.
     #[arg(long, value_enum, default_value_t = Printed::Text)]
     pub(super) format: Printed,
 }
 
-/// Where witnesses go.
+/// The options for witnesses.
 #[derive(Debug, Default, Args)]
 pub(super) struct Witnesses {
     /// Writes the smallest way back to every violation that was expected and found, each into a
@@ -203,7 +204,7 @@ impl Verbosity {
     }
 }
 
-/// What is printed on standard output.
+/// The formats of the standard output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub enum Printed {
     /// For a person.
@@ -235,8 +236,8 @@ pub(super) struct RunArguments {
 pub(super) struct MutantsArguments {
     /// Only what has this in its `component/mutant`.
     pub(super) patterns: Vec<String>,
-    /// Measures how many executions a conviction takes: the median over N seeds, beside loom
-    /// and a random walk as they come.
+    /// Measures how many executions a conviction takes: the median over N seeds, next to the same
+    /// for plain loom and for a plain random walk.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(super) seeds: u32,
     /// Shows instead what each invariant convicts that no other invariant of its component does: a
@@ -273,7 +274,7 @@ pub(super) struct MergeArguments {
     /// The reports, as JSON; their order does not matter, nor does giving one twice.
     #[arg(required = true, value_name = "REPORT.json")]
     pub(super) inputs: Vec<PathBuf>,
-    /// Where the one report goes, as JSON.
+    /// The file of the merged report, as JSON.
     #[arg(short, long, value_name = "OUT.json")]
     pub(super) out: PathBuf,
     #[command(flatten)]

@@ -8,7 +8,7 @@ use super::output::print;
 use super::{Failure, Outcome};
 use crate::report::Summary;
 
-/// What a simulation asks the environment for; `seatrial_sim::kube` reads it.
+/// The environment variable that asks a simulation for a diagnosis; `seatrial_sim::kube` reads it.
 const DOCTOR: &str = "SEATRIAL_DOCTOR";
 /// How its answer begins.
 const ANSWER: &str = "two runs ";
@@ -20,7 +20,7 @@ pub(super) fn diagnose(test: &str, arguments: &DoctorArguments) -> Outcome {
     Ok(code)
 }
 
-/// Runs the test, and returns its exit code and what it said.
+/// Runs the test, and returns its exit code and its output.
 fn ask(cargo: &OsStr, test: &str, more: &[String]) -> Result<(u8, String), Failure> {
     let mut command = Command::new(cargo);
     command.arg("test").args(more).arg(test).args(["--", "--nocapture"]);

@@ -13,10 +13,10 @@ use crate::report::{Colour, Summary};
 use crate::runner::Share;
 use crate::trial::{Budget, Plan, StopAt, subject};
 
-/// What was found out about one thing.
+/// The result of one check.
 enum Finding {
     Works(String),
-    /// It can be done without, and what to do to have it.
+    /// It is optional and missing: what to do to have it.
     Lacks(String),
     /// It must work and does not.
     Broken(String),
@@ -135,7 +135,7 @@ fn traces(catalogue: &Catalogue) -> Finding {
     Works(format!("{traces} of {files} components"))
 }
 
-/// Tools that single checks of this repository use, how to ask for them, and what for.
+/// Tools for single checks of this repository: how to ask for each, and its use.
 const TOOLS: &[(&str, &[&str], &str)] = &[
     ("git", &["--version"], "to bake the commit into the build"),
     ("cargo-fuzz", &["--version"], "for fuzz targets: cargo install cargo-fuzz"),

@@ -32,7 +32,7 @@ pub(super) fn check_reports(reports: &Reports) -> Result<(), Failure> {
     check_paths(&reports.reports)
 }
 
-/// Refuses a report path that cannot be written, and one that is named twice.
+/// Refuses report paths that cannot be written, and paths that are named twice.
 pub(super) fn check_paths(reports: &[ReportTo]) -> Result<(), Failure> {
     for (at, ReportTo { path, .. }) in reports.iter().enumerate() {
         if reports[..at].iter().any(|before| before.path == *path) {
@@ -129,7 +129,7 @@ fn is_standard_output(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Prints; a reader that has gone away is no failure of ours.
+/// Prints; it is not an error if the reader has gone away.
 ///
 /// # Errors
 /// Standard output cannot be written.

@@ -1,4 +1,4 @@
-//! What a run is doing: a live line per component on a terminal, and short lines elsewhere.
+//! The progress of a run: a live line per component on a terminal, and short lines elsewhere.
 
 use std::io::{IsTerminal as _, Write as _, stderr};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -57,7 +57,7 @@ impl Told {
     /// Takes the live lines off the terminal.
     pub(super) fn finish(&self) {
         if let Some(bars) = &self.bars {
-            // Where the terminal is gone nobody misses it.
+            // If the terminal is gone, the lines on it do not matter.
             drop(bars.clear());
         }
     }
@@ -66,7 +66,7 @@ impl Told {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says a line. That nobody may be there to read it must not end a run.
+    /// Prints a line. A failure to print must not end a run.
     fn say(&self, line: &str) {
         drop(match &self.bars {
             Some(bars) => bars.println(line),

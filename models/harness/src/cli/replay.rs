@@ -57,7 +57,7 @@ fn rerun(catalogue: &Catalogue, witness: &Witness) -> Result<Replayed, Failure> 
     replayed.ok_or_else(gone)
 }
 
-/// Says that the code is not the one that a witness was taken of.
+/// Says that the code differs from the code that the witness was taken of.
 pub(super) fn gone() -> Failure {
     Failure {
         message: "the execution of this witness does not exist any more: the code has changed"
@@ -118,7 +118,7 @@ fn text(witness: &Witness, replayed: &Replayed, same: bool, colour: Colour) -> S
     text
 }
 
-/// Says what an execution violates, and whether it is the one that the witness was taken of.
+/// Says what an execution violates, and whether it is the execution of the witness.
 fn verdict(replayed: &Replayed, same: bool, colour: Colour) -> String {
     let mut text = "\n".to_owned();
     for finding in &replayed.findings {

@@ -1,4 +1,4 @@
-//! What the emitted tests do.
+//! The checks that the generated tests run.
 
 use crate::catalogue::Catalogue;
 use crate::engine::{Engine, Kind};
@@ -56,8 +56,8 @@ pub fn replays_every_trace<C: Component>() {
     }
 }
 
-/// Holds a property against the mistakes that one may make: it notices each, but for those that
-/// random calls of a single thread cannot see.
+/// Checks that a property notices every mistake, except those that random calls of a single thread
+/// cannot show.
 ///
 /// # Panics
 /// If one stays unnoticed.

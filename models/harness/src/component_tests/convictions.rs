@@ -8,15 +8,15 @@ use crate::trial::{
     subject,
 };
 
-/// Runs every mutant until it has broken all that it says it breaks: `breaks` is no guess. What one
-/// of several engines breaks is broken.
+/// Runs every mutant until it has broken all invariants that its `breaks` lists. It is enough that
+/// one of several engines breaks an invariant.
 ///
 /// # Panics
 /// If a mutant is not convicted of something, or an equivalent one is convicted.
 pub fn convicts_every_mutant<C: Component>(engines: &[Engine]) {
     let subject = subject::<C>();
     let mut wrong = Vec::new();
-    // A mutant that none of these engines is asked to convict has others that are.
+    // Other engines are asked to convict a mutant that none of these is asked to convict.
     let is_asked = |it: &MutantInfo| engines.iter().any(|on| subject.shows_mutant(*on, it.name));
     for mutant in subject.mutants().into_iter().filter(is_asked) {
         let broken = broken_by(subject, &mutant, engines);
@@ -72,7 +72,7 @@ fn broken_by(
                 let plan = Plan { engine, budget, seed: 0, stop_at, minimise: false, time: None };
                 let trial = subject.run(scenario.name, Some(mutant.name), &plan);
                 let findings = trial.expect("the component named it").findings;
-                // What the rules that ship break there, too, is nothing.
+                // An invariant that the shipped rules break there, too, does not count.
                 let judged = subject.judged_in(scenario.name);
                 let expected = |name: &str| {
                     let of_it = |info: &InvariantInfo| info.name == name;

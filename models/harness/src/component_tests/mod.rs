@@ -55,8 +55,8 @@ macro_rules! __with_shuttle {
     ($($items:tt)*) => {};
 }
 
-/// Emits the tests of a component: its type, its scenarios, and what else it has of `mutants`,
-/// `conformance` and `fuzz`.
+/// Emits the tests of a component. The arguments are its type, its scenarios, and which of
+/// `mutants`, `conformance` and `fuzz` it has.
 #[macro_export]
 macro_rules! component_tests {
     ($component:ident; scenarios: $($scenario:ident),+; also: $($other:ident),* $(,)?) => {

@@ -37,13 +37,13 @@ pub struct Conformance {
 pub struct Failure {
     /// The trace.
     pub id: String,
-    /// Which machine it failed on.
+    /// The machine on which it failed.
     pub on: &'static str,
-    /// How.
+    /// The reason.
     pub error: TraceError,
 }
 
-/// What replaying a set of traces gave.
+/// The result of replaying a set of traces.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Outcome {
     /// Traces read.
@@ -56,7 +56,7 @@ pub struct Outcome {
     pub departures: BTreeMap<&'static str, u64>,
     /// Traces that the faithful variant replayed, without a departure.
     pub faithful: Option<u64>,
-    /// What failed.
+    /// The traces that failed.
     pub failures: Vec<Failure>,
 }
 

@@ -29,7 +29,7 @@ pub struct Step {
     /// Its arguments.
     #[serde(default)]
     pub args: Arguments,
-    /// What the reference returned.
+    /// The value that the reference returned.
     #[serde(default)]
     pub out: Value,
 }
@@ -52,13 +52,13 @@ pub struct Replayed {
 /// Why a trace does not replay.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TraceError {
-    /// The line is no trace: why.
+    /// The line is not a trace, for this reason.
     Unreadable(String),
     /// A step asks for something that the replayer does not know, or lacks an argument.
     Malformed {
         /// The step, from zero.
         step: usize,
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
     /// A step gave something else.
@@ -67,9 +67,9 @@ pub enum TraceError {
         step: usize,
         /// The call.
         op: String,
-        /// What was recorded.
+        /// The recorded result.
         recorded: String,
-        /// What ours gave, or what ours predicts that the reference gives.
+        /// The result of our machine, or the result that our machine predicts for the reference.
         got: String,
     },
     /// The faithful variant departed from the reference.
@@ -140,7 +140,7 @@ impl Trace {
     }
 }
 
-/// What a machine gives at a step.
+/// The result of a machine at a step.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Gives {
     /// The same as the reference.
@@ -149,7 +149,7 @@ pub enum Gives {
     Departs {
         /// The rule.
         rule: &'static str,
-        /// What the reference gives, computed.
+        /// The computed result of the reference.
         reference: Value,
     },
 }

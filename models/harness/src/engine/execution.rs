@@ -1,4 +1,4 @@
-//! What every engine reports of every execution, and what it is told to do next.
+//! The report that every engine makes of every execution, and the decision whether to go on.
 
 use std::ops::ControlFlow;
 
@@ -9,15 +9,16 @@ use super::schedule::Schedule;
 pub enum End {
     /// Every thread ran to its end.
     Finished,
-    /// Threads are left and none of them can move: what each of them waits for.
+    /// Threads are left and none of them can move. The text lists what each of them waits for.
     Deadlock(String),
-    /// The execution went on beyond the limit of steps: what was running.
+    /// The execution went on beyond the limit of steps. The text says what was running.
     Endless(String),
-    /// A thread panicked and nobody joined it, or the main thread did: the message.
+    /// A thread panicked and no thread joined it, or the main thread panicked: the message.
     Panicked(String),
-    /// The schedule to replay asks for what the program cannot do: which decision that is.
+    /// The schedule to replay asks for something that the program cannot do. The text names that
+    /// decision.
     Diverged(String),
-    /// The engine cannot run such a program: why not.
+    /// The engine cannot run such a program, for this reason.
     Refused(String),
 }
 
@@ -44,7 +45,7 @@ pub struct Execution<'a> {
 /// Looks at an execution and says whether to go on.
 pub type Judge<'a> = dyn FnMut(&Execution<'_>) -> ControlFlow<()> + 'a;
 
-/// What a whole run of an engine did.
+/// The totals of a whole run of an engine.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Exploration {
     /// Executions run.

@@ -32,13 +32,13 @@ pub use stack::on_a_stack;
 pub use tally::Left;
 pub(crate) use tally::Tally;
 
-/// Which of its waiters a condition variable wakes.
+/// The waiters that a condition variable may wake.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum WakeUps {
     /// Any of them, as the operating system may: every choice is explored.
     #[default]
     Any,
-    /// The one that has waited longest.
+    /// The waiter that has waited longest.
     InOrder,
 }
 
@@ -59,7 +59,7 @@ pub enum Engine {
     /// Simulated clusters: no threads and no schedule, but whole runs of a component's own
     /// simulation.
     Cluster,
-    /// Random calls of one caller, held against the component's sequential object: no scenario and
+    /// Random calls of one caller, compared with the component's sequential object: no scenario and
     /// no schedule.
     Fuzz,
     /// Real threads.
@@ -143,7 +143,7 @@ impl Engine {
     }
 }
 
-/// What engines run.
+/// The kinds of subjects that engines run.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Kind {
     /// A program of threads, which most of them schedule.

@@ -58,9 +58,9 @@ pub(super) fn quietly_everywhere<T>(body: impl FnOnce() -> T) -> T {
 
 /// Puts a layer over the panic hook that is silent where [`quietly`] says so.
 ///
-/// The crate shuttle puts a hook of its own over whatever it finds, with its first execution, and
-/// that one prints. So it has to come first: between its coming and ours, what another thread does
-/// quietly would be heard.
+/// With its first execution, the crate shuttle puts a printing hook of its own over the present
+/// one. So that hook must be installed before ours: in between, quiet panics of other threads would
+/// be printed.
 fn install() {
     #[cfg(feature = "shuttle")]
     super::shuttle::install_its_hook();

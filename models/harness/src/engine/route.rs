@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{Engine, Kind, Schedule};
 
-/// What leads back to one execution, as text that a command line can carry.
+/// The way back to one execution, as text that a command line can carry.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Route {
     /// The decisions of an execution of threads, or of a way through states.

@@ -71,9 +71,10 @@ impl fmt::Display for Schedule {
 
 /// The most threads that a schedule can name.
 pub const MAX_THREADS: usize = 128;
-/// The most decisions of one execution on any engine: one that takes more counts as endless. The
-/// same for all, so that what one engine calls endless another can replay; it is within the 16 bits
-/// in which loom, and the clocks of the search of all traces, count steps.
+/// The most decisions of one execution on any engine: an execution that takes more counts as
+/// endless. It is the same for all engines, so that one engine can replay an execution that another
+/// one calls endless. It is within the 16 bits in which loom, and the clocks of the search of all
+/// traces, count steps.
 pub const MAX_STEPS: u64 = 20_000;
 /// The longest schedule that is read. No engine runs that far, and the text of a run is short: a
 /// damaged line must not fill the memory.

@@ -23,7 +23,7 @@ pub struct Left {
     /// How many traces there are, if that can be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimated_traces: Option<f64>,
-    /// From where to where that number reaches, with a confidence of 95 %.
+    /// The interval of that number, with a confidence of 95 %.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimated_traces_interval: Option<[f64; 2]>,
     /// How the number of traces was found: `counted`, or `knuth`.
@@ -49,7 +49,7 @@ impl Hasher for Hashed {
     }
 }
 
-/// What was seen of an exploration.
+/// Counts of the traces and executions of an exploration.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Tally {
     /// How often each trace came.
@@ -100,8 +100,8 @@ impl Tally {
         (self.executions > 0).then_some(self.seen.len() as u64)
     }
 
-    /// Tells how much was not seen; `None` where the engine cannot tell traces apart, or the
-    /// executions are no sample.
+    /// Tells how much was not seen; `None` if the engine cannot tell traces apart, or the
+    /// executions are not a sample.
     pub(crate) fn left(&self, exhausted: bool) -> Option<Left> {
         let distinct = self.distinct()? as f64;
         if exhausted {

@@ -91,7 +91,7 @@ fn run_once(body: &Arc<dyn Fn(&System) + Send + Sync>, patience: Duration) -> En
         let system = System::new();
         let _main_is_number_zero = system.thread();
         let outcome = catch_unwind(AssertUnwindSafe(|| body(&system)));
-        // Nobody listens any more if this execution was given up as stuck.
+        // If this execution was given up as stuck, no receiver is left.
         drop(report.send(outcome.map_err(|panic| panic_text(&*panic))));
     });
     if let Err(error) = started {

@@ -8,12 +8,12 @@ use std::time::Duration;
 /// A state costs about a tenth of an execution.
 const STATES: u64 = 10;
 
-/// What one scenario may cost on each engine.
+/// The budget of one scenario on each engine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Budget {
-    /// As it is written.
+    /// Its name, as it is written.
     pub name: String,
-    /// How many preemptions loom explores; `None` is no bound.
+    /// How many preemptions loom explores; `None` means any number.
     pub loom_preemptions: Option<usize>,
     /// After this many executions loom gives up, undecided.
     pub loom_executions: u64,
@@ -42,7 +42,7 @@ impl Budget {
         Self { sequences: 5_000, ..Self::named("smoke", Some(2), 200_000, 3_000, 300, 20) }
     }
 
-    /// A minute or so: what a submission pays.
+    /// A minute or so: the budget of a submission.
     pub fn ci() -> Self {
         Self { sequences: 50_000, ..Self::named("ci", Some(2), 1_000_000, 20_000, 2_000, 50) }
     }

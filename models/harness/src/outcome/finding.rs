@@ -16,13 +16,14 @@ pub struct Line {
     pub thread: u8,
     /// The thread's name.
     pub name: String,
-    /// When, in nanoseconds of the runtime's clock.
+    /// The time, in nanoseconds of the runtime's clock.
     pub at_nanos: u64,
-    /// What happened.
+    /// The event in words.
     pub text: String,
     /// Whether the thread went to sleep here.
     pub sleeps: bool,
-    /// Inside the lock of which machine, in the order of their making; absent outside all.
+    /// The machine inside whose lock it happened, by the order in which the machines were made;
+    /// absent outside all locks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub object: Option<u8>,
     /// Whether the thread keeps that lock until its next step.
@@ -39,9 +40,9 @@ fn is_false(value: &bool) -> bool {
 pub struct Finding {
     /// The invariant's name.
     pub invariant: &'static str,
-    /// What is wrong.
+    /// The violation.
     pub violation: Violation,
-    /// In which execution of the engine, from one.
+    /// The number of the execution, from one.
     pub execution: u64,
     /// How many preemptions that execution had, where the engine can tell.
     pub preemptions: Option<u32>,
@@ -50,16 +51,16 @@ pub struct Finding {
     pub proved_minimum: Option<bool>,
     /// The way back to it, where there is one.
     pub route: Option<Route>,
-    /// What happened.
+    /// The events.
     pub lines: Vec<Line>,
     /// How it ended.
     pub end: End,
-    /// The text that a replay is compared by, where that is not the one of `lines` and `end`: of what
-    /// is repeatable but for the order and the times of its events.
+    /// The text that a replay is compared by, if it differs from that of `lines` and `end`: the
+    /// part of a run that is repeatable apart from the order and the times of its events.
     pub compared: Option<String>,
 }
 
-/// Returns the text of a whole history, one line an event: what replays compare byte by byte.
+/// Returns the text of a whole history, one line per event. Replays compare it byte by byte.
 pub fn transcript(lines: &[Line], end: &End) -> String {
     let mut text = String::new();
     for line in lines {

@@ -1,4 +1,4 @@
-//! What a trial comes to.
+//! The results of a trial.
 
 use std::collections::BTreeSet;
 use std::panic::Location;
@@ -14,7 +14,7 @@ use crate::engine::{Exploration, Left};
 /// The invariants that one execution violates, by name.
 pub type Violated = BTreeSet<&'static str>;
 
-/// What running a scenario on an engine found.
+/// The result of running a scenario on an engine.
 #[derive(Clone, Debug)]
 pub struct Trial {
     /// How much was run.
@@ -27,13 +27,14 @@ pub struct Trial {
     pub together: BTreeSet<Violated>,
     /// Whether some execution reached the scenario's case.
     pub reached: bool,
-    /// Why the engine could not go on with this program, if it could not: what it looked at before
-    /// proves nothing.
+    /// Why the engine could not go on with this program, if it could not. The executions before
+    /// prove nothing.
     pub refused: Option<String>,
-    /// Where the program did something else than before although it was led the same way, if it
-    /// did: nothing was proved then.
+    /// The place where the program behaved differently although the schedule was the same, if it
+    /// did. Then nothing was proved.
     pub diverged: Option<String>,
-    /// What was not run of what must all be run, if there is any: nothing holds then.
+    /// The part that was not run although all of it must run, if there is any. Then no verdict
+    /// holds.
     pub unfinished: Option<String>,
     /// How many distinct traces were seen, where the engine can tell.
     pub traces: Option<u64>,
@@ -46,9 +47,9 @@ pub struct Trial {
 /// One execution, run again.
 #[derive(Clone, Debug)]
 pub struct Replayed {
-    /// What it violates.
+    /// The violations.
     pub findings: Vec<Finding>,
-    /// What happened.
+    /// The events and the end, as text.
     pub transcript: String,
     /// The events, for pictures.
     pub lines: Vec<Line>,
@@ -56,7 +57,7 @@ pub struct Replayed {
     pub picture: Option<String>,
 }
 
-/// What the catalogue knows of an invariant.
+/// The facts about an invariant in the catalogue.
 #[derive(Clone, Debug)]
 pub struct InvariantInfo {
     /// Its name.
@@ -65,18 +66,18 @@ pub struct InvariantInfo {
     pub says: &'static str,
     /// The rules that it states.
     pub rules: &'static [&'static str],
-    /// What is expected of it.
+    /// The expected verdict.
     pub expect: Expect,
-    /// Where it is stated; `None` for what every component promises.
+    /// The place in the source where it is stated; `None` for promises of every component.
     pub stated: Option<&'static Location<'static>>,
 }
 
-/// A picture that belongs to what was run, e.g. of a boundary.
+/// A picture of something that was run, e.g. of a boundary.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Picture {
     /// The component.
     pub component: String,
-    /// What it shows.
+    /// The title.
     pub title: String,
     /// The picture, as SVG.
     pub svg: String,

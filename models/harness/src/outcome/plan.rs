@@ -1,18 +1,18 @@
-//! What a trial is asked for.
+//! Plans of trials.
 
 use std::time::Duration;
 
 use super::budget::Budget;
 use crate::engine::Engine;
 
-/// What is to be run: an engine, how much of it, and from which seed.
+/// The plan of a trial: an engine, a budget, and a seed.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The engine.
     pub engine: Engine,
-    /// How much.
+    /// The budget.
     pub budget: Budget,
-    /// Where randomness starts.
+    /// The seed of the random numbers.
     pub seed: u64,
     /// When to end early.
     pub stop_at: StopAt,

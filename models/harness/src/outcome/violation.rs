@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Violation {
     /// The event at which it shows, if it is one event.
     pub at: Option<usize>,
-    /// What is wrong, in a fragment of a sentence.
+    /// The reason, as a fragment of a sentence.
     pub because: String,
 }
 
@@ -24,8 +24,8 @@ impl Violation {
     }
 }
 
-/// What is expected of an invariant. A canary's is expected to be violated: an engine that finds
-/// nothing there is blind.
+/// The expected verdict of an invariant. The invariant of a canary is expected to be violated: an
+/// engine that finds no violation there is blind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Expect {

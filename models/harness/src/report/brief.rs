@@ -1,4 +1,4 @@
-//! What a person sees: a table, what is not as expected, and one closing line.
+//! The report for a person: a table, the unexpected results, and one closing line.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use crate::engine::Engine;
 /// How much is told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Detail {
-    /// A line per component and engine, and what is not as expected.
+    /// A line per component and engine, and the unexpected results.
     Brief,
     /// A line per scenario and engine, and one per mutant.
     Verbose,

@@ -1,10 +1,10 @@
-//! Which commit was checked.
+//! The commit that was checked.
 
 use std::process::Command;
 
-/// Says which commit is checked: what the environment says, or else what the program was built from.
-/// A program that does not know that is asked about where it runs: a hosted workflow knows its
-/// commit, or git where it is started.
+/// Names the commit that is checked: the one that the environment names, or else the one that the
+/// program was built from. If that is not known, it asks a hosted workflow, whose environment names
+/// its commit, and then git, in the folder where the program was started.
 pub(super) fn of(built_from: Option<&str>) -> String {
     if let Some(commit) = built_from {
         return named(&["SEATRIAL_COMMIT"]).unwrap_or_else(|| commit.to_owned());

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{Problem, Report, Severity};
 
-/// Renders what is not as expected as workflow commands. Where nothing is wrong it says that.
+/// Renders the unexpected results as workflow commands. If there are none, it says so.
 pub fn github(report: &Report) -> String {
     let mut text = String::new();
     let problems = report.problems();

@@ -1,4 +1,4 @@
-//! One line per component and engine: what a person sees first, as text and on the page.
+//! One line per component and engine: the first table of the text and of the page.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! A summary of a CI job: what it comes to, what is wrong, what was looked at.
+//! A summary of a CI job: the result, the unexpected results, and the scope of the checks.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -78,7 +78,7 @@ fn absorb(merged: &mut Report, report: Report) {
     }
 }
 
-/// Puts everything into the one order that depends on nothing but what is there.
+/// Sorts everything into an order that depends only on the content.
 fn tidy(merged: &mut Report) {
     merged.parts.sort();
     // Engines have an order of their own, which a reader knows from the command line.

@@ -1,4 +1,4 @@
-//! What a run found, as data: the source of truth of every format.
+//! The results of a run, as data: the source of truth of every format.
 //!
 //! The names of the fields are fixed; more may be added. Everything that depends on the clock of
 //! the machine is under `timing`, so two runs with the same seed and counts are otherwise equal.
@@ -55,7 +55,7 @@ pub use write::{Format, WriteError, write_atomically};
 /// The version of the report's form.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// What a run comes to.
+/// The overall result of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Summary {
@@ -63,7 +63,7 @@ pub enum Summary {
     Holds,
     /// Something that must hold is violated.
     Violated,
-    /// Something did not do the same again when it was led the same way, so it proves nothing.
+    /// Something behaved differently although the schedule was the same, so it proves nothing.
     Inadmissible,
     /// Something that must be found was not found.
     Blind,
@@ -87,7 +87,7 @@ impl Summary {
     }
 }
 
-/// What was found about one invariant.
+/// The verdict on one invariant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -97,7 +97,7 @@ pub enum Verdict {
     Violated,
     /// The engine did not get far enough to tell.
     Undecided,
-    /// What was run did not do the same again when it was led the same way: nothing follows from it.
+    /// The program behaved differently although the schedule was the same: nothing follows from it.
     Inadmissible,
 }
 
@@ -111,19 +111,19 @@ pub enum Coverage {
     Sampled,
 }
 
-/// Which shard of how many.
+/// The number of a shard, and how many there are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Partition {
-    /// From one.
+    /// The number of the shard, from one.
     pub index: u32,
-    /// Of how many.
+    /// How many shards there are.
     pub count: u32,
 }
 
 /// A line of a source file.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Place {
-    /// The file, as the compiler was told of it.
+    /// The path of the file, as the compiler was given it.
     pub file: String,
     /// The line, from one.
     pub line: u32,
@@ -141,7 +141,8 @@ pub struct Row {
     /// The invariant in words, where it is violated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub says: Option<String>,
-    /// Where the invariant is stated, where it is violated and that is known.
+    /// The place in the source where the invariant is stated, if it is violated and the place is
+    /// known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stated: Option<Place>,
     /// The rules that it states.
@@ -151,11 +152,11 @@ pub struct Row {
     /// The exhibit that was run in the place of the code that ships.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exhibit: Option<String>,
-    /// What is expected.
+    /// The expected verdict.
     pub expect: Expect,
-    /// What was found.
+    /// The verdict.
     pub verdict: Verdict,
-    /// How far that reaches; absent where it depends on the machine.
+    /// How far the verdict reaches; absent where it depends on the machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coverage: Option<Coverage>,
     /// The bounds of the engine.
@@ -185,10 +186,10 @@ pub struct Row {
     /// The way back to the violation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub witness: Option<String>,
-    /// What is wrong, or why it is undecided.
+    /// Why it is violated or undecided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
-    /// What happened in the violating execution.
+    /// The events of the violating execution.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<crate::outcome::Line>,
     /// The event of `history` at which the violation shows.
@@ -222,7 +223,7 @@ pub struct ConformanceRow {
     pub faithful: Option<u64>,
     /// Traces that show a departure, by rule.
     pub departures: BTreeMap<String, u64>,
-    /// What failed: the trace, on which machine, and how.
+    /// The failures: the trace, the machine on which it failed, and the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<String>,
 }
@@ -232,20 +233,21 @@ pub struct ConformanceRow {
 pub struct Report {
     /// The version of this form.
     pub schema_version: u32,
-    /// What it all comes to.
+    /// The overall result.
     pub outcome: Summary,
     /// The commit that was checked, where it is known.
     pub commit: String,
     /// The compiler.
     pub toolchain: String,
-    /// Where randomness started.
+    /// The seed of the random numbers.
     pub seed: u64,
     /// The shard; 1 of 1 if it is all of them.
     pub partition: Partition,
-    /// The program that wrote it, as it is called: what replays its witnesses.
+    /// The name of the program that wrote it, as on a command line; that program replays the
+    /// witnesses.
     #[serde(default = "own_program")]
     pub program: String,
-    /// What was asked for, and how much of that is here.
+    /// The requests, and the shards of each that the report holds.
     #[serde(default)]
     pub parts: Vec<Part>,
     /// Whether it was put together from several.

@@ -34,7 +34,7 @@ impl Kill {
     }
 }
 
-/// What became of a mutant.
+/// The fate of a mutant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Fate {
@@ -54,9 +54,9 @@ pub struct Speed {
     pub by: String,
     /// The scenario.
     pub scenario: String,
-    /// Over how many seeds.
+    /// How many seeds were tried.
     pub seeds: u32,
-    /// From how many of them it was convicted.
+    /// How many of the seeds led to a conviction.
     pub convicted: u32,
     /// The median; absent if fewer than half of the seeds convicted it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,7 +72,7 @@ pub struct MutantRow {
     pub component: String,
     /// Its name.
     pub name: String,
-    /// Where it comes from.
+    /// The source of the mistake.
     pub origin: String,
     /// The invariants that it breaks.
     pub breaks: Vec<String>,
@@ -80,12 +80,13 @@ pub struct MutantRow {
     pub kind: String,
     /// The convictions.
     pub kills: Vec<Kill>,
-    /// What became of it.
+    /// Its fate.
     pub outcome: Fate,
     /// Engines that were tried and did not convict it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missed_by: Vec<Engine>,
-    /// Whether it is broken only in whom it wakes: calls one after another do not show that.
+    /// Whether only its choice of threads to wake is wrong: single calls one after another do not
+    /// show that.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub of_waking: bool,
     /// How many executions a conviction takes, where that was measured over many seeds.

@@ -1,4 +1,4 @@
-//! What a report comes to.
+//! The overall result of a report.
 
 use super::{NOT_HELD, Report, Row, Summary, Verdict};
 use crate::outcome::Expect;
@@ -29,12 +29,12 @@ impl Row {
 }
 
 impl Report {
-    /// Computes what it all comes to.
+    /// Computes the overall result.
     pub fn conclude(&mut self) {
         self.outcome = self.summarise();
     }
 
-    /// Returns what it all comes to: the worst of what it holds.
+    /// Returns the overall result: the worst result in the report.
     pub(super) fn summarise(&self) -> Summary {
         let unexpected = |expect: Expect, verdict: Verdict| {
             self.rows.iter().any(|row| row.expect == expect && row.verdict == verdict)

@@ -1,4 +1,4 @@
-//! What a report was asked for, and how much of that it holds.
+//! The requests behind a report, and the shards of each that the report holds.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -67,7 +67,7 @@ pub struct Part {
     pub budget: String,
     /// How the cases were dealt out.
     pub dealing: Dealing,
-    /// To how many shards.
+    /// How many shards there are.
     pub count: u32,
     /// The shards that are here, by their number from one.
     pub shards: BTreeMap<u32, Shard>,
@@ -93,7 +93,8 @@ impl Part {
             == Self { shards: BTreeMap::new(), ..other.clone() }
     }
 
-    /// Takes over the shards of the same request; of one shard, the one that ran more.
+    /// Takes over the shards of the same request. If both have a shard, the one that ran more is
+    /// kept.
     pub(super) fn absorb(&mut self, other: &Self) {
         for (index, shard) in &other.shards {
             let mine = self.shards.entry(*index).or_insert(*shard);

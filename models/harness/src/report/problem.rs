@@ -1,4 +1,4 @@
-//! What is not as expected: the same list for every format.
+//! The unexpected results: the same list for every format.
 
 use super::{Fate, MutantRow, Place, Report, Row, Verdict};
 use crate::outcome::Expect;
@@ -17,13 +17,13 @@ pub enum Severity {
 pub struct Problem<'a> {
     /// A name that stays the same from run to run.
     pub id: String,
-    /// What kind of thing it is: the rule of a code scanner.
+    /// The kind of problem: the rule of a code scanner.
     pub rule: String,
     /// The kind in words.
     pub says: String,
-    /// What is wrong.
+    /// The reason.
     pub because: String,
-    /// How bad that is.
+    /// How bad the problem is.
     pub severity: Severity,
     /// The verdict that it is about, if it is about one.
     pub row: Option<&'a Row>,

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{Report, SCHEMA_VERSION};
 
-/// Why a file is no report that can be used here.
+/// Why a file is not a report that can be used here.
 #[derive(Debug)]
 pub struct ReadError {
     path: PathBuf,

@@ -312,7 +312,7 @@ fn convicted_by(row: &MutantRow) -> String {
     format!("{} in {}{preemptions}{least}", kill.invariant, kill.scenario)
 }
 
-/// Renders the last lines: what is missing, and what it all comes to.
+/// Renders the last lines: the missing parts, and the overall result.
 pub fn summary(report: &Report, colour: Colour) -> String {
     let mut text = String::new();
     for lack in report.lacks() {

@@ -1,5 +1,5 @@
-//! The smallest way back to each thing that was found as expected, one file each: what a repository
-//! keeps, so that a later release of the same line can be asked whether it still reads them.
+//! The smallest way back to each expected finding, one file each. A repository keeps them, so that
+//! a later release of the same line can be checked to still read them.
 //!
 //! ```text
 //! witnesses/queue/lost_requeue.txt          a mutant or an exhibit
@@ -12,12 +12,12 @@ use super::{Kill, Report, Verdict};
 use crate::engine::Engine;
 use crate::trial::{Expect, Witness};
 
-/// One file: where it goes inside the folder of witnesses, and what it says.
+/// One file: its path inside the folder of witnesses, and its text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WitnessFile {
     /// `component/name.txt`.
     pub path: PathBuf,
-    /// What it is of, as comments, and the witness.
+    /// The origin of the witness, as comments, and the witness.
     pub text: String,
 }
 
@@ -34,8 +34,8 @@ struct Found<'a> {
 }
 
 impl Found<'_> {
-    /// What makes one easier to read than another: few preemptions first. Schedules of loom are not
-    /// made small, and bytes say little.
+    /// The order of ease of reading, the easiest first: those with few preemptions. Schedules of
+    /// loom are not made small, and bytes say little.
     fn size(&self) -> (bool, u32, bool, usize) {
         let made_small = !matches!(self.engine, Engine::Loom | Engine::Fuzz) && !self.is_cut_off();
         let preemptions = self.preemptions.unwrap_or(u32::MAX);

@@ -13,9 +13,9 @@ use super::Report;
 pub enum Format {
     /// The source of truth.
     Json,
-    /// What CI systems read.
+    /// The format of test reports that CI systems read.
     Junit,
-    /// What code scanning reads.
+    /// SARIF, for code scanning.
     Sarif,
     /// A page for a person.
     Html,
@@ -118,14 +118,14 @@ impl fmt::Display for WriteError {
 
 impl std::error::Error for WriteError {}
 
-/// Writes a file under a temporary name and renames it, so that nobody ever sees half of it.
+/// Writes a file under a temporary name and renames it, so that no reader ever sees half of it.
 ///
 /// # Errors
 /// The folder cannot be written. The old file stays as it was.
 pub fn write_atomically(path: &Path, text: &str) -> Result<(), WriteError> {
     let failed = |error| WriteError { path: path.to_owned(), error };
     if fs::metadata(path).is_ok_and(|known| !known.is_file()) {
-        // A pipe or a device is written to; a file in its place would help nobody.
+        // Pipes and devices are written to; a file in their place would be of no use.
         return fs::write(path, text).map_err(failed);
     }
     let name = path.file_name().ok_or_else(|| failed(std::io::ErrorKind::InvalidInput.into()))?;

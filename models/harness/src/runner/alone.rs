@@ -1,7 +1,7 @@
-//! What each invariant is there for. It should see something that no other invariant of its
-//! component sees: a mutant of its own, or at least an execution in which nothing else is broken. One
-//! that sees neither is another one in other words, and must say why it is stated; one that sees
-//! nothing at all is blind.
+//! The use of each invariant. It should see something that no other invariant of its component
+//! sees: a mutant of its own, or at least an execution in which nothing else is broken. An
+//! invariant that sees neither repeats another one in other words, and must say why it is stated.
+//! An invariant that sees nothing at all is blind.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::trial::{
     Budget, Expect, MutantKind, NEVER_PANICS, Plan, StopAt, Subject, TERMINATES, Violated,
 };
 
-/// What one invariant sees, beside what the others of its component see.
+/// The findings of one invariant, compared with those of the others of its component.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Alone {
     /// The component.
@@ -29,11 +29,11 @@ pub struct Alone {
     pub convicts: Vec<Shared>,
     /// The invariants that convict exactly the same mutants, unless one of them is its own.
     pub twins: Vec<&'static str>,
-    /// Why it has no mutant of its own, where somebody says so.
+    /// Why it has no mutant of its own, if a reason is given.
     pub because: Option<&'static str>,
 }
 
-/// Where something is seen in an execution that breaks nothing else.
+/// An execution that breaks one invariant and nothing else.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Apart {
     /// The mutant that was run.
@@ -51,7 +51,7 @@ pub struct Shared {
     pub with: Vec<&'static str>,
 }
 
-/// What is to be said of an invariant, the better before the worse.
+/// A judgement on an invariant, from the best to the worst.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Worth {
     /// It convicts a mutant that no other does.
@@ -60,11 +60,11 @@ pub enum Worth {
     OwnExecution,
     /// It sees nothing that no other sees, and a reason is given.
     Explained,
-    /// It has a reason, and needs none: it convicts a mutant that no other does.
+    /// A reason is given although none is needed: it convicts a mutant that no other does.
     ExplainedAway,
-    /// It sees nothing that no other sees, and nobody says why it is stated.
+    /// It sees nothing that no other sees, and no reason is given.
     Unexplained,
-    /// It convicts no mutant, though one should break it or nobody says why none can.
+    /// It convicts no mutant, although one should break it, or no reason is given why none can.
     Blind,
 }
 
@@ -76,10 +76,11 @@ impl Worth {
 }
 
 impl Alone {
-    /// Returns what is to be said of the invariant.
+    /// Returns the judgement on the invariant.
     pub fn worth(&self) -> Worth {
         match (self.mutant, &self.execution, self.because) {
-            // What no mutant can break may have a reason; what one should break must convict it.
+            // If no mutant can break it, a reason may excuse that. A mutant that should break it
+            // must be convicted.
             (_, _, because) if self.convicts.is_empty() && (self.claimed || because.is_none()) => {
                 Worth::Blind
             }
@@ -92,9 +93,9 @@ impl Alone {
     }
 }
 
-/// Finds out what the invariants of the components that match are there for, `jobs` mutants at a
-/// time. A pattern is the name of a component, or else a part of it. Where the process is asked to stop, nothing is
-/// said: half a look says nothing.
+/// Finds out the use of the invariants of the matching components, `jobs` mutants at a time. A
+/// pattern is the name of a component, or else a part of it. If the process is asked to stop,
+/// nothing is said, since half a search proves nothing.
 pub fn alone(
     catalogue: &Catalogue,
     patterns: &[String],
@@ -154,12 +155,12 @@ fn trials(subject: &'static dyn Subject) -> Vec<Accused> {
     broken.map(|mutant| Accused { subject, mutant: mutant.name, breaks: mutant.breaks }).collect()
 }
 
-/// What a mutant was seen to break.
+/// The invariants that a mutant was seen to break.
 struct Look {
     mutant: &'static str,
     /// All of it.
     broken: Violated,
-    /// What was broken in an execution that broke nothing else, and the first scenario where.
+    /// The invariants broken alone in some execution, each with the first such scenario.
     apart: BTreeMap<&'static str, &'static str>,
 }
 
@@ -203,7 +204,7 @@ impl Accused {
         let plan = Plan { engine, budget, seed: 0, stop_at, minimise, time: None };
         let trial = self.subject.run(scenario, Some(self.mutant), &plan);
         let judged = self.subject.judged_in(scenario);
-        // What the rules that ship break there, too, convicts nobody.
+        // A mutant is not convicted by an invariant that the shipped rules break there, too.
         let counts = |name: &&&str| {
             judged.iter().any(|info| info.name == **name && info.expect == Expect::Holds)
         };

@@ -1,9 +1,9 @@
-//! What failed before is looked at first.
+//! Earlier failures are replayed first.
 //!
 //! A ledger is a text file, newest first: the commit at which something failed, the seed of that
-//! run, and the witness. The next run replays the witnesses before anything else; where the code has
-//! changed so much that one cannot be followed, its scenario is run once more from the seed that
-//! failed.
+//! run, and the witness. The next run replays the witnesses before anything else. If the code has
+//! changed so much that a witness cannot be followed, its scenario is run once more from the seed
+//! that failed.
 //!
 //! ```text
 //! 3f2a9c1 7 seatrial-0.1:queue/two_workers:sample:a4b2c3:9f31c2d0:5a77
@@ -22,7 +22,7 @@ use crate::trial::Witness;
 pub struct Entry {
     /// The commit at which it failed.
     pub commit: String,
-    /// Where randomness started.
+    /// The seed of that run.
     pub seed: u64,
     /// The way back.
     pub witness: Witness,
@@ -108,7 +108,7 @@ fn is_failure(row: &Row) -> bool {
     !row.as_expected() && row.verdict == Verdict::Violated
 }
 
-/// Looks at the failures of before that the request covers; returns those that fail again.
+/// Replays the earlier failures that the request covers; returns those that fail again.
 pub(super) fn failing_again(catalogue: &Catalogue, request: &Request) -> Vec<Row> {
     let mut rows = Vec::new();
     // One shard is enough.

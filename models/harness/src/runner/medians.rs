@@ -1,4 +1,4 @@
-//! How many executions a conviction takes, over many seeds, beside the checkers as they come.
+//! How many executions a conviction takes, over many seeds, compared with plain checkers.
 
 use super::Request;
 use super::mutants::judged_on;

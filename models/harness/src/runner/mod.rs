@@ -32,31 +32,32 @@ pub use share::Share;
 
 use stop::Stop;
 
-/// What to run, and how much of it.
+/// A request to run something.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// Parts of `component/scenario`; empty for all.
     pub patterns: Vec<String>,
     /// The engines.
     pub engines: Vec<Engine>,
-    /// Whether the engines were asked for by name: then one that holds nothing of a component says
-    /// so, where it is otherwise left out.
+    /// Whether the engines were asked for by name. Then an engine that can run nothing of a
+    /// component says so; otherwise it is left out.
     pub by_name: bool,
     /// How much.
     pub budget: Budget,
-    /// Where randomness starts.
+    /// The seed of the random numbers.
     pub seed: u64,
-    /// Over how many seeds the executions until a conviction are measured; over none with one.
+    /// How many seeds are used to measure the executions until a conviction. One means that nothing
+    /// is measured.
     pub seeds: u32,
     /// How many cases at a time.
     pub jobs: usize,
-    /// Which of the cases.
+    /// The share of the cases.
     pub share: Share,
-    /// What failed before: it is looked at first.
+    /// The earlier failures, which are replayed first.
     pub ledger: Vec<Entry>,
     /// Whether nothing new is started once something is not as expected.
     pub fail_fast: bool,
-    /// Whether what fails is made as small as it goes.
+    /// Whether failing schedules are made as small as possible.
     pub minimise: bool,
 }
 
@@ -125,7 +126,7 @@ pub trait Progress: Sync {
     fn end(&self, component: &str, as_expected: bool);
 }
 
-/// Tells nobody, e.g. in a test that looks at the report alone.
+/// Reports no progress, e.g. in a test that looks at the report alone.
 #[derive(Clone, Copy, Debug)]
 pub struct Silent;
 
@@ -306,7 +307,7 @@ fn cases(catalogue: &Catalogue, request: &Request) -> Vec<Case> {
     cases
 }
 
-/// What became of a piece of work.
+/// The result of a piece of work.
 enum Worked<U> {
     /// It was done.
     Whole(U),
@@ -333,8 +334,8 @@ fn can_convict(subject: &dyn Subject, engine: Engine, mutant: &str) -> bool {
 }
 
 /// Runs `work` on every item, `jobs` at a time, until told to stop, and returns the results in the
-/// order of the items. With several jobs, what `waits` has a worker of its own that comes on top:
-/// such work takes turns and sleeps, and would keep the others from theirs.
+/// order of the items. With several jobs, the items that `waits` selects have an additional worker
+/// of their own: such work takes turns and sleeps, and would keep the others from their turns.
 fn in_parallel<T: Sync, U: Send>(
     jobs: usize,
     items: &[T],

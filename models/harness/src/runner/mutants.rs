@@ -20,7 +20,7 @@ pub(crate) struct Conviction {
     pub(crate) executions: u64,
     /// The scenario that convicted it.
     pub(crate) scenario: Option<&'static str>,
-    /// What convicted it.
+    /// The finding that convicted it.
     pub(crate) finding: Option<Finding>,
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn convict(subject: &dyn Subject, mutant: &str, plan: &Plan) -> Convi
     second
 }
 
-/// Which part of the time is for a glance at every scenario.
+/// The part of the time that is for a glance at every scenario, as a divisor.
 const GLANCE: u32 = 4;
 
 /// Tries one scenario after the other; where time is the budget, they share it.
@@ -78,7 +78,7 @@ pub(super) fn judged_on(
     plan: &Plan,
 ) -> Conviction {
     let trial = subject.run(scenario, Some(mutant), plan).expect("the catalogue named it");
-    // What the rules that ship break there, too, convicts nobody.
+    // A mutant is not convicted by an invariant that the shipped rules break there, too.
     let judged = subject.judged_in(scenario);
     let expected = |finding: &Finding| {
         let of_it = |info: &InvariantInfo| info.name == finding.invariant;

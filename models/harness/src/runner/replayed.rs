@@ -9,7 +9,7 @@ use super::rows::{stated, unbounded};
 /// Stands in the place of an invariant where an execution breaks none.
 const NONE: &str = "nothing";
 
-/// Makes the report of a replay: a row per broken promise, or one that says there is none.
+/// Makes the report of a replay: a row per broken promise, or a row that says there is none.
 pub(crate) fn replay_report(
     catalogue: &Catalogue,
     witness: &Witness,

@@ -151,8 +151,8 @@ fn convicted(row: &mut Row, finding: &Finding, mutant: Option<&str>) {
     row.witness = witness(&row.component, &row.scenario, mutant, row.engine, finding);
 }
 
-/// Says in words what is violated, and where that is stated: what every component promises is
-/// stated nowhere near it, so there the place is that of its first own promise.
+/// Says in words what is violated, and where that is stated. The promises of every component are
+/// not stated near the component, so their place is that of its first own promise.
 pub(super) fn stated(row: &mut Row, subject: &dyn Subject) {
     let own = subject.invariants();
     let first = own.first().and_then(|info| info.stated);

@@ -11,7 +11,7 @@ use crate::trial::digest;
 pub struct Share {
     /// How the cases are dealt out.
     pub dealing: Dealing,
-    /// Which shard of how many.
+    /// The shard.
     pub partition: Partition,
 }
 
@@ -45,8 +45,8 @@ impl FromStr for Share {
     }
 }
 
-/// Variables by which schedulers tell a process which of how many it is, and what the first one
-/// is called.
+/// The variables in which schedulers give a process its number, the count of processes, and the
+/// first number.
 const KNOWN: [(&str, &str, u32); 4] = [
     ("JOB_COMPLETION_INDEX", "JOB_COMPLETIONS", 0), // Kubernetes: the Job's template sets the second
     ("CI_NODE_INDEX", "CI_NODE_TOTAL", 1),

@@ -38,7 +38,7 @@ impl Ground for SystemGround {
     }
 }
 
-/// Real threads, and a clock that moves whenever somebody waits for it.
+/// Real threads, and a clock that moves whenever a thread waits for it.
 #[derive(Clone, Copy, Debug)]
 pub struct ManualGround {
     /// How often to run.
@@ -74,7 +74,7 @@ fn run_once<R: Runtime>(
     let main = runtime.spawn("main", move || {
         let run = || panic::catch_unwind(AssertUnwindSafe(|| program(&inner)));
         let outcome = quietly(run).map_err(|payload| panic_text(&*payload));
-        // Nobody listens any more to a program that was given up as stuck.
+        // If a program was given up as stuck, no receiver is left.
         drop(report.send(outcome));
     });
     drop(main); // what it returns comes through the channel
@@ -116,9 +116,9 @@ impl Ground for LoomGround {
 #[cfg(feature = "shuttle")]
 #[derive(Clone, Debug)]
 pub struct ShuttleGround {
-    /// What a program may meet.
+    /// The events that the engine may try, and its limits.
     pub config: crate::engine::shuttle::Config,
-    /// Where randomness starts.
+    /// The seed of the random numbers.
     pub seed: u64,
     /// How often to run.
     pub executions: u64,
@@ -143,7 +143,7 @@ impl Ground for ShuttleGround {
 #[cfg(feature = "shuttle")]
 #[derive(Clone, Debug, Default)]
 pub struct TraceGround {
-    /// What a program may meet.
+    /// The events that the engine may try, and its limits.
     pub config: crate::engine::shuttle::Config,
 }
 

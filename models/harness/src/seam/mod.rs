@@ -1,4 +1,4 @@
-//! What the seam promises, as programs that every runtime must pass.
+//! The promises of the seam, as programs that every runtime must pass.
 //!
 //! A [`Promise`] is a small program over [`Runtime`]. It panics if the promise is broken, hangs if a
 //! wake-up is lost, and returns which of its possible courses it took. A [`Ground`] runs it on one
@@ -18,8 +18,8 @@
 //! | every answer is visited | choices |
 //! | cancellation and deadlines reach every waiter of a token | `seatrial_core::cancel` |
 //!
-//! For a runtime of your own, write a `Ground` and call [`check_all`]. The tests
-//! beside this run it on every runtime that there is, and on runtimes that break one promise each.
+//! For a runtime of your own, write a `Ground` and call [`check_all`]. The tests in this folder run
+//! it on every runtime of this crate, and on runtimes that break one promise each.
 
 mod grounds;
 mod promises;
@@ -41,12 +41,12 @@ pub use grounds::{ManualGround, SystemGround};
 pub use grounds::{ShuttleGround, TraceGround};
 pub use promises::*;
 
-/// What a promise may assume of the ground that it is checked on.
+/// The facts about a ground that a promise may rely on.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
     /// Whether time stands still while a thread can move, so that sleepers wake in order.
     pub exact_time: bool,
-    /// Whether so much is run that every course of a program must be met.
+    /// Whether the ground runs enough executions that every course of a program must be met.
     pub meets_every_course: bool,
 }
 
@@ -90,7 +90,7 @@ pub fn check<P: Promise, G: Ground>(ground: &G) -> Result<(), String> {
     check_through::<P, G, G::Runtime>(ground, G::Runtime::clone)
 }
 
-/// Runs every promise on a ground and returns its name with what came of it.
+/// Runs every promise on a ground and returns each name with its result.
 pub fn check_all<G: Ground>(ground: &G) -> Vec<(&'static str, Result<(), String>)> {
     let mut found = Vec::new();
     macro_rules! each {

@@ -1,4 +1,4 @@
-//! Every runtime keeps every promise, and the suite notices one that does not.
+//! Every runtime keeps every promise, and the suite notices a runtime that does not.
 
 use super::promises::for_each_promise;
 use super::*;

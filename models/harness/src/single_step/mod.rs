@@ -1,5 +1,5 @@
-//! Machines stepped without a lock, at times chosen by hand: what property tests and recorded
-//! traces need.
+//! Machines stepped without a lock, at times chosen by hand, for property tests and recorded
+//! traces.
 
 mod changed;
 pub mod doubt;
@@ -23,10 +23,10 @@ pub fn hash<K: Hash>(key: &K) -> u64 {
     BuildHasherDefault::<DefaultHasher>::default().hash_one(key)
 }
 
-/// Judges a history by every promise of a component. `tried` is what it is a history of.
+/// Judges a history by every promise of a component. `tried` is the program that made the history.
 ///
 /// # Panics
-/// If a promise is broken: which, and by what.
+/// If a promise is broken: the promise, and the reason.
 pub fn judge_all<C: Component>(history: &HistoryOf<C>, tried: &impl Debug) {
     for invariant in C::invariants() {
         if let Err(violation) = (invariant.check)(history) {
@@ -124,7 +124,7 @@ pub struct ByHand<Op, Ret> {
 }
 
 impl<Op: Debug + Send + 'static, Ret: Debug + Send + 'static> ByHand<Op, Ret> {
-    /// Takes a machine: the one that ships, or a mutant.
+    /// Takes a machine: the shipped one, or a mutant.
     pub fn new(machine: impl Machine<Op = Op, Ret = Ret>) -> Self {
         Self { machine: Box::new(machine), clock: HandClock::default() }
     }

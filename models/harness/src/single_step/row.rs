@@ -1,4 +1,4 @@
-//! Batches on machines that know single calls only: what a batch means.
+//! The meaning of batches, on machines that know single calls only.
 
 use seatrial_core::machine::{Cx, Embed, Machine, Many, Step, UpTo};
 

@@ -1,5 +1,5 @@
-//! Consumers of a queue as data: who sleeps, who is awake, who is busy. It shows whether a machine
-//! wakes those that it must, in whatever order they run and whichever is picked.
+//! Consumers of a queue as data: each is asleep, awake or busy. They show whether a machine wakes
+//! the consumers that it must, in whatever order they run and whichever is picked.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use seatrial_core::runtime::{Ambient, Instant};
 
 use super::HandClock;
 
-/// What a consumer does.
+/// The state of a consumer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Consumer<T> {
     /// It will look for an item.
@@ -20,18 +20,18 @@ enum Consumer<T> {
     Gone,
 }
 
-/// The calls that consumers make, and what the answers mean.
+/// The calls that consumers make, and the meaning of the answers.
 pub trait Calls {
     /// The calls of the machine.
     type Op;
-    /// What they return.
+    /// The results of the calls.
     type Ret;
-    /// What a consumer holds while it is busy.
+    /// The token that a consumer holds while it is busy.
     type Token: Copy;
 
     /// Takes an item, or waits for one.
     fn get() -> Self::Op;
-    /// What a get returned; `None` if there are no more items.
+    /// The token that a get returned; `None` if there are no more items.
     fn taken(ret: Self::Ret) -> Option<Self::Token>;
     /// Ends the delivery of an item.
     fn done(token: Self::Token) -> Self::Op;
@@ -73,7 +73,8 @@ impl<C: Calls<Op: Send + 'static, Ret: Send + 'static>> Sleepers<C> {
         self.step(op);
     }
 
-    /// Lets time pass, after everybody who can has moved and nobody sleeps while there is an item.
+    /// Lets time pass, after every consumer that can move has moved and none sleeps while there is
+    /// an item.
     pub fn pass(&mut self, by: Duration) {
         self.settle();
         self.clock.advance(by);
@@ -83,7 +84,7 @@ impl<C: Calls<Op: Send + 'static, Ret: Send + 'static>> Sleepers<C> {
     fn settle(&mut self) {
         while self.run_one() {}
         if !self.nobody_sleeps() {
-            // One more consumer that looks: what it finds somebody else should have.
+            // One more consumer looks for an item: if it finds one, a sleeper should have it.
             let finds = self.step(C::get());
             assert!(matches!(finds, Step::Wait { .. }), "somebody sleeps while there is an item");
         }
@@ -94,8 +95,7 @@ impl<C: Calls<Op: Send + 'static, Ret: Send + 'static>> Sleepers<C> {
         !self.consumers.iter().any(|who| matches!(who, Consumer::Asleep(..)))
     }
 
-    /// Lets one consumer move: one that is awake, or one whose deadline has come. False if there is
-    /// none.
+    /// Lets one consumer move that is awake or whose deadline has come. False if there is none.
     fn run_one(&mut self) -> bool {
         let now = self.clock.now();
         let can_move = |who: &Consumer<C::Token>| match who {

@@ -1,7 +1,7 @@
 //! Programs with a known bug on which checkers are compared in the literature.
 //!
-//! They are written anew over the seam. What threads share without a lock lies under a mutex of its
-//! own, which is taken for every single access, so that each access is one step.
+//! They are written anew over the seam. Data that threads share without a lock lies under a mutex
+//! of its own, which is taken for every single access, so that each access is one step.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -69,11 +69,11 @@ pub(super) fn two_stage<R: Runtime>(runtime: &R, threads: u8) -> Result<u64, Str
     }
 }
 
-/// What pusher and popper of [`stack`] share, under one lock.
+/// The data that pusher and popper of [`stack`] share, under one lock.
 #[derive(Clone, Copy)]
 struct Pile {
     height: u8,
-    /// Whether anything was ever pushed: what the popper takes for a reason to pop.
+    /// Whether anything was ever pushed; the popper pops if this is set.
     pushed: bool,
 }
 

@@ -1,5 +1,5 @@
-//! The programs as components, so that the command line runs them: what an engine finds there is
-//! known beforehand.
+//! The programs as components, so that the command line runs them. It is known beforehand in which
+//! of them an engine should find a bug.
 
 use seatrial_core::runtime::{Runtime, System};
 
@@ -64,7 +64,7 @@ impl Component for ToyBugs {
     }
 }
 
-/// What a buggy program notes when its bug shows.
+/// The note that a buggy program makes when its bug shows.
 const BUG: &str = "bug";
 
 fn never_shows_its_bug(history: &HistoryOf<ToyBugs>) -> Result<(), Violation> {

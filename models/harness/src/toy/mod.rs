@@ -73,8 +73,8 @@ pub enum Program {
     Bluetooth,
     /// A text is appended to another while it shrinks.
     StringBuffer,
-    /// A thread gives up waiting for one that can come: only a deadline that passes in the middle
-    /// of other work shows it.
+    /// A thread gives up waiting for another one that can come. Only a deadline that passes in the
+    /// middle of other work shows the bug.
     Impatient,
 }
 

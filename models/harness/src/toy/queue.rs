@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use seatrial_core::runtime::Runtime;
 
-/// What a queue does wrong.
+/// The mistakes of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Mistake {
     /// Nothing.
@@ -18,7 +18,7 @@ pub enum Mistake {
     CheckThenAct,
 }
 
-/// A queue of small numbers that keeps three sets: what waits, what is dirty, what is processed.
+/// A queue of small numbers that keeps three sets: the waiting, the dirty, and the processed items.
 #[derive(Debug)]
 pub struct ThreeSets<R: Runtime> {
     runtime: R,

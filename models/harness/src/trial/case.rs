@@ -27,7 +27,7 @@ pub(crate) struct Case<C: Component> {
     pub(crate) invariants: Arc<[Invariant<C>]>,
 }
 
-/// What the body of an execution leaves for its judge.
+/// The data that the body of an execution leaves for its judge.
 struct Remains<C: Component> {
     log: Log<OpOf<C>, RetOf<C>>,
     thread_name: Box<dyn Fn(u8) -> String + Send>,
@@ -66,7 +66,7 @@ impl<C: Component> Case<C> {
             jury.judge(execution, &history, &*left.thread_name)?;
             match &execution.end {
                 End::Refused(why) => {
-                    // What went before it was real: a violation that it shows stands.
+                    // The part before the refusal was real: a violation in it stands.
                     refused = jury.findings.is_empty().then(|| why.clone());
                     return ControlFlow::Break(());
                 }

@@ -1,8 +1,9 @@
 //! Made-up calls: random bytes through the property that fuzzers feed, in this process.
 //!
-//! A fuzzer learns from what code its bytes reach; this does not, and so needs no compiler of its
-//! own. It tells how many mistakes plain random calls find, which is what the schedules of the other
-//! engines are measured against. What convicts is the sequential object, not an invariant.
+//! A fuzzer learns from the code that its bytes reach; this engine does not, and so needs no
+//! compiler of its own. It shows how many mistakes plain random calls find, as a measure for the
+//! schedules of the other engines. A difference from the sequential object convicts, not an
+//! invariant.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -102,7 +103,7 @@ fn minimise(property: &dyn Fn(&[u8]), bytes: Vec<u8>, text: String) -> (Vec<u8>,
     (best, said)
 }
 
-/// Runs the sequence of a witness again; one that is no sequence of bytes fails nothing.
+/// Runs the sequence of a witness again; `None` if the text is not a sequence of bytes.
 pub(super) fn replay(property: &dyn Fn(&[u8]), text: &str) -> Option<Replayed> {
     let bytes = unhex(text)?;
     let said = fails(property, &bytes);

@@ -15,7 +15,7 @@ pub(crate) struct Jury<C: Component> {
     invariants: Arc<[Invariant<C>]>,
     stop_at: StopAt,
     pub(crate) findings: Vec<Finding>,
-    /// What was violated in one execution, each set once.
+    /// The sets of invariants that some execution violated, each set once.
     pub(crate) together: BTreeSet<Violated>,
     pub(crate) reached: bool,
     pub(crate) tally: Tally,
@@ -72,8 +72,8 @@ impl<C: Component> Jury<C> {
         }
     }
 
-    /// Returns the invariants that this execution violates. Those of the component come before those
-    /// of every component, because they say more.
+    /// Returns the invariants that this execution violates. Those of the component come first,
+    /// because they say more than those of every component.
     fn violations(&self, history: &HistoryOf<C>) -> Vec<(&'static str, Violation)> {
         let mut violations = Vec::new();
         let cut_short = matches!(

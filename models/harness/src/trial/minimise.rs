@@ -26,7 +26,7 @@ pub(super) const PROOF: u64 = 5_000;
 /// Runs something near to a schedule; returns what it found if that breaks the same invariant.
 pub(super) type Retry<'a> = dyn FnMut(&Schedule) -> Option<Finding> + 'a;
 
-/// What is to be made small: preemptions first, then switches, then length.
+/// The measure to be made small: preemptions first, then switches, then length.
 fn size(finding: &Finding) -> (u32, usize, usize) {
     let preemptions = finding.preemptions.unwrap_or(u32::MAX);
     match schedule_of(finding) {

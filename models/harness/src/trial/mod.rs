@@ -1,5 +1,5 @@
-//! A trial: scenario, machine, engine, history, invariants, verdict. What is tried is written with
-//! [`author`](crate::author), and found here under the same names.
+//! A trial: scenario, machine, engine, history, invariants, verdict. The subjects of trials are
+//! written with [`author`](crate::author), and re-exported here under the same names.
 
 mod case;
 mod fuzzing;

@@ -12,31 +12,31 @@ use crate::conformance::Conformance;
 use crate::engine::{Engine, Kind, Route};
 use crate::outcome::{Expect, Finding, InvariantInfo, Picture, Plan, Replayed, Trial};
 
-/// What the catalogue knows of a scenario.
+/// The facts about a scenario in the catalogue.
 #[derive(Clone, Debug)]
 pub struct ScenarioInfo {
     /// Its name.
     pub name: &'static str,
-    /// What happens.
+    /// A description of the scenario.
     pub says: &'static str,
-    /// What it is: a program of threads, a model of states, a simulation.
+    /// Its kind: a program of threads, a model of states, a simulation.
     pub kind: Kind,
 }
 
-/// What the catalogue knows of a mutant.
+/// The facts about a mutant in the catalogue.
 #[derive(Clone, Debug)]
 pub struct MutantInfo {
     /// Its name.
     pub name: &'static str,
-    /// Where it comes from.
+    /// The source of the mistake.
     pub origin: &'static str,
     /// The invariants that it breaks.
     pub breaks: &'static [&'static str],
-    /// What is expected of it.
+    /// The expected fate.
     pub kind: MutantKind,
-    /// Whether it is broken only in whom it wakes.
+    /// Whether only its choice of threads to wake is wrong.
     pub of_waking: bool,
-    /// Whether made-up calls can be held against it.
+    /// Whether made-up calls can be compared with its results.
     pub is_fuzzed: bool,
 }
 
@@ -44,17 +44,18 @@ pub struct MutantInfo {
 pub trait Subject: Send + Sync {
     /// Its name.
     fn name(&self) -> &'static str;
-    /// What it is.
+    /// A description of the component.
     fn says(&self) -> &'static str;
     /// Its scenarios, simulations included.
     fn scenarios(&self) -> Vec<ScenarioInfo>;
     /// Its invariants, those of its simulations included.
     fn invariants(&self) -> Vec<InvariantInfo>;
-    /// What is judged in one of its scenarios, and what is expected there.
+    /// The invariants that one of its scenarios is judged by, with the verdict that is expected
+    /// there.
     fn judged_in(&self, scenario: &str) -> Vec<InvariantInfo>;
     /// Its mutants.
     fn mutants(&self) -> Vec<MutantInfo>;
-    /// Draws what its simulations come to.
+    /// Draws pictures of the results of its simulations.
     fn pictures(&self) -> Vec<Picture>;
     /// Lists the invariants that convict no mutant of their own, and why they are stated.
     fn never_alone(&self) -> &'static [(&'static str, &'static str)];
@@ -62,7 +63,7 @@ pub trait Subject: Send + Sync {
     fn shows_mutants(&self, engine: Engine) -> bool;
     /// Tells whether an engine is asked to convict a mutant.
     fn shows_mutant(&self, engine: Engine, mutant: &str) -> bool;
-    /// Why an engine cannot hold one of its scenarios, if it cannot.
+    /// Says why an engine cannot run one of its scenarios, if it cannot.
     fn cannot_run(&self, scenario: &str, engine: Engine) -> Option<&'static str>;
     /// How many traces a scenario has, if that is known.
     fn traces(&self, scenario: &str) -> Option<u64>;

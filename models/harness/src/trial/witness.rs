@@ -34,13 +34,13 @@ pub struct Witness {
     pub mutant: Option<String>,
     /// The engine.
     pub engine: Engine,
-    /// Which execution it was.
+    /// The way back to the execution.
     pub route: Route,
     /// The digest of its history.
     pub history: u32,
 }
 
-/// Why a text is no witness that can be replayed here.
+/// Why a text is not a witness that can be replayed here.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum WitnessError {
     /// It does not look like a witness at all.

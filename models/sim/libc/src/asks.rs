@@ -1,10 +1,10 @@
-//! Who asks for chance and time.
+//! Records of the code that asks for chance and time.
 
 use std::backtrace::Backtrace;
 use std::cell::{Cell, RefCell};
 use std::fmt;
 
-/// What is asked for.
+/// The inputs that code asks for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Source {
     /// Random numbers of the system: the keys of the standard library's hash maps, and others.
@@ -17,13 +17,14 @@ pub enum Source {
     Hostname,
 }
 
-/// One who asks.
+/// One request for an input.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Ask {
-    /// For what.
+    /// The input.
     pub source: Source,
-    /// The crate and line that asks, as in `kube-runtime-5.0.0/src/scheduler.rs:50`, and the line of
-    /// a crate that is no dependency, if one has called it. Empty if the program does not know.
+    /// The crate and line that asks, as in `kube-runtime-5.0.0/src/scheduler.rs:50`, and the line
+    /// of a crate that is not a dependency, if one has called it. Empty if the program does not
+    /// know.
     pub from: String,
 }
 

@@ -1,11 +1,11 @@
 //! Random numbers, clocks and the name of the machine, as a simulation wants them.
 //!
-//! A program that links this package has its own `getrandom`, `clock_gettime` and `gethostname`: the
-//! linker takes those of the program before those of the C library. A thread that has not asked for
-//! anything gets what the C library would give. A thread with a [`Guard`] gets numbers from a seed, a
-//! clock that the simulation moves, and the name of no machine. That closes what the standard library
-//! and the crates under kube-rs draw by themselves: the keys of hash maps, the chance in back-offs, the
-//! times and names in events.
+//! A program that links this package has its own `getrandom`, `clock_gettime` and `gethostname`:
+//! the linker takes those of the program before those of the C library. A thread that has not asked
+//! for anything gets the answers of the C library. A thread with a [`Guard`] gets numbers from a
+//! seed, a clock that the simulation moves, and the name of no machine. That covers everything that
+//! the standard library and the crates under kube-rs draw by themselves: the keys of hash maps, the
+//! chance in back-offs, the times and names in events.
 //!
 //! It works with glibc on Linux, on any stable compiler, without flags. It does not reach those who
 //! call the kernel by `syscall` (the crate `getrandom` 0.2), other threads, or `tokio::select!` without
@@ -27,10 +27,10 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// What is under control; a canary switches one of them off.
+/// The inputs under control; a canary switches one of them off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Remedies {
-    /// `getrandom`: the keys of the standard library's hash maps, and whatever asks the system.
+    /// `getrandom`: the keys of the standard library's hash maps, and other requests to the system.
     pub random: bool,
     /// The clocks.
     pub clock: bool,
@@ -58,7 +58,7 @@ thread_local! {
     static CLOCK: RefCell<Option<(Duration, Rc<Elapsed>)>> = const { RefCell::new(None) };
 }
 
-/// As long as this lives, its thread gets what the simulation gives.
+/// As long as this lives, its thread gets the inputs of the simulation.
 pub struct Guard {
     /// It belongs to its thread.
     _here: std::marker::PhantomData<Rc<()>>,
@@ -71,8 +71,8 @@ impl fmt::Debug for Guard {
 }
 
 impl Guard {
-    /// Puts this thread under control. It should be a fresh one: what a thread has drawn before, such as
-    /// the first keys of its hash maps, stays.
+    /// Puts this thread under control. It should be a fresh thread: values that it has drawn
+    /// before, such as the first keys of its hash maps, stay.
     pub fn new(seed: u64, remedies: Remedies) -> Self {
         prepare();
         STATE.set(seed);
@@ -84,19 +84,19 @@ impl Guard {
         Self { _here: std::marker::PhantomData }
     }
 
-    /// From now on the wall clock shows `begins_at` and what `elapsed` says, and `Instant` moves with it.
+    /// From now on the wall clock shows `begins_at` plus `elapsed`, and `Instant` moves with it.
     pub fn set_clock(&self, begins_at: Duration, elapsed: impl Fn() -> Option<Duration> + 'static) {
         let old = CLOCK.replace(Some((begins_at, Rc::new(elapsed))));
         drop(old);
     }
 
-    /// From now on it is written down who asks for chance and time, for [`asks`](Self::asks). That
-    /// takes long.
+    /// Begins to record the code that asks for chance and time, for [`asks`](Self::asks). Recording
+    /// is slow.
     pub fn note_asks(&self) {
         asks::begin();
     }
 
-    /// Who has asked since they are written down, in their order.
+    /// Returns the requests since recording began, in their order.
     pub fn asks(&self) -> Vec<Ask> {
         asks::end()
     }
@@ -116,7 +116,7 @@ impl Drop for Guard {
     }
 }
 
-/// Whether this platform is one that the remedies work on.
+/// Whether the remedies work on this platform.
 pub fn is_supported() -> bool {
     cfg!(all(target_os = "linux", target_env = "gnu"))
 }
@@ -160,7 +160,7 @@ fn prepare() {
     });
 }
 
-/// Where ahash's maps get their seeds.
+/// The source of the seeds of ahash's maps.
 struct Seeds;
 
 impl ahash::random_state::RandomSource for Seeds {
@@ -174,7 +174,7 @@ impl ahash::random_state::RandomSource for Seeds {
     }
 }
 
-/// A number that nobody controls: for ahash on other threads, and for its canary.
+/// A number that is not under control: for ahash on other threads, and for its canary.
 fn chance() -> u64 {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let count = COUNTER.fetch_add(1, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! What the checks of a structural schema share: paths, types, and values beyond a bound.
+//! Helpers that the checks of a structural schema share: paths, types, and values beyond a bound.
 
 use serde_json::Value;
 

@@ -51,7 +51,7 @@ pub(crate) static META: Type = Type::Struct(
         omit("annotations", &TEXTS),
         omit("ownerReferences", &Type::List(&OWNER)),
         omit("finalizers", &LIST),
-        // An empty list says that nobody owns anything.
+        // An empty list says that no field has an owner.
         keep("managedFields", &Type::List(&MANAGED)),
     ],
 );

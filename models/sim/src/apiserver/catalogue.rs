@@ -10,7 +10,7 @@ use super::table;
 use super::types::Type;
 use crate::patch::Types;
 
-/// What most resources are like.
+/// A resource with the properties that most resources have.
 fn resource(group: &str, kind: &str, plural: &str, of: &'static Type) -> Resource {
     Resource {
         group: group.to_owned(),
@@ -83,7 +83,7 @@ pub(crate) fn registry() -> Registry {
     registry
 }
 
-/// Those of the core group.
+/// The resources of the core group.
 fn core(put: &mut dyn FnMut(Resource)) {
     put(Resource {
         revalidates: true,
@@ -139,7 +139,7 @@ fn core(put: &mut dyn FnMut(Resource)) {
     });
 }
 
-/// Those of the other groups.
+/// The resources of the other groups.
 fn groups(put: &mut dyn FnMut(Resource)) {
     put(workload("apps", "Deployment", "deployments", &of::DEPLOYMENT));
     put(workload("apps", "ReplicaSet", "replicasets", &of::REPLICA_SET));

@@ -1,4 +1,4 @@
-//! Custom resources: what a definition declares, and what becomes of the definition.
+//! Custom resources: the declarations of a definition, and the state of the definition itself.
 
 use std::sync::Arc;
 

@@ -107,13 +107,13 @@ impl Server {
     }
 }
 
-/// What a new object comes from.
+/// The kind of request that makes a new object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     Post,
-    /// An update or a patch of something that was not there.
+    /// An update or a patch of an object that did not exist.
     Update,
-    /// A server-side apply, which has written down already who owns what.
+    /// A server-side apply, which has already recorded the owners of the fields.
     Apply,
 }
 

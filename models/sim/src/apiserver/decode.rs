@@ -1,4 +1,4 @@
-//! From a body to an object of the resource.
+//! Decoding of a body into an object of the resource.
 
 use serde_json::Value;
 
@@ -71,8 +71,8 @@ pub(crate) fn value(
     }
 }
 
-/// Reads an object as an apply has made it. What a custom resource does not have stays until the
-/// object is stored, and so do nulls; they are checked like everything else.
+/// Reads an object as an apply has made it. Fields that a custom resource does not have stay until
+/// the object is stored, and so do nulls. They are checked like all other fields.
 pub(crate) fn applied(resource: &Resource, mut object: Value) -> Outcome<Value> {
     let Shape::Structural(schema) = &resource.shape else {
         let name = object["metadata"]["name"].as_str().unwrap_or("").to_owned();
@@ -86,7 +86,7 @@ pub(crate) fn applied(resource: &Resource, mut object: Value) -> Outcome<Value> 
         });
     };
     schema.complete(&mut object);
-    // What is empty in the metadata stays as well.
+    // Empty fields of the metadata stay as well.
     let metadata = types::read(object["metadata"].clone(), &META, &mut Vec::new());
     metadata.map_err(|why| cannot(resource, &why))?;
     Ok(object)
@@ -180,7 +180,7 @@ pub(crate) fn shape(
     Ok(object)
 }
 
-/// The object with its kind filled in; none if there is no kind and there must be.
+/// The object with its kind filled in; none if it lacks a required kind.
 pub(crate) fn kind(resource: &Resource, mut object: Value, bytes: &[u8]) -> Outcome<Option<Value>> {
     let part = |key: &str| match &object[key] {
         Value::Null => Ok(String::new()),

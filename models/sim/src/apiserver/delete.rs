@@ -13,7 +13,7 @@ use super::status::{Failure, Outcome, details};
 use super::store::{Key, Stored};
 use super::{Call, Server, clock};
 
-/// What became of an object.
+/// The fate of an object.
 enum Fate {
     Gone,
     /// It waits for its finalizers.

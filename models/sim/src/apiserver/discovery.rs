@@ -1,4 +1,4 @@
-//! What a server says about itself: groups, resources, version, health.
+//! The server's description of itself: groups, resources, version, health.
 
 use std::sync::Arc;
 

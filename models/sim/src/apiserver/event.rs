@@ -1,5 +1,5 @@
-//! What an event must be. What comes by `events.k8s.io` has to fulfil more than what comes by the core
-//! group; both name fields as the core group does, but for who reports.
+//! Validation of events. The API `events.k8s.io` has stricter rules than the core group. The
+//! messages of both name fields as the core group does, except for the reporter.
 
 use serde_json::Value;
 
@@ -36,7 +36,7 @@ fn part<'a>(event: &'a Value, field: &str) -> &'a str {
     event[field].as_str().unwrap_or("")
 }
 
-/// What holds for every event. Older ones have no `eventTime`.
+/// The rules for every event. Older events, without `eventTime`, need to fulfil fewer of them.
 fn basic(event: &Value, reporter: &str, causes: &mut Vec<Cause>) {
     let (own, about) = (text(event, "namespace"), &event["involvedObject"]["namespace"]);
     let is_new = !event["eventTime"].is_null();

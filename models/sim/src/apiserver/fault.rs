@@ -1,5 +1,5 @@
-//! What goes wrong between a client and its server, as data: the same faults at the same requests
-//! give the same run.
+//! Faults between a client and its server, as data: the same faults at the same requests give the
+//! same run.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::route::Target;
 use super::status::Failure;
 use super::store::Key;
 
-/// A fault: which requests it strikes, which of them in their order, and what it does.
+/// A fault: the requests that it applies to, which of them it strikes, and its effect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fault {
@@ -22,15 +22,15 @@ pub struct Fault {
     pub after: u32,
     /// How many of them are struck then.
     pub times: u32,
-    /// What happens to each.
+    /// The effect on each of them.
     pub what: Trouble,
 }
 
-/// The requests that have these in common; what is left out may be anything.
+/// A pattern of requests; a part that is left out matches anything.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Point {
-    /// `GET`, `POST` and so on; `READ` and `WRITE` stand for those that read and write.
+    /// `GET`, `POST` and so on; `READ` and `WRITE` match all reads and all writes.
     pub method: Option<String>,
     /// The resource as in paths, such as `configmaps`.
     pub resource: Option<String>,
@@ -38,7 +38,7 @@ pub struct Point {
     pub name: Option<String>,
 }
 
-/// What happens to a request.
+/// The effects of faults on a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum Trouble {
@@ -66,22 +66,22 @@ pub enum Trouble {
     Delay(Duration),
     /// A server answers that is that many revisions behind. Writes are not struck.
     Stale(u64),
-    /// From now on and for so long, reads are answered by a server that is that many revisions behind.
+    /// From now on and for this long, reads are answered by a server that is some revisions behind.
     Lag {
         /// How many revisions.
         by: u64,
         /// How long.
         time: Duration,
     },
-    /// From now on the server's clock is that many seconds ahead of the caller's.
+    /// From now on the server's clock is this many seconds ahead of the caller's.
     Skew(u32),
     /// Before it, the watches of its resource break off.
     CutWatches,
-    /// From now on and for so long, the watches of its resource say nothing.
+    /// From now on and for this long, the watches of its resource say nothing.
     SilenceWatches(Duration),
     /// Before it, the storage is compacted at its newest revision.
     Compact,
-    /// Before it, the server restarts: what is stored is there, and every watch breaks off.
+    /// Before it, the server restarts: the stored objects are kept, and every watch breaks off.
     Restart,
 }
 
@@ -99,8 +99,8 @@ impl Fault {
         Self { at, after: writes, times: 1, what: Trouble::LoseAnswer }
     }
 
-    /// What is written in this time after the next write is never told by a watch as it happens: a
-    /// client sees what has become of it, and not what was in between.
+    /// No watch tells of the writes of this time after the next write as they happen. A client sees
+    /// their final result, but not the states in between.
     pub fn unobserved_state(resource: &str, silence: Duration) -> [Self; 2] {
         let at = Point::of("WRITE", resource);
         let begin = Self { at, after: 0, times: 1, what: Trouble::SilenceWatches(silence) };
@@ -140,7 +140,7 @@ pub(crate) struct Pending {
 }
 
 impl Server {
-    /// Adds a fault. Those that were added before strike first.
+    /// Adds a fault. Faults that were added before strike first.
     pub fn inject(&mut self, fault: Fault) {
         self.faults.push(Pending { fault, seen: 0 });
     }
@@ -150,7 +150,7 @@ impl Server {
         self.faults.len()
     }
 
-    /// What strikes a request.
+    /// The troubles that strike a request.
     fn troubles(&mut self, request: &Request, target: Option<&Target>) -> Vec<Trouble> {
         let mut troubles = Vec::new();
         for pending in &mut self.faults {
@@ -215,7 +215,7 @@ impl Server {
         answer
     }
 
-    /// What a request is refused with, if a trouble refuses it.
+    /// The failure with which a trouble refuses a request, if it refuses it.
     fn refusal(
         &self,
         trouble: &Trouble,

@@ -93,7 +93,7 @@ impl Fields {
     }
 }
 
-/// Who an event comes from: its source, or who reports it.
+/// The source of an event: its source component, or else its reporting component.
 fn source(event: &Value) -> &Value {
     match &event["source"]["component"] {
         Value::String(component) if !component.is_empty() => &event["source"]["component"],

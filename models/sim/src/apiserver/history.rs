@@ -1,4 +1,4 @@
-//! What was written, for those who judge a run.
+//! The writes to the storage, for judging a run.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -60,7 +60,7 @@ impl Request {
     }
 }
 
-/// Undoes percent-encoding; what is not valid stays as it is.
+/// Undoes percent-encoding; invalid parts stay as they are.
 pub(crate) fn decode(text: &str) -> Cow<'_, str> {
     if !text.contains('%') {
         return text.into();
@@ -82,7 +82,7 @@ pub(crate) fn decode(text: &str) -> Cow<'_, str> {
     String::from_utf8_lossy(&out).into_owned().into()
 }
 
-/// What a request gets.
+/// The answer to a request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     /// Everything at once.

@@ -1,8 +1,8 @@
-//! The paths by which custom resources say what stands in a column.
+//! The paths with which custom resources declare the content of their columns.
 //!
-//! A real server takes all of the JSONPath of its clients there. Ours reads what columns are made of:
-//! `.field`, `['field']`, `[index]`, `[*]`, and `[?(@.field=="text")]`. It refuses the rest where a
-//! definition is written, so that no column stays empty for a reason that nobody sees.
+//! A real server accepts all of its clients' JSONPath there. Ours accepts the forms that columns
+//! use: `.field`, `['field']`, `[index]`, `[*]`, and `[?(@.field=="text")]`. It refuses the rest
+//! when a definition is written, so that no column stays empty without a message.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ pub(crate) struct Path(Vec<Step>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
     Field(String),
-    /// From the end if it is negative.
+    /// The index of an item; a negative one is counted from the end.
     Index(i64),
     All,
     /// The items in which a field is, or is not, so.
@@ -71,10 +71,10 @@ impl Step {
     }
 }
 
-/// A step and what follows it; the step is none if the dot stands for the object itself.
+/// A step and the rest of the path; the step is none if the dot means the object itself.
 type Read<'a> = Option<(Option<Step>, &'a str)>;
 
-/// What follows a dot. `\\.` is a dot of the name.
+/// Reads the part after a dot. `\\.` is a dot of the name.
 fn field(text: &str) -> Read<'_> {
     if text.is_empty() || text.starts_with('[') {
         return Some((None, text));
@@ -96,7 +96,7 @@ fn field(text: &str) -> Read<'_> {
     (end > 0).then_some((Some(step), &text[end..]))
 }
 
-/// What follows an opening bracket.
+/// Reads the part after an opening bracket.
 fn bracket(text: &str) -> Read<'_> {
     if let Some(filter) = text.strip_prefix("?(@") {
         return condition(filter);
@@ -128,7 +128,7 @@ fn condition(text: &str) -> Read<'_> {
     Some((Some(Step::Where(path, equal, wanted)), rest))
 }
 
-/// A text in quotes, and what follows it.
+/// A text in quotes, and the rest of the path.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let quote = text.chars().next()?;
     let (inner, rest) = text[1..].split_once(quote)?;

@@ -1,4 +1,4 @@
-//! What single built-in kinds fill in and check.
+//! Completion and checks of single built-in kinds.
 
 use serde_json::{Value, json};
 
@@ -70,7 +70,7 @@ pub(crate) fn config_map(object: &Value, old: Option<&Value>) -> Vec<Cause> {
     causes
 }
 
-/// What is given as text becomes data, and a secret without a type is opaque, also in an update.
+/// Moves `stringData` into `data`, and makes a secret without a type opaque, also in an update.
 pub(crate) fn complete_secret(object: &mut Value) {
     use base64::Engine as _;
     let plain = object.as_object_mut().and_then(|fields| fields.remove("stringData"));
@@ -81,7 +81,7 @@ pub(crate) fn complete_secret(object: &mut Value) {
     default(object, &["type"], json!("Opaque"));
 }
 
-/// What secrets of a type have to hold.
+/// Checks that a secret holds the keys that its type requires.
 fn secret_of_type(object: &Value, causes: &mut Vec<Cause>) {
     use base64::Engine as _;
     let bytes = |key: &str| {
@@ -136,7 +136,7 @@ pub(crate) fn secret(object: &Value, old: Option<&Value>) -> Vec<Cause> {
     causes
 }
 
-/// Of the secrets that an account names, the name alone is kept.
+/// Keeps only the names of the secrets that an account lists.
 pub(crate) fn prepare_account(object: &mut Value, _: Option<&Value>) {
     let secrets = object.get_mut("secrets").and_then(Value::as_array_mut);
     for secret in secrets.into_iter().flatten() {
@@ -313,7 +313,7 @@ fn parts(object: &Value, causes: &mut Vec<Cause>) {
     }
 }
 
-/// What selects pods must select those that it makes.
+/// Checks that the selector of a workload selects the pods of its own template.
 fn selector(object: &Value, causes: &mut Vec<Cause>) {
     let (field, spec) = ("spec.selector", &object["spec"]);
     if spec["selector"].is_null() {
@@ -344,7 +344,7 @@ fn selector(object: &Value, causes: &mut Vec<Cause>) {
     }
 }
 
-/// What selects pods goes on selecting the same ones.
+/// Checks a workload, whose selector must not change.
 pub(crate) fn workload(object: &Value, old: Option<&Value>) -> Vec<Cause> {
     let (mut causes, spec) = (Vec::new(), &object["spec"]);
     selector(object, &mut causes);

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::names;
 use super::status::Cause;
 
-/// What the value of a label must be like.
+/// A condition on the value of a label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Want {
     Exists,

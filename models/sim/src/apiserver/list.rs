@@ -136,7 +136,7 @@ impl Query {
     }
 }
 
-/// Which state a list shows, and from where.
+/// The state that a list shows, and the position at which it starts.
 struct Page {
     /// None: the newest.
     revision: Option<u64>,

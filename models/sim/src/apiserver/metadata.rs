@@ -1,4 +1,4 @@
-//! What metadata must look like, alone and beside its older state.
+//! Validation of metadata, alone and against its older state.
 
 use serde_json::Value;
 
@@ -47,7 +47,7 @@ pub(crate) fn set(object: &mut Value, field: &str, value: impl Into<Value>) {
     }
 }
 
-/// What is wrong with metadata by itself.
+/// The errors of metadata by itself.
 pub(crate) fn validate(resource: &Resource, object: &Value) -> Vec<Cause> {
     let mut causes = Vec::new();
     let (name, generate) = (text(object, "name"), text(object, "generateName"));
@@ -78,7 +78,7 @@ pub(crate) fn validate(resource: &Resource, object: &Value) -> Vec<Cause> {
     causes
 }
 
-/// What is checked with and without an older state.
+/// The checks that are made with and without an older state.
 fn common(metadata: &Value, causes: &mut Vec<Cause>) {
     let none = serde_json::Map::new();
     for (key, value) in metadata["labels"].as_object().unwrap_or(&none) {
@@ -182,7 +182,7 @@ fn is_unqualified(finalizer: &str) -> bool {
     !finalizer.contains('/') && !STANDARD.contains(&finalizer)
 }
 
-/// What a server warns of.
+/// The warnings about an object.
 pub(crate) fn warnings(resource: &Resource, object: &Value) -> Vec<String> {
     let unqualified = finalizers(object).into_iter().filter(|_| resource.is_custom);
     let unqualified =
@@ -192,7 +192,7 @@ pub(crate) fn warnings(resource: &Resource, object: &Value) -> Vec<String> {
         .collect()
 }
 
-/// What is wrong with a change of metadata.
+/// The errors of a change of metadata.
 pub(crate) fn validate_change(object: &Value, old: &Value) -> Vec<Cause> {
     let mut causes = Vec::new();
     if is_terminating(old) {

@@ -73,7 +73,7 @@ pub use watch::{Events, WatchEvent};
 
 use crate::map::Map;
 
-/// What a server starts with.
+/// The options of a new server.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Decides uids and generated names.
@@ -251,12 +251,12 @@ impl Server {
         self.store.table(resource).map_or(0, |table| table.objects.iter().count())
     }
 
-    /// Makes the states before a revision unreadable. That the servers of a cluster tell each other
-    /// through the storage, so it is a write as well.
+    /// Makes the states before a revision unreadable. The servers of a cluster tell each other of
+    /// that through the storage, so it is a write as well.
     pub fn compact(&mut self, revision: u64) {
         let ended = self.watches.iter().filter(|(_, watch)| watch.deadline <= self.now);
         for id in ended.map(|(id, _)| *id).collect::<Vec<_>>() {
-            // Nobody has read it to its end.
+            // No client has read it to its end.
             self.watches.remove(&id);
         }
         let needed = self.watches.iter().map(|(_, watch)| watch.seen).min();
@@ -323,7 +323,7 @@ impl Server {
         response.map(Answer::Response)
     }
 
-    /// What lies under a key of the call's resource.
+    /// The object under a key of a resource.
     fn stored(&self, resource: &Resource, key: &Key) -> Option<&store::Stored> {
         self.store.get(&resource.qualified(), key)
     }

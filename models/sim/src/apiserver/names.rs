@@ -1,4 +1,4 @@
-//! The formats of names, label keys and values, and what is said of those that break them.
+//! The formats of names, label keys and values, and the messages about those that break them.
 
 const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 const LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
@@ -18,7 +18,7 @@ pub(crate) enum Naming {
     Segment,
 }
 
-/// What is wrong with a name; `is_prefix` if a suffix is still to come.
+/// The errors of a name; `is_prefix` if a suffix is still to come.
 pub(crate) fn name(name: &str, naming: Naming, is_prefix: bool) -> Vec<String> {
     // The generated suffix ends with a letter or digit, so that a dash may come before it.
     let name = if is_prefix { name.strip_suffix('-').unwrap_or(name) } else { name };
@@ -63,7 +63,7 @@ fn is_name_part(text: &str) -> bool {
     text.bytes().all(inner) && edge(text.bytes().next()) && edge(text.bytes().next_back())
 }
 
-/// What is wrong with the key of a label or an annotation, or with a finalizer.
+/// The errors of the key of a label or an annotation, or of a finalizer.
 pub(crate) fn qualified(key: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     let part = match key.split_once('/') {
@@ -92,7 +92,7 @@ pub(crate) fn qualified(key: &str) -> Vec<String> {
     wrong
 }
 
-/// What is wrong with the value of a label.
+/// The errors of the value of a label.
 pub(crate) fn label_value(value: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if value.len() > 63 {
@@ -104,7 +104,7 @@ pub(crate) fn label_value(value: &str) -> Vec<String> {
     wrong
 }
 
-/// What is wrong with a key of a `ConfigMap` or `Secret`.
+/// The errors of a key of a `ConfigMap` or `Secret`.
 pub(crate) fn config_key(key: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if key.len() > 253 {

@@ -1,4 +1,4 @@
-//! Which representation a client wants, and how answers are brought into it.
+//! The representation that a client wants, and the conversion of answers into it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -96,7 +96,7 @@ impl View {
     }
 }
 
-/// What tables are made with.
+/// The context in which tables are made.
 pub(crate) struct Shown<'a> {
     pub(crate) resource: &'a Resource,
     pub(crate) now: Duration,
@@ -169,7 +169,7 @@ pub(crate) fn content_type(request: &Request) -> &str {
     header.split(';').next().unwrap_or("").trim()
 }
 
-/// Refuses bodies that are no JSON.
+/// Refuses bodies that are not JSON.
 pub(crate) fn require_json(request: &Request) -> Outcome<()> {
     match content_type(request) {
         "application/json" | "" => Ok(()),

@@ -6,7 +6,7 @@ use super::http::Request;
 use super::status::{Cause, Failure, Outcome};
 use super::types::{self, Type, keep, omit};
 
-/// What to do about fields that nobody knows.
+/// The treatment of unknown fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unknown {
     Ignore,
@@ -19,7 +19,7 @@ pub(crate) enum Unknown {
 pub(crate) struct Writing {
     pub(crate) is_dry: bool,
     pub(crate) unknown: Unknown,
-    /// Who writes.
+    /// The field manager.
     pub(crate) manager: String,
     pub(crate) force: bool,
 }
@@ -82,7 +82,7 @@ pub(crate) fn version(text: &str) -> Option<u64> {
     text.parse().ok().filter(|_| !text.starts_with('+'))
 }
 
-/// What a deletion does about the objects that the object owns.
+/// The treatment of the objects that a deleted object owns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Policy {
     Background,

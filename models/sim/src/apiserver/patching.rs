@@ -61,7 +61,7 @@ impl Server {
         Ok(Response::of(200, object))
     }
 
-    /// Creates what a manager applies and what is not there yet.
+    /// Creates the object that a manager applies, if it does not exist yet.
     fn apply_new(&mut self, call: &mut Call<'_>, writing: &Writing) -> Outcome<Arc<Value>> {
         let mut object = self.applied(call, None, writing)?;
         let uid = text(&object, "uid");
@@ -132,7 +132,7 @@ impl Server {
     }
 }
 
-/// What a built-in kind has when it is new and empty: nobody has set it. A custom one has nothing.
+/// A new, empty object of a built-in kind, with fields that nobody has set; else null.
 fn empty(resource: &Resource) -> Value {
     match &resource.shape {
         Shape::Struct(of) => types::zero(of),
@@ -220,12 +220,12 @@ fn patched(call: &mut Call<'_>, format: Format, old: &Value, unknown: Unknown) -
     }
 }
 
-/// A list takes the place of the object, if nobody looks at the fields of the patch before.
+/// Tells whether a patch is a list, which replaces the object if its fields are not checked first.
 fn is_list(body: &[u8]) -> bool {
     json::parse(body).is_ok_and(|(patch, _)| patch.is_array())
 }
 
-/// What a patch says twice, of which the last counts. Nobody is told unless they want to be.
+/// The fields that a patch sets twice (the last one counts), if the client wants to be told.
 fn repeated(format: Format, body: &[u8], unknown: Unknown) -> Vec<String> {
     let twice = match unknown {
         Unknown::Ignore => Vec::new(),

@@ -1,4 +1,4 @@
-//! The one source of chance: uids, generated names, and what programs make up.
+//! The one source of chance: uids, generated names, and the choices of made-up programs.
 
 /// A generator that yields the same numbers for the same seed.
 #[derive(Clone, Debug)]

@@ -21,7 +21,7 @@ impl Server {
     }
 }
 
-/// A version that is no number.
+/// A version that is not a number.
 pub(super) fn bad_version(text: &str) -> Box<Failure> {
     Failure::internal(format!(
         "resourceVersion: Invalid value: {text:?}: strconv.ParseUint: parsing {text:?}: invalid syntax"

@@ -1,4 +1,4 @@
-//! What a server serves, as data.
+//! The resources that a server serves, as data.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,9 +17,10 @@ use crate::patch::Types;
 /// How the objects of a resource are read and checked.
 #[derive(Clone, Debug)]
 pub(crate) enum Shape {
-    /// Into a struct and back.
+    /// They are read into a struct and written again.
     Struct(&'static Type),
-    /// As they are, and then pruned, given defaults and checked by the schema of a custom resource.
+    /// They are kept, and then pruned, given defaults and checked by the schema of a custom
+    /// resource.
     Structural(Arc<Structural>),
 }
 
@@ -61,17 +62,17 @@ pub struct Resource {
     pub(crate) creates_on_update: bool,
     /// The server counts the changes of everything but metadata and status.
     pub(crate) counts_generation: bool,
-    /// A deletion answers with what was deleted.
+    /// A deletion answers with the deleted object.
     pub(crate) returns_deleted: bool,
     /// On a change the metadata is checked once more by itself.
     pub(crate) revalidates: bool,
     pub(crate) naming: Naming,
-    /// What may be selected by, besides name and namespace.
+    /// The fields, in addition to name and namespace, that a field selector may use.
     pub(crate) fields: &'static [&'static str],
     pub(crate) shape: Shape,
     /// How its fields are merged and owned.
     pub(crate) types: Types,
-    /// What a person sees of it in a list.
+    /// The columns of a list that a person reads.
     pub(crate) columns: Vec<Column>,
     pub(crate) complete: Complete,
     pub(crate) prepare: Prepare,
@@ -139,7 +140,7 @@ impl Registry {
         self.iter().any(|it| it.group == group && it.is_custom)
     }
 
-    /// Tells whether a resource is one that the server always has: a definition does not replace it.
+    /// Tells whether a resource is built in: a definition does not replace it.
     pub(crate) fn is_built_in(&self, group: &str, plural: &str) -> bool {
         self.iter().any(|it| it.group == group && it.plural == plural && !it.is_custom)
     }

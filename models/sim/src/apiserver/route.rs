@@ -1,4 +1,4 @@
-//! From a path to what it means.
+//! Parsing of paths into targets.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use super::http::decode;
 use super::resource::{Registry, Resource};
 use super::status::{Failure, Outcome};
 
-/// What a path names.
+/// The target of a path.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
     pub(crate) resource: Arc<Resource>,
@@ -52,7 +52,7 @@ impl Target {
         let (name, subresource) = match rest {
             [] => (None, None),
             [name] => (Some(*name), None),
-            // What follows is not looked at where the resource is custom.
+            // For a custom resource, the rest of the path is ignored.
             [name, subresource] | [name, subresource, ..]
                 if rest.len() == 2 || resource.is_custom =>
             {

@@ -17,7 +17,7 @@ use super::update::check_name;
 use super::{Call, Server, types};
 use crate::patch;
 
-/// Where a resource keeps what a scale shows, as paths such as `/spec/replicas`.
+/// The paths of the fields that a scale shows, such as `/spec/replicas`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Scale {
     pub(crate) spec: String,
@@ -27,13 +27,13 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    /// That of the built-in workloads.
+    /// The scale of the built-in workloads.
     pub(crate) fn built_in() -> Self {
         let (spec, status) = ("/spec/replicas".to_owned(), "/status/replicas".to_owned());
         Self { spec, status, selector: None }
     }
 
-    /// That which a definition declares, with paths such as `.spec.replicas`.
+    /// The scale that a definition declares, with paths such as `.spec.replicas`.
     pub(crate) fn declared(scale: &Value) -> Option<Self> {
         let path = |key: &str| scale[key].as_str().map(|path| path.replace('.', "/"));
         let selector = path("labelSelectorPath");
@@ -44,7 +44,8 @@ impl Scale {
         })
     }
 
-    /// Names what a scale could not show: counts that are none, or a selector that is no text.
+    /// Names the values that a scale could not show: invalid counts, or a selector that is not a
+    /// text.
     pub(crate) fn check(&self, object: &Value, of_status: bool, causes: &mut Vec<Cause>) {
         let counts = [&self.spec, &self.status];
         for path in counts.into_iter().skip(usize::from(of_status)) {
@@ -105,7 +106,7 @@ impl Scale {
     }
 }
 
-/// What lies on the way of a path and has no fields.
+/// The first value on the way along a path that is neither an object nor null, if there is one.
 fn no_object<'a>(object: &'a Value, path: &str) -> Option<&'a Value> {
     let mut at = object;
     for part in path.split('/').filter(|part| !part.is_empty()) {
@@ -168,8 +169,8 @@ impl Server {
         if !version.is_empty() {
             object["metadata"]["resourceVersion"] = version.into();
         }
-        // Who writes through a scale takes the count from others, and owns nothing if nobody did.
-        // None is no count that could be owned.
+        // A write through a scale takes the count from its owners. If the count had no owner, the
+        // writer does not own it either. A count of zero cannot be owned.
         if replicas == 0 {
             disown(&mut object, &scale);
         }
@@ -210,7 +211,7 @@ fn drop_empty(fields: &mut Value, path: &str) {
     }
 }
 
-/// The scale of an update. What does not fit is refused before anybody looks for the object.
+/// The scale of an update. A body that does not fit is refused before the object is looked up.
 fn read(call: &Call<'_>) -> Outcome<Value> {
     let parsed = super::json::parse(&call.request.body);
     let (scale, _) = parsed.map_err(|error| Failure::bad_request(error.to_string()))?;
@@ -250,7 +251,7 @@ fn patched(call: &Call<'_>, before: &Value) -> Outcome<Value> {
 fn replicas(resource: &Resource, wanted: &Value) -> Outcome<i64> {
     let replicas = &wanted["spec"]["replicas"];
     let count = replicas.as_i64().unwrap_or(0);
-    // What a custom resource makes of it, its own checks say.
+    // A custom resource checks the count by its own rules.
     if count < 0 && !resource.is_custom {
         let why = "must be greater than or equal to 0";
         let cause = Cause::invalid("spec.replicas", replicas, why);

@@ -1,4 +1,4 @@
-//! Structural schemas: what custom resources are pruned, completed and checked by.
+//! Structural schemas, by which custom resources are pruned, completed and checked.
 
 use std::collections::BTreeMap;
 
@@ -158,9 +158,8 @@ impl Structural {
         }
     }
 
-    /// Names what breaks the schema. A wrong type is not the end: what applies to the value as it is
-    /// is checked all the same.
-    /// What is as it was is not looked at.
+    /// Names the violations of the schema. After a wrong type, the rules that apply to the value as
+    /// it is are checked all the same. An unchanged value is not checked.
     pub(crate) fn validate(
         &self,
         value: &Value,
@@ -268,7 +267,7 @@ impl Structural {
     ) {
         if let (Some(schema), Some(value)) = (self.property(name), object.get(name)) {
             let from = causes.len();
-            // What is not there is as good as null.
+            // A missing property counts as null.
             schema.validate(value, Some(&old[name]), "", causes);
             for cause in &mut causes[from..] {
                 let inner = if cause.field == "<nil>" { "" } else { &cause.field };
@@ -298,7 +297,7 @@ impl Structural {
         causes: &mut Vec<Cause>,
     ) {
         let number = value.as_f64();
-        // A whole number is held against whole bounds.
+        // A whole number is compared with whole bounds.
         let is_whole = value.is_i64() || value.is_u64();
         let limit = bound.as_f64().map_or(0.0, |it| if is_whole { it.trunc() } else { it });
         let size = match value {
@@ -360,7 +359,8 @@ impl Structural {
         }
     }
 
-    /// Lists that are sets or maps hold nothing twice; what is there three times is named once.
+    /// Lists that are sets or maps hold no duplicates; a duplicate is named once even if it occurs
+    /// three times.
     fn find_twice(&self, items: &[Value], path: &str, causes: &mut Vec<Cause>) {
         if !matches!(self.list_type.as_str(), "set" | "map") {
             return;

@@ -11,7 +11,7 @@ use super::resource::Resource;
 /// One thing that is wrong with an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cause {
-    /// Where, such as `metadata.name`.
+    /// The path of the field, such as `metadata.name`.
     pub(crate) field: String,
     /// Why, as clients compare it, such as `FieldValueInvalid`.
     pub(crate) reason: &'static str,
@@ -55,7 +55,7 @@ pub(crate) struct Failure {
     pub(crate) reason: Option<&'static str>,
     pub(crate) message: String,
     pub(crate) details: Option<Value>,
-    /// Where an expired list may go on, without being consistent.
+    /// The token with which an expired list may go on, without being consistent.
     pub(crate) resume: Option<String>,
     /// How long a real server would have tried.
     pub(crate) after: Duration,
@@ -205,7 +205,7 @@ pub(crate) fn qualify(kind: &str, group: &str) -> String {
     if group.is_empty() { kind.to_owned() } else { format!("{kind}.{group}") }
 }
 
-/// What was meant; empty parts are left out.
+/// The `details` of a status; empty parts are left out.
 pub(crate) fn details(group: &str, kind: &str, name: &str) -> Value {
     let parts = [("group", group), ("kind", kind), ("name", name)].into_iter();
     let parts = parts.filter(|(_, value)| !value.is_empty());

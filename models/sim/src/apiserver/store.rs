@@ -1,4 +1,4 @@
-//! The one storage: objects, the revision counter, and what happened at each revision.
+//! The one storage: objects, the revision counter, and the writes at each revision.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::{metadata, twin};
 use crate::map::Map;
 
-/// Where an object lies within its resource: `namespace/name`, or the name alone. Keys are ordered
-/// as their bytes are.
+/// The place of an object within its resource: `namespace/name`, or the name alone. Keys are
+/// ordered by their bytes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Key(pub(crate) Arc<str>);
 
@@ -27,13 +27,13 @@ impl Key {
 pub(crate) struct Stored {
     pub(crate) revision: u64,
     pub(crate) object: Arc<Value>,
-    /// What was written is not what is read.
+    /// Whether a read gives another object than the one that was written.
     pub(crate) is_odd: bool,
 }
 
 pub(crate) type Objects = Map<Key, Stored>;
 
-/// A write: what was, and what is.
+/// A write: the object before and after.
 #[derive(Clone, Debug)]
 pub(crate) struct Event {
     pub(crate) key: Key,
@@ -141,7 +141,7 @@ impl Store {
         object
     }
 
-    /// Removes an object. That is a write too.
+    /// Removes an object, which is a write too.
     pub(crate) fn delete(&mut self, resource: &str, key: Key) {
         self.revision += 1;
         self.commit(resource, key, None);

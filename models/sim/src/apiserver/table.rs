@@ -10,24 +10,24 @@ use super::jsonpath::Path;
 use super::resource::Resource;
 use super::status::Cause;
 
-/// A column beside the name.
+/// A column in addition to the name.
 #[derive(Clone, Debug)]
 pub(crate) struct Column {
     name: String,
     kind: String,
-    /// Columns above 0 are for those who want to see more.
+    /// Columns above 0 are for clients that want to see more.
     priority: u64,
     cell: Cell,
 }
 
-/// What stands in a cell.
+/// The content of a cell.
 #[derive(Clone, Debug)]
 enum Cell {
-    /// How long ago a time was.
+    /// The age of a time.
     Since(String),
     /// A field.
     Field(String),
-    /// What a custom resource declares.
+    /// A path that a custom resource declares.
     Declared(Path),
     Of(fn(&Value) -> Value),
 }
@@ -53,7 +53,7 @@ pub(crate) fn declared(version: &Value) -> Vec<Column> {
     let Some(printed) = version["additionalPrinterColumns"].as_array() else { return vec![age()] };
     let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
     let columns = printed.iter().map(|it| {
-        // What cannot be read was refused with its definition.
+        // If the path cannot be read, its definition was refused.
         let path = Path::parse(&text(&it["jsonPath"])).unwrap_or_default();
         let priority = it["priority"].as_u64().unwrap_or(0);
         Column {
@@ -68,7 +68,7 @@ pub(crate) fn declared(version: &Value) -> Vec<Column> {
 
 const KINDS: &[&str] = &["boolean", "date", "integer", "number", "string"];
 
-/// What is wrong with the columns of a version of a custom resource, which lies at `path`.
+/// The errors in the columns of a version of a custom resource; `path` is the path of the version.
 pub(crate) fn check(version: &Value, path: &str) -> Vec<Cause> {
     let mut causes = Vec::new();
     let printed = version["additionalPrinterColumns"].as_array().into_iter().flatten();
@@ -223,7 +223,7 @@ impl Column {
     }
 }
 
-/// What a column of a custom resource shows; nothing if the value is of another kind.
+/// The value of a column of a custom resource; null if the value is of another type.
 fn declared_cell(kind: &str, found: &Value, now: Duration) -> Value {
     match (kind, found) {
         (_, Value::Null) => Value::Null,

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 const VERSION: &str = "meta.k8s.io/v1";
 
-/// Where a list goes on.
+/// The position at which a list goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
     /// The revision of the first page; none: the newest.
@@ -67,7 +67,7 @@ impl Token {
     }
 }
 
-/// What a token says: the revision, if it is bound to one, and the first key.
+/// The content of a token: the revision, if it is bound to one, and the first key.
 pub(crate) fn read(token: &str) -> Result<(Option<u64>, String), String> {
     Token::read(token).map(|it| (it.revision, format!("/{}", it.start)))
 }

@@ -59,7 +59,7 @@ impl Face {
             rename(fields, self.is_core());
             fields.insert("apiVersion".to_owned(), self.version.into());
         }
-        // What one leaves out if it is empty, the other writes.
+        // Each API leaves out some empty fields that the other one writes.
         types::read(object.clone(), self.of, &mut Vec::new()).unwrap_or(object)
     }
 }

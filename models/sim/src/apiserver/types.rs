@@ -1,4 +1,4 @@
-//! The types of built-in objects, as data: what may stand where, and what is left out.
+//! The types of built-in objects, as data: the fields, their values, and which fields are left out.
 //!
 //! An object of a built-in kind is read into a struct and written again. So unknown fields vanish,
 //! a wrong type is an error of reading, null is nothing, and empty fields are left out.
@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-/// What a field holds.
+/// The type of a field.
 #[derive(Debug)]
 pub(crate) enum Type {
     Text,
@@ -36,7 +36,7 @@ pub(crate) struct Field {
     pub(crate) empty: Empty,
 }
 
-/// What becomes of a field without content.
+/// The treatment of a field without content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Empty {
     /// It is left out.
@@ -205,7 +205,7 @@ fn go(of: &Type) -> String {
     }
 }
 
-/// What a field holds that nobody has set.
+/// The value of a field that nobody has set.
 pub(crate) fn zero(of: &Type) -> Value {
     match of {
         Type::Text | Type::Bytes => "".into(),

@@ -1,4 +1,4 @@
-//! `PUT`, and what every change of an object goes through.
+//! `PUT`, and the steps that every change of an object goes through.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ impl Server {
         Ok(Response::of(200, object))
     }
 
-    /// Replaces an object by one that was read and whose name fits.
+    /// Replaces an object that was read and whose name fits.
     pub(super) fn change(
         &mut self,
         call: &mut Call<'_>,
@@ -167,7 +167,7 @@ fn check_version(resource: &Resource, object: &mut Value, old: &Stored) -> Outco
     Ok(())
 }
 
-/// What an update cannot change comes back; what may not be changed is left for the validation.
+/// Restores the fields that an update cannot change. Forbidden changes are left to the validation.
 fn restore(object: &mut Value, old: &Value) {
     let old = &old["metadata"];
     for field in ["creationTimestamp", "selfLink", "generation"] {
@@ -241,7 +241,8 @@ fn validate(
 ) -> Vec<Cause> {
     let mut causes = metadata::validate(resource, object);
     let again = if resource.revalidates { causes.clone() } else { Vec::new() };
-    // What names begin with is checked in full where the kind is; what would not fit into a path, here.
+    // A prefix of names is checked in full with its kind. Only parts that do not fit into a path
+    // count here.
     let prefix = text(object, "generateName");
     causes.retain(|it| it.field != "metadata.generateName" || prefix.contains(['/', '%']));
     let wrong = metadata::validate_change(object, old);
@@ -265,8 +266,8 @@ fn validate(
     causes
 }
 
-/// Names what is wrong with a new object. Where the kind is not what it should be, nothing else of a
-/// custom resource is looked at.
+/// Names the errors of a new object. If a custom resource has the wrong kind, only its kind and its
+/// lists are checked.
 pub(super) fn validate_new(resource: &Resource, object: &Value) -> Vec<Cause> {
     let mut causes = metadata::validate(resource, object);
     let Shape::Structural(schema) = &resource.shape else {
@@ -289,7 +290,7 @@ fn wrong_kind(resource: &Resource, object: &Value) -> Vec<Cause> {
     (kind != expected).then(wrong).into_iter().collect()
 }
 
-/// What breaks the schema of a custom resource, or the promises of its scale.
+/// The violations of the schema of a custom resource, or of the conditions of its scale.
 fn structural(
     resource: &Resource,
     schema: &Structural,

@@ -20,7 +20,7 @@ use super::{Call, Server, options, types};
 
 /// How often a quiet watch hears of the newest version, if it wants to.
 const BOOKMARKS: Duration = Duration::from_secs(60);
-/// How long a watch lives that does not say it.
+/// The lifetime of a watch that does not name one.
 const LIFETIME: Duration = Duration::from_secs(30 * 60);
 
 /// One line of a watch.
@@ -28,7 +28,7 @@ const LIFETIME: Duration = Duration::from_secs(30 * 60);
 pub struct WatchEvent {
     /// `ADDED`, `MODIFIED`, `DELETED`, `BOOKMARK` or `ERROR`.
     pub kind: &'static str,
-    /// What it is about.
+    /// The object of the event.
     pub object: Arc<Value>,
 }
 
@@ -39,7 +39,7 @@ impl WatchEvent {
     }
 }
 
-/// What a watch has to say since it was last asked.
+/// The events of a watch since it was last asked.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Events {
     /// The events in their order.
@@ -59,10 +59,10 @@ pub(crate) struct Watch {
     included: Option<String>,
     /// Events up to this revision were told.
     pub(crate) seen: u64,
-    /// What is told before anything else.
+    /// The events to tell first.
     pending: Vec<WatchEvent>,
     bookmark_at: Duration,
-    /// Nothing is told before.
+    /// Nothing is told before this time.
     silent_until: Duration,
     pub(crate) deadline: Duration,
     has_ended: bool,
@@ -139,7 +139,7 @@ impl Server {
         Duration::ZERO
     }
 
-    /// The state as events, and a mark at its end for those who can read it.
+    /// The state as events, with a mark at its end for clients that can read it.
     fn tell_everything(&self, watch: &mut Watch) {
         let objects = self.store.objects(&watch.resource.qualified());
         let objects = objects.iter().filter(|(key, _)| key.0.starts_with(&watch.prefix));
@@ -154,7 +154,7 @@ impl Server {
         }
     }
 
-    /// What an open watch has to say since it was last asked. One that is unknown has ended.
+    /// The events of an open watch since it was last asked. An unknown watch has ended.
     pub fn events(&mut self, id: WatchId) -> Events {
         let Some(mut watch) = self.watches.get(&id.0).cloned() else {
             return Events { events: Vec::new(), has_ended: true };
@@ -228,8 +228,8 @@ impl Server {
         watches.map(|(id, _)| *id).collect()
     }
 
-    /// When an open watch has something to say though nothing is written: a bookmark, what waits for
-    /// the end of a silence, or its own end.
+    /// When an open watch has something to say although nothing is written: a bookmark, events that
+    /// wait for the end of a silence, or its own end.
     pub fn due(&self, id: WatchId) -> Option<Duration> {
         let watch = self.watches.get(&id.0)?;
         let bookmark = watch.query.bookmarks.then_some(watch.bookmark_at);
@@ -257,8 +257,8 @@ impl Watch {
         empty
     }
 
-    /// What a write is to this watch: an object that begins to match is new, and one that ends to
-    /// match is gone.
+    /// The event that a write means for this watch: an object that begins to match is added, and
+    /// one that no longer matches is deleted.
     fn tell(&self, revision: u64, event: &Event, slip: Option<Slip>) -> Option<WatchEvent> {
         if !event.key.0.starts_with(&self.prefix) {
             return None;

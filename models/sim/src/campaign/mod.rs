@@ -1,5 +1,5 @@
-//! Controllers on kube-rs under plans of faults, as cases of a component: so they have the budgets,
-//! shards, reports and witnesses of everything else.
+//! Controllers on kube-rs under plans of faults, as cases of a component: so they have the same
+//! budgets, shards, reports and witnesses as all other cases.
 //!
 //! A [`Simulation`](crate::kube::Simulation) says how the controller is run and what its user does. Here it is
 //! divided into parts, each of which tries a share of its plans. The parts are cases, so
@@ -45,21 +45,21 @@ use seatrial::trial::{
 use self::part::Part;
 use crate::kube::Simulation as Controlled;
 
-/// Into how many parts a campaign is divided unless it says otherwise: enough for a fleet.
+/// The number of parts of a campaign unless it names another one: enough for a fleet.
 const PARTS: u32 = 16;
 
 /// A controller that is tried.
 pub trait Controller: Send + Sync + 'static {
     /// Its name in reports and patterns.
     const NAME: &'static str;
-    /// What it is, in one line.
+    /// A description of the controller, in one line.
     const SAYS: &'static str;
 
-    /// Lists what happens around it.
+    /// Lists the campaigns on it.
     fn campaigns() -> Vec<Campaign>;
 }
 
-/// What happens around a controller, under every plan of faults.
+/// The simulation of a controller, under every plan of faults.
 #[derive(Clone, Copy, Debug)]
 pub struct Campaign {
     name: &'static str,

@@ -116,7 +116,7 @@ fn findings(failure: Failure, execution: u64) -> Vec<Finding> {
     found.collect()
 }
 
-/// What is found, plan by plan.
+/// The results so far, plan by plan.
 struct Trying<'a> {
     plan: &'a Plan,
     began: Instant,
@@ -142,7 +142,7 @@ impl<'a> Trying<'a> {
         }
     }
 
-    /// Tries the plans of a part. Those of a single fault come first, and must all be tried.
+    /// Tries the plans of a part. Plans of a single fault come first, and must all be tried.
     fn plans(&mut self, campaign: &UnderWay, part: &Part) {
         let (first, step) = (u64::from(part.index), u64::from(part.campaign.parts));
         let alone = campaign.alone();
@@ -187,7 +187,8 @@ impl<'a> Trying<'a> {
             let smallest = quietly(|| campaign.smallest(failure.clone()));
             self.take(*smallest);
         }
-        // What the smallest plan does not break stands as it was found.
+        // The violations that the smallest plan does not show are taken from the failure as it was
+        // found.
         self.take(*failure);
     }
 

@@ -15,7 +15,7 @@ pub(super) fn route(plan: &Plan) -> String {
     }
 }
 
-/// The plan of a word; none if it is no plan.
+/// The plan of a word; none if the word is not a plan.
 pub(super) fn route_back(word: &str) -> Option<Plan> {
     match word {
         NO_FAULT => Some(Plan::default()),
@@ -23,7 +23,7 @@ pub(super) fn route_back(word: &str) -> Option<Plan> {
     }
 }
 
-/// What is wrong under a plan, in one line.
+/// The reason why a plan fails, in one line.
 pub(super) fn reason(plan: &Plan, text: &[String]) -> String {
     let text: Vec<_> = text.iter().map(|line| line.trim()).collect();
     let plan = plan.to_string();
@@ -31,7 +31,7 @@ pub(super) fn reason(plan: &Plan, text: &[String]) -> String {
     format!("{plan}: {}", text.join("; "))
 }
 
-/// What a replay is compared by.
+/// The text that a replay is compared by.
 pub(super) fn history(lines: &[String]) -> String {
     format!("{}\nfinished\n", lines.join("\n"))
 }

@@ -13,7 +13,7 @@ pub(super) struct Comparison {
     pub(super) departures: Vec<Departure>,
     /// How many texts for people differ.
     pub(super) loose: usize,
-    /// Some of them: what was recorded, and ours.
+    /// Some of the texts that differ: the recorded one, and ours.
     pub(super) texts: Vec<(String, String)>,
     pub(super) step: usize,
     pub(super) rules: &'static str,
@@ -94,7 +94,8 @@ impl Comparison {
         }
     }
 
-    /// Who owns which fields: recorded as a text, because uids are part of its keys.
+    /// Compares the owners of fields. They are recorded as a text, because uids are part of its
+    /// keys.
     fn managers(&mut self, path: &str, recorded: &Value, ours: &Value) {
         let text = self.symbols.text(recorded.as_str().unwrap_or(""));
         let expected: Value = serde_json::from_str(&text).unwrap_or_default();

@@ -28,15 +28,15 @@ pub struct Live {
     token: String,
     config: Arc<ClientConfig>,
     kept: Option<Stream>,
-    /// The streams, each with the beginning of a line that has not come to its end.
+    /// The streams, each with the beginning of an unfinished line.
     watches: BTreeMap<WatchId, (Stream, Vec<u8>)>,
     next: u64,
     is_hasty: bool,
 }
 
 impl Live {
-    /// A client of the server at an address. `authority` holds the certificates that are trusted, in
-    /// PEM; the token says who asks, if it is not empty.
+    /// A client of the server at an address. `authority` holds the trusted certificates, in PEM.
+    /// The token identifies the client, if it is not empty.
     ///
     /// # Errors
     ///
@@ -64,8 +64,7 @@ impl Live {
         })
     }
 
-    /// The same client, which does not care how old the answers are: it asks for nothing but what it is
-    /// told to.
+    /// The same client, but without requests of its own, so its answers may be old.
     #[must_use]
     pub fn hasty(self) -> Self {
         Self { is_hasty: true, ..self }
@@ -259,7 +258,7 @@ fn line(stream: &mut Stream) -> io::Result<String> {
     Ok(line.trim_end().to_owned())
 }
 
-/// So much of an answer is read at once; a server that announces more is refused.
+/// The most bytes of an answer that are read at once; a server that announces more is refused.
 const LARGEST: usize = 64 * 1024 * 1024;
 
 fn bytes(stream: &mut Stream, length: usize) -> io::Result<Vec<u8>> {
@@ -363,7 +362,8 @@ mod tests {
             let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
             let address = listener.local_addr().expect("an address");
             let config = tls.config();
-            // Who sends a request again finds an answer; the server ends with the test otherwise.
+            // A client that sends the request again gets an answer. Otherwise the thread ends with
+            // the test.
             let replies = [WHOLE, reply, WHOLE];
             drop(std::thread::spawn(move || serve(&listener, &config, &replies)));
             let mut live = Live::new(address, tls.authority(), "").expect("a client");

@@ -1,9 +1,9 @@
 //! Replays traces of a real server against [`Server`](crate::apiserver::Server), and compares.
 //!
 //! A [`Trace`] is a sequence of requests with the answers that a real server gave. [`replay`] makes
-//! the same requests and tells every [`Departure`]. What a server may choose (versions, uids,
-//! generated names, tokens) is recorded as symbols; a table binds each to our own value
-//! at its first appearance and holds the later ones against it.
+//! the same requests and reports every [`Departure`]. Values that a server may choose (versions,
+//! uids, generated names, tokens) are recorded as symbols. A table binds each symbol to our own
+//! value when it first appears, and compares later values with it.
 //!
 //! Status, reason, code, details, objects, events and their order are compared strictly; texts for
 //! people, content types and warnings are compared loosely: their differences are counted.
@@ -41,10 +41,10 @@ pub struct Departure {
     pub step: usize,
     /// The rules that decide its answer: one of [`RULES`].
     pub rules: &'static str,
-    /// Where in the answer.
+    /// The path within the answer.
     pub path: String,
-    /// What the real server gave.
+    /// The value of the real server.
     pub recorded: String,
-    /// What ours gives.
+    /// Our value.
     pub ours: String,
 }

@@ -1,4 +1,4 @@
-//! Puts symbols in the place of what a server chose.
+//! Puts symbols in the place of the values that a server chose.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::apiserver::read_token;
 
-/// What the server chose, and the symbol of each.
+/// The values that the server chose, and the symbol of each.
 #[derive(Debug, Default)]
 struct Chosen {
     versions: BTreeSet<u64>,
@@ -18,7 +18,7 @@ struct Chosen {
     order: Vec<String>,
 }
 
-/// What becomes of the managed fields of an object.
+/// The treatment of the managed fields of an object.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Managers {
     Dropped,
@@ -27,9 +27,9 @@ enum Managers {
     Compared,
 }
 
-/// Replaces versions, uids, generated names and tokens, and drops what is never compared; managed
-/// fields are that unless `with_managers`. Gives back how many there are of each, for the head of the
-/// trace.
+/// Replaces versions, uids, generated names and tokens, and drops the fields that are never
+/// compared; managed fields are dropped as well unless `with_managers`. Returns how many there are
+/// of each, for the head of the trace.
 pub(super) fn normalise(steps: &mut [Value], with_managers: bool) -> Value {
     let mut chosen = Chosen::default();
     for step in &*steps {

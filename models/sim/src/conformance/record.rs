@@ -1,4 +1,4 @@
-//! Writes down what a server is asked and what it answers, as a trace.
+//! Writes down the requests to a server and its answers, as a trace.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,15 +8,15 @@ use serde_json::{Map, Value, json};
 use super::normal;
 use crate::apiserver::{Answer, Body, Events, Request, Response, WatchEvent, WatchId, parse_json};
 
-/// What was asked and answered so far. It holds a limited number of bytes: what comes after that is
-/// not written down, and [`Recorder::is_full`] says so.
+/// The requests and answers so far. It holds a limited number of bytes: later ones are not written
+/// down, and [`Recorder::is_full`] says so.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     steps: Vec<Value>,
     /// How many bytes may still be written down.
     room: usize,
     is_full: bool,
-    /// Who owns which fields is written down as well, and that a watch said nothing.
+    /// Owners of fields are written down as well, and that a watch said nothing.
     is_thorough: bool,
     open: BTreeMap<WatchId, Duration>,
 }
@@ -30,14 +30,14 @@ impl Recorder {
         (bytes > 0).then_some(recorder)
     }
 
-    /// The same, for a comparison with a server that nobody else uses: who owns which fields is
+    /// The same, for a comparison with a server that no other client uses: the owners of fields are
     /// written down too, and that a watch said nothing.
     pub(super) fn thorough(mut self) -> Self {
         self.is_thorough = true;
         self
     }
 
-    /// Where the list of the last answer goes on, if it does.
+    /// The token with which the list of the last answer goes on, if there is one.
     pub(super) fn last_token(&self) -> Option<String> {
         let token = &self.steps.last()?["response"]["body"]["metadata"]["continue"];
         token.as_str().filter(|it| !it.is_empty()).map(str::to_owned)
@@ -48,8 +48,8 @@ impl Recorder {
         self.is_full
     }
 
-    /// Writes down a request and its answer. Those that are not about a resource are left out, and so
-    /// are those that were never answered.
+    /// Writes down a request and its answer. Requests that are not about a resource, or were never
+    /// answered, are left out.
     pub fn call(&mut self, now: Duration, request: &Request, answer: &Answer) {
         if !is_about_a_resource(&request.path) {
             return;

@@ -11,14 +11,14 @@ use super::record::is_told;
 use super::{Departure, Simulated, Step, Target, Trace, rules_of};
 use crate::apiserver::{Answer, Body, Request, Response, Server, WatchEvent, WatchId};
 
-/// What a replay has found.
+/// The result of a replay.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// Where ours departs from what was recorded.
+    /// The departures of our server from the recording.
     pub departures: Vec<Departure>,
     /// How many texts for people, content types and warnings differ.
     pub loose: usize,
-    /// The texts that differ: what was recorded, and ours.
+    /// The texts that differ: the recorded one, and ours.
     pub texts: Vec<(String, String)>,
 }
 

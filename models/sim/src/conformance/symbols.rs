@@ -42,7 +42,7 @@ impl Symbols {
         parts.collect()
     }
 
-    /// The same for what is sent: a uid that we have not seen is one that nothing has.
+    /// The same for a request: an unknown uid becomes one that no object has.
     fn sent(&mut self, text: &str) -> String {
         for part in split(text) {
             if let Part::Symbol(symbol) = part
@@ -96,7 +96,7 @@ pub(super) fn is_symbol(text: &str) -> bool {
         && matches!(split(text)[..], [Part::Symbol(it)] if !it.starts_with('{'))
 }
 
-/// A name that ends with a part that the server made up: what is before that part, and its symbol.
+/// Splits a name that ends with a generated part: the text before that part, and its symbol.
 pub(super) fn generated(text: &str) -> Option<(&str, &str)> {
     let (before, symbol) = text.split_at(text.find("{gen-")?);
     // Anything behind the symbol must be compared like other texts.

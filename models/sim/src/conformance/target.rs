@@ -1,4 +1,4 @@
-//! What a trace is replayed against.
+//! The server that a trace is replayed against.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ pub trait Target {
     /// Answers a request.
     fn send(&mut self, request: &Request) -> Answer;
 
-    /// What a watch has to say since it was last asked.
+    /// The events of a watch since it was last asked.
     fn events(&mut self, id: WatchId) -> Events;
 
     /// The client hangs up.

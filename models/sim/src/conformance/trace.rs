@@ -11,7 +11,7 @@ pub struct Trace {
     pub name: String,
     /// How many namespaces it is given.
     pub namespaces: u64,
-    /// What was done.
+    /// The steps.
     pub steps: Vec<Step>,
 }
 
@@ -20,21 +20,21 @@ pub struct Trace {
 pub enum Step {
     /// A request and its answer.
     Call {
-        /// What was sent.
+        /// The request as it was sent.
         request: Value,
-        /// What came back.
+        /// The answer.
         response: Value,
     },
     /// A request that opens a watch, or fails to.
     Open {
         /// The name of the watch within the trace.
         watch: String,
-        /// What was sent.
+        /// The request as it was sent.
         request: Value,
-        /// What came back.
+        /// The answer.
         response: Value,
     },
-    /// What a watch said since it was last read.
+    /// The events of a watch since it was last read.
     Read {
         /// The watch.
         watch: String,
@@ -59,7 +59,7 @@ impl Trace {
     ///
     /// # Errors
     ///
-    /// What is wrong with the line.
+    /// The problem with the line.
     pub fn parse(line: &str) -> Result<Self, String> {
         let trace: Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
         let name = trace["name"].as_str().ok_or("the trace has no name")?.to_owned();

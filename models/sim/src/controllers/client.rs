@@ -19,7 +19,7 @@ pub(super) struct Client<'a> {
 /// How many objects may still be made.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
-    /// Of all kinds.
+    /// How many objects of all kinds may still be made.
     pub(super) left: usize,
     pub(super) pods: usize,
     /// More were wanted.
@@ -44,7 +44,7 @@ impl Room {
     }
 }
 
-/// What a look at one object finds.
+/// The result of a look at one object.
 #[derive(Clone, Debug)]
 pub(super) enum Found {
     Object(Value),
@@ -53,7 +53,7 @@ pub(super) enum Found {
     Unknown,
 }
 
-/// Where the objects of a resource lie.
+/// A resource, and the path of its objects.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     /// `/api/v1` or `/apis/apps/v1`.
@@ -129,7 +129,7 @@ impl<'a> Client<'a> {
         self.server.resources().map(|resource| Place::of(resource)).collect()
     }
 
-    /// What a request brings. What fails is tried again in the next round.
+    /// Sends a request and returns its result. A failed request is tried again in the next round.
     fn ask(&mut self, request: Request) -> Found {
         let mut request = request;
         request.headers.push(("User-Agent".to_owned(), self.user.to_owned()));
@@ -137,7 +137,7 @@ impl<'a> Client<'a> {
             Answer::Response(response) if response.status < 300 => {
                 response.json().cloned().map_or(Found::Unknown, Found::Object)
             }
-            // To ask for what is not there is no failure.
+            // A request for a missing object is not a failure.
             Answer::Response(response) if response.status == 404 => Found::Absent,
             _ => {
                 self.failures += 1;

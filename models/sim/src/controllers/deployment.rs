@@ -31,8 +31,8 @@ fn revision(set: &Value) -> u64 {
     text.and_then(|it| it.parse().ok()).unwrap_or(0)
 }
 
-/// No more than an object may want: anybody may write a status, also with numbers that nothing can be
-/// added to.
+/// The sum is at most the largest count of an object: any client may write a status, even with
+/// numbers that would overflow.
 fn count(sets: &[&Value], field: &str) -> usize {
     let counts = sets.iter().filter_map(|set| set["status"][field].as_u64());
     counts.fold(0, u64::saturating_add).min(0x7fff_ffff) as usize
@@ -87,7 +87,7 @@ fn roll_over(client: &mut Client<'_>, deployment: &Value, newest: &Value, old: &
     let of_old: usize = old.iter().map(|set| pods::wanted(set)).sum();
     let room = (wanted + surge).saturating_sub(of_old + pods::wanted(newest));
     scale(client, newest, wanted.min(pods::wanted(newest) + room));
-    // Those that are not ready are no loss; of the others as many may go as are not needed.
+    // Pods that are not ready may all go; of the ready ones, as many may go as are not needed.
     let ready = count(old, "readyReplicas") + count(&[newest], "readyReplicas");
     let mut spare = ready.saturating_sub(wanted.saturating_sub(missing));
     for set in old {

@@ -1,5 +1,5 @@
-//! Garbage collection: what lost its owners goes; what its owner leaves behind is left alone; and an
-//! owner that waits for its dependents waits.
+//! Garbage collection: objects that lost their owners are deleted, orphaned objects are left alone,
+//! and owners that wait for their dependents wait.
 
 use std::collections::BTreeMap;
 
@@ -46,7 +46,7 @@ fn owners(object: &Value) -> &[Value] {
     object["metadata"]["ownerReferences"].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// What became of an owner.
+/// The state of an owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
     /// It is there, and holds its dependents.
@@ -54,12 +54,12 @@ enum Owner {
     /// It is there, and waits for its dependents to go.
     Waits,
     Absent,
-    /// Nobody can tell: its kind is not served, it cannot be in a namespace, or asking failed.
+    /// Its state is unknown: its kind is not served, it cannot be in a namespace, or asking failed.
     Unknown,
 }
 
 /// The owner that a reference means: one in the same namespace, or in none. The lists are of
-/// different times, so one that they do not show is asked for.
+/// different times, so an owner that they do not show is asked for.
 fn owner(client: &mut Client<'_>, all: &All, of: &Value, reference: &Value) -> Owner {
     let (version, kind) = (&reference["apiVersion"], &reference["kind"]);
     let mut served =

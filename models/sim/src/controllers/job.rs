@@ -17,7 +17,7 @@ pub(super) fn turn(client: &mut Client<'_>) {
         }
         let count = Count::of(&job, &pods);
         step(client, &job, &pods, &count);
-        // What has just been made or deleted is counted as well.
+        // Pods that were just made or deleted are counted as well.
         let Some(pods) = pods::owned(client, &pods::place(), &job) else { continue };
         let status = status(client, &job, &Count::of(&job, &pods));
         client.set_status(&place(), &job, &status);

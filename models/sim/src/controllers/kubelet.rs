@@ -1,4 +1,4 @@
-//! The one node of the cluster, and what becomes of the pods on it.
+//! The one node of the cluster, and the life of the pods on it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,7 +17,7 @@ pub enum End {
     Failure,
 }
 
-/// What becomes of pods that have these labels.
+/// The life of the pods that have these labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The labels, all of which a pod must have; none are all pods.
@@ -53,7 +53,7 @@ impl Plan {
     }
 }
 
-/// What the node knows of a pod.
+/// The node's record of a pod.
 #[derive(Clone, Debug)]
 struct Known {
     plan: Plan,
@@ -166,7 +166,7 @@ impl Kubelet {
 
 const NODE: &str = "node-1";
 
-/// The node is there, and ready unless somebody said something else of it.
+/// Makes the node if it is missing, and sets it ready unless it has conditions already.
 fn register(client: &mut Client<'_>) {
     let place = Place { is_namespaced: false, ..Place::new("/api/v1", "nodes", "Node") };
     let node = match client.get(&format!("{}/{NODE}", place.path(""))) {
@@ -186,7 +186,7 @@ fn register(client: &mut Client<'_>) {
     }
 }
 
-/// What a pod does at a moment.
+/// The state of a pod at a moment.
 struct State {
     runs: bool,
     is_ready: bool,

@@ -1,9 +1,10 @@
 //! The controllers that a cluster has, each small, all optional, and as deterministic as the server.
 //!
-//! [`Controllers::settle`] runs them on a server until none has anything left to do at a time. They
-//! speak to it by requests alone, as everybody does: a fault strikes theirs too, and what one could
-//! not do it tries again in the next round. Time is what the caller says: [`Controllers::due`] tells
-//! when a pod will become ready, end, or fail, so that a program may jump there.
+//! [`Controllers::settle`] runs them on a server until none has anything left to do at a time. Like
+//! any other client they use the server by requests alone: faults strike their requests too, and a
+//! controller tries a failed request again in the next round. The caller decides on the time:
+//! [`Controllers::due`] tells when a pod will become ready, end, or fail, so that a program may
+//! jump there.
 //!
 //! ```
 //! use std::time::Duration;
@@ -58,7 +59,7 @@ pub enum Controller {
     ReplicaSets,
     /// Makes and deletes the pods of stateful sets, one after the other.
     StatefulSets,
-    /// Makes the pods of jobs, and counts those that end.
+    /// Makes the pods of jobs, and counts the pods that end.
     Jobs,
     /// Makes pods run, become ready, fail and end, as its plans say.
     Kubelet,
@@ -87,12 +88,12 @@ const BURST: usize = 1_000;
 /// The most pods by default.
 const MOST_PODS: usize = 5_000;
 
-/// Controllers, and what they remember. A copy goes its own way.
+/// Controllers, and their memory. A copy is independent.
 #[derive(Clone, Debug)]
 pub struct Controllers {
     which: Vec<Controller>,
-    /// How many pods there may be at once, ended ones as well; 5,000 by default. While there are as
-    /// many, none is made: what makes pods for ever cannot fill the memory.
+    /// How many pods there may be at once, ended ones as well; 5,000 by default. At that number no
+    /// more are made, so a controller that makes pods for ever cannot fill the memory.
     pub most_pods: usize,
     /// The node that all pods run on.
     pub kubelet: Kubelet,
@@ -110,10 +111,10 @@ impl Controllers {
         Self { which, most_pods: MOST_PODS, kubelet: Kubelet::default() }
     }
 
-    /// Lets each have its turn until nothing is written any more. Tells whether that came to be: not
-    /// if a request is refused again and again, if two undo each other's work for a thousand
-    /// rounds, or if more than a thousand objects or [`Controllers::most_pods`] are wanted: the next
-    /// call goes on, as far as it may.
+    /// Gives each controller its turn until nothing is written any more. Returns false if that does
+    /// not happen: a request is refused again and again, two controllers undo each other's work for
+    /// a thousand rounds, or more than a thousand objects or [`Controllers::most_pods`] are wanted.
+    /// Then the next call goes on, as far as it may.
     pub fn settle(&mut self, server: &mut Server, now: Duration) -> bool {
         let pods = self.most_pods.saturating_sub(server.count("pods"));
         let (mut vain, mut room) = (0, Room { left: BURST, pods, is_short: false });
@@ -130,7 +131,7 @@ impl Controllers {
                 vain = 0;
                 continue;
             }
-            // What was refused may be so for good.
+            // A refused request may stay refused for good.
             vain += 1;
             if failures == 0 || vain == PATIENCE {
                 return failures == 0 && !room.is_short;
@@ -172,9 +173,9 @@ impl Controllers {
         if runs { self.kubelet.due() } else { None }
     }
 
-    /// Settles at a time and then at every time at which something is due, until nothing is or the
-    /// end comes; what does not settle tries again, later each time. Gives back the time at which all
-    /// became quiet, or the end.
+    /// Settles at a time and then at every time at which something is due, until nothing is due or
+    /// the end comes. Controllers that do not settle try again, later each time. Returns the time
+    /// at which nothing was left to do, or the end.
     pub fn run(&mut self, server: &mut Server, from: Duration, end: Duration) -> Duration {
         let (mut now, mut pause) = (from, AGAIN);
         loop {
@@ -194,7 +195,7 @@ impl Controllers {
         pause: &mut Duration,
     ) -> Option<Duration> {
         let has_settled = self.settle(server, now);
-        // What is due but could not be seen to is not over: it is tried again.
+        // An event that is due but could not be handled is tried again.
         let due = self.due().filter(|due| *due > now);
         let again = (!has_settled).then_some(now + *pause);
         *pause = if has_settled { AGAIN } else { *pause * 2 };

@@ -1,4 +1,4 @@
-//! What the controllers that make pods share.
+//! Code that the controllers which make pods share.
 
 use serde_json::{Value, json};
 
@@ -30,8 +30,8 @@ pub(super) fn owned(client: &mut Client<'_>, place: &Place, owner: &Value) -> Op
     Some(all.into_iter().filter(|it| is_controlled_by(it, owner)).collect())
 }
 
-/// The objects that an owner controls. One that nobody controls, that it selects and that is of use
-/// to it becomes its own; one that it no longer selects is let go. None if they cannot be listed.
+/// The objects that an owner controls. An object without a controller that it selects and can use
+/// becomes its own; an object that it no longer selects is released. None if they cannot be listed.
 pub(super) fn claim(
     client: &mut Client<'_>,
     place: &Place,

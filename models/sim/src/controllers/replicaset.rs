@@ -18,7 +18,7 @@ pub(super) fn turn(client: &mut Client<'_>) {
         if !is_terminating(&set) {
             scale(client, &set, &active);
         }
-        // What has just been made or deleted is counted in the next round.
+        // Pods that were just made or deleted are counted as well.
         let Some(pods) = pods::owned(client, &pods::place(), &set) else { continue };
         let active: Vec<_> = pods.iter().filter(|pod| pods::is_active(pod)).collect();
         client.set_status(&place(), &set, &status(&set, &active));
@@ -32,7 +32,7 @@ fn scale(client: &mut Client<'_>, set: &Value, active: &[&Value]) {
         pod["metadata"]["generateName"] = format!("{}-", text(set, "name")).into();
         client.create(&place.path(text(set, "namespace")), &pod);
     }
-    // Those that are not ready go first, and then the youngest.
+    // Pods that are not ready go first, and then the youngest.
     let mut surplus = active.to_vec();
     surplus.sort_by_key(|pod| {
         let made = text(pod, "creationTimestamp").to_owned();

@@ -23,8 +23,8 @@ pub(super) fn serve(socket: &TcpStream, shared: &Shared, open: Open<'_>) -> io::
     #[cfg(not(feature = "tls"))]
     let stream = Stream::new(socket);
     let talked = converse(&stream, shared);
-    // A client that is told of the end may come again at once. Nobody counts this connection any
-    // more, so a client that does not listen is not waited for.
+    // A client that is told of the end may come again at once. This connection is no longer
+    // counted, so a client that does not listen is not waited for.
     drop(open);
     talked?;
     socket.set_nonblocking(true)?;
@@ -99,7 +99,7 @@ fn tell(
             }
             continue;
         }
-        // Nobody waits for a slow client.
+        // A slow client is not waited for.
         drop(inner);
         for event in &news.events {
             let mut line = event.to_json().to_string().into_bytes();

@@ -3,7 +3,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Counts connections. Those who wait are woken whenever one ends, and when all must stop.
+/// Counts connections. Waiting threads are woken whenever one ends, and when all must stop.
 #[derive(Debug, Default)]
 pub(super) struct Door {
     state: Mutex<State>,

@@ -10,7 +10,7 @@ use crate::controllers::{AGAIN, Controllers};
 /// The longest sleep.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The longest pause of what cannot settle, while nobody writes.
+/// The longest pause between attempts to settle, while nothing is written.
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// Lets the controllers work until the server stops.

@@ -2,7 +2,7 @@
 //!
 //! Each connection has a thread, and their number is limited. The server stands behind one lock; a
 //! watch sleeps until something is written. It is meant for clients in tests, not for the open
-//! network: nobody is asked who they are, so it listens on loopback alone unless it is told
+//! network: clients are not authenticated, so it listens on loopback alone unless it is told
 //! otherwise. With the feature `tls`, `Tls` makes a certificate for it.
 
 mod connection;
@@ -27,7 +27,7 @@ use crate::apiserver::{Answer, Events, Request, Server, WatchId};
 use crate::conformance::Recorder;
 use crate::controllers::Controllers;
 
-/// Where to listen, and for how many.
+/// The address to listen on, and the limits.
 #[derive(Clone, Debug)]
 pub struct Listen {
     /// The address; port 0 is any free one.
@@ -40,7 +40,7 @@ pub struct Listen {
     pub patience: Duration,
     /// How many bytes of requests and answers are kept for a trace of them; none are by default.
     pub record: usize,
-    /// What runs beside the server.
+    /// The controllers that run together with the server.
     pub controllers: Option<Controllers>,
     /// The certificate, if it is to speak TLS.
     #[cfg(feature = "tls")]
@@ -62,7 +62,7 @@ impl Default for Listen {
     }
 }
 
-/// What all connections share.
+/// The state that all connections share.
 #[derive(Debug)]
 struct Shared {
     inner: Mutex<Inner>,
@@ -74,7 +74,7 @@ struct Shared {
     tls: Option<Tls>,
 }
 
-/// The server, and what is written down of its talks.
+/// The server, and the recording of its requests and answers.
 #[derive(Debug)]
 struct Inner {
     server: Server,
@@ -101,7 +101,7 @@ impl Inner {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // A request that panicked has answered nobody; the others go on.
+        // A request that panicked has sent no answer; the other requests go on.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -164,12 +164,12 @@ impl Face {
         Ok(face)
     }
 
-    /// Where it listens.
+    /// The address on which it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Looks at the server, or changes it: faults are injected so.
+    /// Looks at the server, or changes it, e.g. to inject faults.
     pub fn with<R>(&self, action: impl FnOnce(&mut Server) -> R) -> R {
         let result = action(&mut self.shared.lock().server);
         self.shared.changed.notify_all();
@@ -203,7 +203,7 @@ impl Face {
         self.shared.lock().recorder.as_ref().is_some_and(Recorder::is_full)
     }
 
-    /// What was recorded so far, as one line; none if nothing is recorded.
+    /// The recording so far, as one line; none if nothing is recorded.
     pub fn trace(&self, name: &str) -> Option<String> {
         self.shared.lock().recorder.as_ref().map(|recorder| recorder.trace(name))
     }
@@ -213,7 +213,7 @@ impl Drop for Face {
     fn drop(&mut self) {
         self.shared.door.stop();
         self.shared.changed.notify_all();
-        // The acceptor sleeps until somebody comes.
+        // The acceptor sleeps until a client comes.
         drop(TcpStream::connect(self.address));
         for thread in self.threads.drain(..) {
             drop(thread.join());

@@ -29,7 +29,7 @@ impl<'a> Stream<'a> {
         Ok(Self { socket, deadline, session: tls.map(Tls::session).transpose()? })
     }
 
-    /// What is read from now on must come within this time, however many pieces it comes in.
+    /// All reads from now on must end within this time together, however many pieces arrive.
     pub(super) fn expect_within(&self, patience: Duration) {
         self.deadline.set(Instant::now().checked_add(patience));
     }
@@ -52,7 +52,8 @@ impl<'a> Stream<'a> {
         Ok(())
     }
 
-    /// Tells whether the client has hung up. What it sends meanwhile is the next request.
+    /// Tells whether the client has hung up. Bytes that it sends meanwhile belong to the next
+    /// request.
     pub(super) fn has_left(&self) -> bool {
         if self.socket.set_nonblocking(true).is_err() {
             return true;

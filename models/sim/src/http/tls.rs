@@ -10,7 +10,7 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair}
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection};
 
-/// What a server needs to speak TLS.
+/// The certificate and the configuration with which a server speaks TLS.
 #[derive(Clone)]
 pub struct Tls {
     config: Arc<ServerConfig>,
@@ -29,7 +29,7 @@ fn refused(error: impl fmt::Display) -> io::Error {
 
 impl Tls {
     /// Makes an authority and a certificate for `localhost` and an address. Both are new each time,
-    /// and nobody else trusts them.
+    /// and only clients that are given the authority trust them.
     ///
     /// # Errors
     ///
@@ -57,7 +57,7 @@ impl Tls {
         Ok(Self { config: Arc::new(config), authority: authority.pem() })
     }
 
-    /// The certificate of the authority, in PEM: what a client must trust.
+    /// The certificate of the authority, in PEM: clients must trust it.
     pub fn authority(&self) -> &str {
         &self.authority
     }

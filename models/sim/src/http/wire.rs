@@ -20,7 +20,7 @@ pub(super) struct Received {
 pub(super) enum Trouble {
     /// The client is gone, or too slow.
     Gone,
-    /// It is no HTTP that we read; this is the status to say so.
+    /// It is not HTTP that we can read; this is the status to answer with.
     Bad(u16),
 }
 
@@ -93,7 +93,8 @@ fn line(from: &mut impl BufRead) -> Result<String, Trouble> {
     String::from_utf8(bytes).map_err(|_| Trouble::Bad(400))
 }
 
-/// A body of a known length; what is too much is not read, and the connection is of no use then.
+/// A body of a known length. Bytes beyond the limit are not read, and the connection is then of no
+/// use.
 fn exact(from: &mut impl BufRead, length: usize) -> Result<(Vec<u8>, bool), Trouble> {
     let mut body = Vec::new();
     from.take(length.min(BODY) as u64).read_to_end(&mut body)?;
@@ -110,7 +111,7 @@ fn chunks(from: &mut impl BufRead) -> Result<(Vec<u8>, bool), Trouble> {
         let size = size.split(';').next().unwrap_or("").trim();
         let size = usize::from_str_radix(size, 16).map_err(|_| Trouble::Bad(400))?;
         if size == 0 {
-            // Fields may follow; nobody needs them.
+            // Trailer fields may follow; they are ignored.
             while !line(&mut from.by_ref().take(HEAD))?.is_empty() {}
             return Ok((body, true));
         }
@@ -157,7 +158,7 @@ pub(super) fn chunk(to: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     to.flush()
 }
 
-/// Says what is wrong with a request that is none.
+/// Reports the error in a request that cannot be read.
 pub(super) fn complain(to: &mut impl Write, status: u16) -> io::Result<()> {
     let phrase = phrase(status);
     let length = phrase.len();
@@ -168,7 +169,7 @@ pub(super) fn complain(to: &mut impl Write, status: u16) -> io::Result<()> {
     to.flush()
 }
 
-/// Sends away a client for whom there is no connection left.
+/// Sends away a client when there is no connection left.
 pub(super) fn refuse(mut stream: &TcpStream) -> io::Result<()> {
     complain(&mut stream, 503)
 }

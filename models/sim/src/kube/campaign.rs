@@ -19,7 +19,7 @@ pub struct Campaign {
     wish: Wish,
 }
 
-/// What a campaign is to try.
+/// The settings of a campaign.
 #[derive(Clone, Debug)]
 pub(crate) struct Wish {
     pub(crate) random: u64,
@@ -98,7 +98,7 @@ impl Campaign {
         replay.iter().cloned().chain(made.into_iter().flatten())
     }
 
-    /// Tries one plan after the other; ends with the first one that fails.
+    /// Tries the plans in turn; ends with the first one that fails.
     pub(crate) fn conduct(&self, began: Instant) -> Result<Report, Box<Failure>> {
         let (mut plans, mut alone) = (0, [0; 3]);
         let most = self.wish.at_most.unwrap_or(u64::MAX);

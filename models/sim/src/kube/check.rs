@@ -1,4 +1,4 @@
-//! What comes of a campaign: that all plans hold, or the first one that does not.
+//! The result of a campaign: all plans hold, or the first one that does not.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -8,14 +8,15 @@ use super::judge::Violation;
 use super::picture::Event;
 use super::plan::Plan;
 
-/// What was tried, if nothing is wrong.
+/// The counts of a campaign in which all plans hold.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// How many plans the controller was run under.
     pub plans: u64,
     /// How many plans there are: more than were tried if there was a bound.
     pub planned: u64,
-    /// How many of those that were tried are a crash, a stale restart, an unobserved change alone.
+    /// How many of the plans that were tried are only a crash, a stale restart, or an unobserved
+    /// change.
     pub alone: [u64; 3],
     /// How long that took.
     pub elapsed: Duration,
@@ -38,7 +39,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// What a plan that does not hold comes to.
+/// The verdict on a plan that does not hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// A promise is broken, in both runs of the plan.
@@ -53,11 +54,11 @@ pub enum Verdict {
 pub struct Failure {
     /// The plan, with no fault that is not needed. Empty: it is wrong without any.
     pub plan: Plan,
-    /// What is wrong.
+    /// The broken promises.
     pub violations: Vec<Violation>,
     /// The run: server, watch, controller, time downwards.
     pub picture: String,
-    /// The same as data, whole.
+    /// The whole run, as data.
     pub events: Vec<Event>,
     /// The lines that two runs of the plan are compared by.
     pub history: Vec<String>,

@@ -35,7 +35,7 @@ pub(crate) fn history(run: &Run) -> Vec<String> {
     lines
 }
 
-/// What happened, with every time and every byte that was written.
+/// The events of a run, with every time and every byte that was written.
 pub(crate) fn exact_history(run: &Run) -> Vec<String> {
     let mut lines: Vec<_> =
         run.trace.iter().map(|it| format!("{:?} {:?}", it.at, it.what)).collect();
@@ -46,7 +46,7 @@ pub(crate) fn exact_history(run: &Run) -> Vec<String> {
     lines
 }
 
-/// What happened, as a person would say it.
+/// The events of a run in words.
 fn exact_events(run: &Run) -> Vec<String> {
     let event = |entry: &Entry| {
         let text = match &entry.what {
@@ -62,8 +62,8 @@ fn exact_events(run: &Run) -> Vec<String> {
     run.trace.iter().map(event).collect()
 }
 
-/// The same without times, numbers and names that were drawn, and what there is at the end. What a
-/// watch tells is left out: how changes are put together depends on when it is asked.
+/// The events without times, numbers and drawn names, and the objects at the end. Events of watches
+/// are left out: how changes are put together depends on when a watch is asked.
 fn normal_events(run: &Run) -> Vec<String> {
     let mut drawn = BTreeMap::new();
     let mut changes = Vec::new();
@@ -110,7 +110,7 @@ fn is_hexadecimal(text: &str) -> bool {
     text.len() >= 15 && text.bytes().all(|it| it.is_ascii_hexdigit())
 }
 
-/// The first line of each that the other has not, or has less often; none if there is none.
+/// The first line of each that the other one lacks, or has less often; none if there is none.
 fn unmatched(one: &[String], other: &[String]) -> Option<[String; 2]> {
     let first = |lines: &[String], others: &[String]| {
         let mut left: BTreeMap<&str, usize> = BTreeMap::new();

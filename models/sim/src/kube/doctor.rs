@@ -1,4 +1,4 @@
-//! What a controller depends on that a plan does not say: where two runs of it differ, and why.
+//! A diagnosis of a controller: inputs that a plan does not fix, where two runs differ, and why.
 
 use std::fmt;
 
@@ -6,34 +6,35 @@ use super::compare::differs;
 use super::plan::Plan;
 use super::run::Setup;
 
-/// What was found out about two runs of a plan.
+/// The result of comparing two runs of a plan.
 #[derive(Clone, Debug)]
 pub struct Diagnosis {
     /// The plan of all runs.
     pub plan: Plan,
-    /// Where two runs differ though all that can be under control is. None: the plan is admissible.
+    /// The difference of two runs with every possible input under control. None: the plan is
+    /// admissible.
     pub difference: Option<Difference>,
-    /// With the feature `exact`: what becomes of the runs without one of the remedies.
+    /// With the feature `exact`: the results of runs without one of the remedies.
     pub without: Vec<Without>,
 }
 
-/// Where two runs differ.
+/// The difference of two runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Difference {
-    /// The first event of one that is not that of the other, and that one.
+    /// The first event that differs, as in the one run and as in the other.
     pub first: [String; 2],
-    /// Who asks for something that the other does not ask for, if it is known.
+    /// The code that asks for something in one of the runs only, if it is known.
     pub asked: Option<String>,
 }
 
 /// Two runs without one of the remedies.
 #[derive(Clone, Debug)]
 pub struct Without {
-    /// What was not under control.
+    /// The input that was not under control.
     pub what: &'static str,
-    /// Where they differ then. None: the controller does not depend on it.
+    /// The difference in that case. None: the controller does not depend on the input.
     pub difference: Option<Difference>,
-    /// Who asked for it: the crate and the line, and how often.
+    /// The code that asked for the input: the crate and the line, and how often.
     pub asked_by: Vec<(String, usize)>,
 }
 
@@ -98,7 +99,7 @@ fn look(setup: &Setup, plan: &Plan) -> Option<Difference> {
     Some(Difference { first, asked: asked(setup, plan) })
 }
 
-/// Nobody knows who asks.
+/// Without the feature `exact` it is unknown which code asks.
 #[cfg(not(feature = "exact"))]
 fn asked(_: &Setup, _: &Plan) -> Option<String> {
     None
@@ -109,8 +110,8 @@ fn without(_: &mut Setup, _: &Plan) -> Vec<Without> {
     Vec::new()
 }
 
-/// The first who asks in one run and not in the other. Only what is not under control can make them
-/// differ, but who asks next tells where.
+/// The first request for chance or time that two runs do not share. Only an input that is not under
+/// control can make them differ, but this request tells where they do.
 #[cfg(feature = "exact")]
 fn asked(setup: &Setup, plan: &Plan) -> Option<String> {
     let (one, other) = (setup.asks(plan), setup.asks(plan));

@@ -1,4 +1,4 @@
-//! What comes from the machine, under control if the feature `exact` is on.
+//! The inputs that come from the machine; the feature `exact` puts them under control.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ pub fn is_exact() -> bool {
     false
 }
 
-/// What is put under control, and by which seed.
+/// The inputs to put under control, and the seed for them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Wanted {
     /// The seed of hash maps and of whatever else a process draws; the server has its own.

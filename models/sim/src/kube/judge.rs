@@ -1,4 +1,4 @@
-//! What is wrong with a run, measured by the reference's.
+//! The violations of a run, measured by the reference run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -53,7 +53,7 @@ impl fmt::Display for Violation {
     }
 }
 
-/// What is wrong with the run without faults.
+/// The violations of the run without faults.
 pub(crate) fn judge_reference(run: &Run, rules: &Rules) -> Vec<Violation> {
     let mut found = alone(run);
     if let Some(why) = &run.refused_step {
@@ -64,7 +64,7 @@ pub(crate) fn judge_reference(run: &Run, rules: &Rules) -> Vec<Violation> {
     found
 }
 
-/// What is wrong with a run under faults.
+/// The violations of a run under faults.
 pub(crate) fn judge(reference: &Run, run: &Run, rules: &Rules) -> Vec<Violation> {
     let mut found = alone(run);
     let deleted = wrongly_deleted(reference, run);
@@ -81,7 +81,7 @@ pub(crate) fn judge(reference: &Run, run: &Run, rules: &Rules) -> Vec<Violation>
     found
 }
 
-/// What needs no other run to compare with.
+/// The violations that show without a comparison with another run.
 fn alone(run: &Run) -> Vec<Violation> {
     let mut found = Vec::new();
     if let Some(why) = &run.broken_rule {
@@ -100,8 +100,8 @@ fn hot_loop(run: &Run, most: u32) -> Option<Violation> {
     (run.per_minute > most).then(|| Violation::new(QUIET, text()))
 }
 
-/// The requests that fail again and again after the last change, and how often. That something is
-/// missing, or there already, is no failure: controllers ask so.
+/// The requests that fail again and again after the last change, and how often. A missing or
+/// existing object is not a failure: controllers check for objects in this way.
 fn failing(run: &Run) -> BTreeMap<String, u32> {
     let mut counts = BTreeMap::new();
     let is_change = |what: &What| matches!(what, What::Changed { .. });
@@ -127,8 +127,8 @@ fn errors(run: &Run, known: &BTreeSet<String>) -> Option<Violation> {
 /// An object, and a step.
 type Place<'a> = (&'a str, &'a str, u32);
 
-/// What this run deletes while the reference, after the same step of the user, keeps it, and more
-/// often than the reference has deleted it until then.
+/// The objects that this run deletes while the reference, after the same step of the user, keeps
+/// them, if this run deletes them more often than the reference has until then.
 fn wrongly_deleted(reference: &Run, run: &Run) -> Vec<String> {
     let steps = reference.trace.iter().filter(|it| matches!(it.what, What::Step { .. })).count();
     let mut kept: BTreeSet<Place<'_>> = BTreeSet::new();

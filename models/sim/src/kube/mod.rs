@@ -63,7 +63,7 @@ const DOCTOR: &str = "SEATRIAL_DOCTOR";
 /// When a simulated cluster begins: the first day of 2026.
 const BEGINS_AT: Duration = Duration::from_secs(1_767_225_600);
 
-/// A controller, and what is to happen around it.
+/// A controller, and the events around it.
 pub struct Simulation {
     setup: Setup,
     rules: Rules,
@@ -157,7 +157,7 @@ impl Simulation {
         self
     }
 
-    /// This holds after every write: an error says what is wrong.
+    /// Adds a rule for the state after every write: an error says what is wrong.
     #[must_use]
     pub fn always(
         mut self,
@@ -167,7 +167,7 @@ impl Simulation {
         self
     }
 
-    /// This holds when the controller has come to rest after the last step.
+    /// Adds a rule for the state in which the controller has come to rest after the last step.
     #[must_use]
     pub fn at_end(
         mut self,
@@ -177,8 +177,8 @@ impl Simulation {
         self
     }
 
-    /// Objects of this resource are not compared, and writes to them are no sign of unrest. Events and
-    /// leases are so from the start.
+    /// Ignores a resource: its objects are not compared, and writes to them are no sign of unrest.
+    /// Events and leases are ignored from the start.
     #[must_use]
     pub fn ignoring(mut self, resource: &str) -> Self {
         self.rules.ignored.push(resource.to_owned());
@@ -208,7 +208,8 @@ impl Simulation {
         self
     }
 
-    /// What of a process is under control: all of it, unless a canary says otherwise.
+    /// Sets the inputs of a process that are under control: all of them, unless a canary says
+    /// otherwise.
     #[cfg(feature = "exact")]
     #[must_use]
     pub fn remedies(mut self, remedies: Remedies) -> Self {
@@ -216,7 +217,7 @@ impl Simulation {
         self
     }
 
-    /// What happens in the run without faults, line by line, with every object that was written.
+    /// The events of the run without faults, line by line, with every object that was written.
     #[cfg(feature = "exact")]
     pub fn log(mut self) -> Vec<String> {
         self.prepare();
@@ -290,11 +291,11 @@ impl Simulation {
     }
 
     /// Runs the controller under the default plan, or under that of `SEATRIAL_REPLAY` if it is set.
-    /// What it tells is printed.
+    /// Prints the report.
     ///
     /// # Panics
     ///
-    /// Something is wrong: the message has the plan, what is wrong, and a picture.
+    /// A plan does not hold: the message has the plan, the violations, and a picture.
     #[track_caller]
     pub fn check(self) -> Report {
         match self.try_check() {
@@ -306,7 +307,7 @@ impl Simulation {
         }
     }
 
-    /// The same, for those who look at a failure themselves.
+    /// The same, for tests that look at a failure themselves.
     ///
     /// # Errors
     ///
@@ -326,8 +327,8 @@ impl Simulation {
         self.campaign()?.conduct(began)
     }
 
-    /// Runs the controller without faults, for those who try the plans themselves: some of them, or on
-    /// many machines.
+    /// Runs the controller without faults, for tests that try the plans themselves: some of them,
+    /// or on many machines.
     ///
     /// # Errors
     ///

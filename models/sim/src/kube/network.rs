@@ -1,4 +1,4 @@
-//! How long things take, and what is kept from a client.
+//! Travel times, and events that are kept from a client.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,8 @@ pub(crate) fn journey(chance: &mut Random) -> Duration {
 #[derive(Clone, Debug)]
 pub(crate) struct Silence {
     pub(crate) until: Duration,
-    /// The object, and what it was before: when it is so again, the silence ends.
+    /// The object, and its state before the silence: when it is in that state again, the silence
+    /// ends.
     pub(crate) opposite: Option<(Arc<str>, Option<Arc<Value>>)>,
 }
 
@@ -32,7 +33,7 @@ impl Silence {
         Self { until: now + PATIENCE, opposite }
     }
 
-    /// Whether a write undoes the one that the silence began with.
+    /// Whether a write undoes the write that began the silence.
     pub(crate) fn ends_with(&self, written: &Written) -> bool {
         let Some((key, before)) = &self.opposite else { return false };
         *key == written.key && is_undone(before.as_deref(), written)
@@ -48,7 +49,7 @@ pub(crate) fn is_undone(before: Option<&Value>, written: &Written) -> bool {
     }
 }
 
-/// What the user of an object decides.
+/// The part of an object that its user decides on.
 fn content(object: &Value) -> Value {
     let mut object = normal_object(object, &std::collections::BTreeMap::new());
     if let Some(fields) = object.as_object_mut() {

@@ -12,7 +12,7 @@ const AROUND: usize = 12;
 /// How wide the column of the times is, with two blanks.
 const TIMES: usize = 12;
 
-/// Who does something in a run.
+/// The actors of a run, each with a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
     /// The server carries something out, or the user asks for it.
@@ -28,11 +28,11 @@ pub enum Column {
 /// Something that happened in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Since the run began.
+    /// The time since the run began.
     pub at: Duration,
-    /// Where.
+    /// The column of its actor.
     pub column: Column,
-    /// What.
+    /// The event in words.
     pub text: String,
 }
 
@@ -123,7 +123,7 @@ fn line(text: &mut String, what: &What) {
     }
 }
 
-/// Writes a line of cells; those that are too long lose their middle.
+/// Writes a line of cells; cells that are too long lose their middle.
 fn columns(text: &mut String, cells: &[&str; 3]) {
     let mut line = String::new();
     for (index, cell) in cells.iter().enumerate() {

@@ -1,10 +1,10 @@
-//! Plans: what goes wrong in a run, as data and as text.
+//! Plans: the faults of a run, as data and as text.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// One thing that goes wrong. Writes are those that the controller asks for, changes are those that
-/// anybody made; both are counted from 1 since the run began.
+/// A fault. Writes are the ones that the controller asks for, changes are made by anybody; both are
+/// counted from 1 since the run began.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
     /// The controller dies when this write has been carried out, before it learns of it; another one
@@ -143,7 +143,7 @@ impl FromStr for Fault {
     }
 }
 
-/// What goes wrong in one run; nothing if it is empty.
+/// The faults of one run; none if it is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
     /// The faults.

@@ -1,4 +1,4 @@
-//! What must hold, beyond what holds for every controller.
+//! The rules of a test, in addition to those for every controller.
 
 use std::fmt;
 

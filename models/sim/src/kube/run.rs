@@ -21,27 +21,28 @@ use super::world::Outside;
 use crate::apiserver::{Server, Written};
 use crate::tower::Face;
 
-/// So long nothing may be written before the user goes on.
+/// How long nothing may be written before the user goes on.
 const PAUSE: Duration = Duration::from_secs(30);
-/// So long nothing may be written before a run is at its end: a controller that looks again every five
-/// minutes has looked.
+/// How long nothing may be written before a run ends: long enough for a controller that looks again
+/// every five minutes.
 const REST: Duration = Duration::from_secs(6 * 60);
-/// After this time without rest a controller does not come to rest.
+/// After this time without rest, a controller counts as restless.
 const LIMIT: Duration = Duration::from_secs(40 * 60);
 /// How long a new process takes to begin.
 const RESTART: Duration = Duration::from_secs(1);
-/// So often a process may be polled at one time: requests take time, so it spins without any.
+/// How often a process may be polled at one time. Requests take time, so such a process spins
+/// without making any.
 const POLLS: u32 = 200_000;
-/// So often a process may end by itself in a run.
+/// How often a process may end by itself in a run.
 const ENDS: u32 = 5;
 
-/// So often the user tries a step, with a pause in between.
+/// How often the user tries a step, with a pause in between.
 const TRIES: u32 = 10;
 
 /// The controller's process.
 pub(crate) type Process = Pin<Box<dyn Future<Output = ()>>>;
 
-/// What stays the same from run to run.
+/// The inputs that stay the same from run to run.
 pub(crate) struct Setup {
     pub(crate) server: Server,
     pub(crate) script: Vec<Step>,
@@ -50,7 +51,7 @@ pub(crate) struct Setup {
     pub(crate) wanted: Wanted,
 }
 
-/// What a run was like.
+/// The record of a run.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) trace: Vec<Entry>,
@@ -64,7 +65,7 @@ pub(crate) struct Run {
     pub(crate) per_minute: u32,
 }
 
-/// Why a process is no more.
+/// Why a process has ended.
 enum Death {
     /// The run is over.
     Rest,
@@ -74,7 +75,7 @@ enum Death {
     Limit(String),
 }
 
-/// What to do now.
+/// The next act of a run.
 enum Next {
     Wait(Duration),
     Act,
@@ -84,12 +85,12 @@ enum Next {
 impl Setup {
     /// Runs the controller under a plan.
     pub(crate) fn run(&self, plan: &Plan) -> Run {
-        // Plans by chance differ in what a process draws as well.
+        // Random plans also differ in the random numbers that a process draws.
         let wanted = self.wanted.with(plan.seed());
         under_control(wanted, |hold| self.run_here(plan, hold))
     }
 
-    /// Who asks for chance and time in a run.
+    /// The code that asks for chance and time in a run.
     #[cfg(feature = "exact")]
     pub(crate) fn asks(&self, plan: &Plan) -> Vec<seatrial_sim_libc::Ask> {
         let wanted = self.wanted.with(plan.seed());
@@ -266,7 +267,7 @@ impl<'a> Driver<'a> {
     }
 }
 
-/// Whichever comes first: a signal, the end of the process, or a time.
+/// The first of these: a signal, the end of the process, or a time.
 struct Race<'a, N, S> {
     told: Pin<Box<N>>,
     process: &'a mut Option<Process>,

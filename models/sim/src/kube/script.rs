@@ -1,4 +1,4 @@
-//! What the user does in a run.
+//! The steps of the user in a run.
 
 use std::fmt;
 
@@ -83,7 +83,7 @@ fn path(resource: &Resource, namespace: &str, rest: &str) -> String {
     format!("{root}{namespace}/{}{rest}", resource.plural)
 }
 
-/// What the server says against a step, if it does.
+/// The server's reason for refusing a step, if it refuses it.
 pub(crate) fn refusal(answer: &Answer) -> Option<String> {
     match answer {
         Answer::Response(response) if response.status < 300 => None,

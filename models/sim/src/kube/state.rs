@@ -19,8 +19,8 @@ impl State {
         Self { objects: server.contents() }
     }
 
-    /// The same after a cluster's garbage collection, which the simulation does not run: objects none
-    /// of whose owners is there are gone, and what they own.
+    /// The same after a cluster's garbage collection, which the simulation does not run: objects
+    /// that have lost all their owners are gone, and so are the objects that they own.
     pub(crate) fn collected(mut self) -> Self {
         loop {
             let uid = |object: &Value| object["metadata"]["uid"].as_str().map(str::to_owned);
@@ -56,7 +56,7 @@ impl State {
 /// A state without what differs between equal runs: uids, versions, times, random names.
 pub(crate) type Normal = BTreeMap<(String, String), Value>;
 
-/// What is the same in equal runs of a state.
+/// The normal form of a state, which is the same in equal runs.
 pub(crate) fn normalise(state: &State, changes: &[Written], ignored: &[String]) -> Normal {
     let mut names = BTreeMap::new();
     for Written { resource, key, old, .. } in changes {
@@ -84,7 +84,7 @@ pub(crate) fn normalise(state: &State, changes: &[Written], ignored: &[String]) 
             normal.insert(key, object);
         }
     }
-    // What has a random name is known by its content.
+    // Objects with a random name are identified by their content.
     generated.sort_by_cached_key(|(key, object)| (key.clone(), object.to_string()));
     for (index, ((resource, key), object)) in generated.into_iter().enumerate() {
         normal.insert((resource, format!("{key}#{index}")), object);
@@ -154,7 +154,7 @@ fn is_time(text: &str) -> bool {
         })
 }
 
-/// What differs between the reference's end (`-`) and another one's (`+`), field by field.
+/// The differences between the reference's end (`-`) and another one (`+`), field by field.
 pub(crate) fn difference(reference: &Normal, found: &Normal) -> Vec<String> {
     let mut lines = Vec::new();
     let keys = reference.keys().chain(found.keys().filter(|it| !reference.contains_key(it)));

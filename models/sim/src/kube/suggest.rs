@@ -8,7 +8,7 @@ use super::run::Run;
 use super::trace::{Asked, What};
 use crate::apiserver::Random;
 
-/// What a plan can be made of.
+/// The faults that a plan can be made of.
 #[derive(Debug, Default)]
 pub(crate) struct Choices {
     crashes: Vec<Fault>,
@@ -19,7 +19,7 @@ pub(crate) struct Choices {
 }
 
 impl Choices {
-    /// What there is to go wrong in a run without faults.
+    /// The faults that can strike in a run without faults so far.
     pub(crate) fn of(reference: &Run) -> Self {
         let mut choices = Self::default();
         for request in asked(reference).filter(|it| it.write > 0) {

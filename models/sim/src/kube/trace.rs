@@ -1,4 +1,4 @@
-//! What happened in a run, in its order.
+//! The events of a run, in their order.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub(crate) enum What {
     Step { text: String },
     /// A watch told of something.
     Told { text: String },
-    /// The controller's request, and what became of it.
+    /// The controller's request, and its outcome.
     Asked { request: Asked },
     /// A fault struck.
     Struck { text: String },

@@ -93,14 +93,14 @@ impl Outside {
         self.trace.push(Entry { at, what });
     }
 
-    /// The user asks for something; what the server says.
+    /// Sends a request of the user, and returns the answer.
     pub(crate) fn user(&mut self, request: &Request) -> Answer {
         let answer = self.server.handle(self.now(), request);
         self.absorb(true);
         answer
     }
 
-    /// The process is dead: what it had sent arrives all the same.
+    /// The process is dead. Requests that it had sent arrive all the same.
     pub(crate) fn bury(&mut self) {
         while let Some((&number, _)) = self.travelling.first_key_value() {
             drop(self.arrive(self.now(), number));
@@ -230,7 +230,7 @@ impl Outside {
         }
     }
 
-    /// What strikes a write. True: the controller dies after it.
+    /// Injects the faults that strike a write. True: the controller dies after it.
     fn strike_write(&mut self, number: u32) -> bool {
         let is_due = |fault: &Fault| match fault {
             Fault::Crash { write } | Fault::Lost { write } | Fault::Refused { write, .. } => {
@@ -258,7 +258,7 @@ impl Outside {
         dies
     }
 
-    /// What kind of request it is.
+    /// Describes a request, and numbers it if it is a write.
     fn look(&mut self, request: &Request) -> Asked {
         let (resource, key) = self.server.subject(&request.path).unwrap_or_default();
         let is_read = matches!(request.method.as_str(), "GET" | "HEAD");

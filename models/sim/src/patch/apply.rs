@@ -15,7 +15,7 @@ use super::track::{Update, changed};
 use super::typed::fields;
 use super::types::Types;
 
-/// Who applies, when and where.
+/// The manager that applies, the time, and the part of the object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Apply<'a> {
     /// The name of the field manager.
@@ -30,7 +30,7 @@ pub struct Apply<'a> {
     pub subresource: &'a str,
 }
 
-/// Who owns what was there before anybody applied, if nobody knows.
+/// The owner of fields from before the first apply, if their owner is unknown.
 const BEFORE: &str = "before-first-apply";
 /// The client whose older way to apply left an annotation of what it had applied.
 const KUBECTL: &str = "kubectl";
@@ -38,14 +38,15 @@ const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// Applies what a manager wants to an object, or makes one of it if there is none.
 ///
-/// The result has its `metadata.managedFields`; the time of the manager is only set if anything else
-/// changed, so that the same apply again gives an equal object. What the manager applied before and
-/// leaves out now is removed unless others own it.
+/// The result has its `metadata.managedFields`. The time of the manager is only set if anything
+/// else changed, so that the same apply again gives an equal object. Fields that the manager
+/// applied before and leaves out now are removed unless others own them.
 ///
 /// # Errors
 ///
 /// 409 with a cause for each field that others own with another value, unless it is forced; 400 for
-/// another version or managed fields in what is applied; 500 for what does not fit the kind.
+/// another version or managed fields in the applied object; 500 for an object that does not fit the
+/// kind.
 pub fn apply(
     live: Option<&Value>,
     applied: &Value,
@@ -55,8 +56,8 @@ pub fn apply(
     apply_from(&nothing(applied), live, applied, request, kind)
 }
 
-/// The same where an object of the kind has something even if nobody has set anything: that belongs
-/// to nobody.
+/// The same for a kind whose objects have fields that nobody has set, which are in `nothing`: these
+/// have no owner.
 pub(crate) fn apply_from(
     nothing: &Value,
     live: Option<&Value>,

@@ -29,7 +29,7 @@ pub(crate) fn built_in() -> &'static BuiltIn {
     BUILT_IN.get_or_init(|| read(include_str!("built_in.txt")))
 }
 
-/// By subresource, what a write there cannot change.
+/// By subresource, the fields that a write there cannot change.
 pub(crate) fn reset(kind: &str) -> BTreeMap<String, FieldSet> {
     let spec: &[&str] = &["spec"];
     let status = match kind {

@@ -8,7 +8,7 @@ use super::set;
 use super::typed::step;
 use super::types::{Id, Kind, ListKind, Scalar, Types};
 
-/// What is wrong with a value, with the path to it.
+/// The errors in a value, each with its path.
 pub(crate) fn check(types: &Types, value: &Value) -> Vec<String> {
     let mut walk = Walk { types, path: Vec::new(), wrong: Vec::new() };
     walk.check(types.root(), value);

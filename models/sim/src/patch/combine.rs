@@ -1,4 +1,4 @@
-//! Two typed values as one: what is applied on top of what is there.
+//! Two typed values as one: the applied value on top of the present one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 use super::typed::{Shape, shape, steps};
 use super::types::{Id, ListKind, Types};
 
-/// What is there with what is applied on top. Nothing that is there is lost, apart from values that
-/// are owned as a whole.
+/// The present value with the applied value on top. Nothing that is present is lost, apart from
+/// values that are owned as a whole.
 pub(crate) fn combine(
     types: &Types,
     id: Id,
@@ -66,7 +66,7 @@ struct Lists<'a> {
     items: Id,
     live: Vec<(String, &'a Value)>,
     applied: Vec<(String, &'a Value)>,
-    /// By step, the only item that is there with it; none for one that is there twice.
+    /// By step, the only present item with that step; none if there are several.
     only: BTreeMap<String, Option<&'a Value>>,
     wanted: BTreeSet<String>,
 }
@@ -95,8 +95,8 @@ impl<'a> Lists<'a> {
         combine(self.types, self.items, old, Some(item))
     }
 
-    /// All items: those that are applied in their order, the others where they were among those that
-    /// both have.
+    /// All items: the applied ones in their order, and the others at their places among the items
+    /// that both lists have.
     fn combine(&self) -> Vec<Value> {
         let mut shared = self.applied.iter().map(|(step, _)| step);
         let mut next_shared = || shared.find(|step| self.only.contains_key(*step));

@@ -1,4 +1,4 @@
-//! What one typed value has that another has not.
+//! The difference between two typed values.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ impl Difference {
         walk.found
     }
 
-    /// The same without some fields and what is below them.
+    /// The same without some fields and the fields below them.
     pub(crate) fn outside(self, fields: Option<&FieldSet>) -> Self {
         match fields {
             None => self,

@@ -7,7 +7,7 @@ pub struct PatchError {
     pub status: u16,
     /// The machine-readable reason, as in `Status.reason`.
     pub reason: Option<&'static str>,
-    /// What went wrong, for people.
+    /// The message, for people.
     pub message: String,
     /// `Status.details`, where there are any.
     pub details: Option<Value>,

@@ -84,7 +84,7 @@ fn text(members: &mut Map<String, Value>, name: &str) -> Result<Option<String>, 
     }
 }
 
-/// What the server's decoder calls a value in its messages.
+/// The name of a value's type in the messages of the server's decoder.
 pub(crate) fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -130,8 +130,8 @@ impl Document {
         }
     }
 
-    /// What a pointer points to. A member that is not there is none; an index, or a parent, that
-    /// is not there is a failure.
+    /// The value that a pointer points to. A missing member is none; a missing index or a missing
+    /// parent is a failure.
     fn get(&mut self, at: &Pointer) -> Option<Option<Value>> {
         match at.parent(&mut self.value)? {
             Value::Object(members) => Some(members.get(&at.last).cloned()),

@@ -1,4 +1,4 @@
-//! What bounds the work of a patch: operations, copied bytes, nesting.
+//! The limits on the work of a patch: operations, copied bytes, nesting.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ pub(crate) const MOVED_VALUES: usize = 2_000_000;
 /// The nesting of an object. The parser of JSON bounds what it reads by the same number.
 pub(crate) const DEPTH: usize = 128;
 
-/// What is in a value: how deep it nests and how many values it is made of.
+/// The size of a value: the depth of its nesting, the number of its values, and its length.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Measure {
     pub(crate) depth: usize,

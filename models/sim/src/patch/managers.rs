@@ -1,4 +1,4 @@
-//! Who owns which fields of an object: `metadata.managedFields`.
+//! The owners of the fields of an object: `metadata.managedFields`.
 
 use serde_json::{Map, Value};
 
@@ -11,12 +11,12 @@ pub(crate) enum Operation {
     Update,
 }
 
-/// What tells a manager from others. Managers are sorted by it in messages.
+/// The identity of a manager. Managers are sorted by it in messages.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Identity {
     pub(crate) manager: String,
     pub(crate) operation: Operation,
-    /// Empty for one that applies: it is the same in every version.
+    /// Empty for a manager that applies: it is the same in every version.
     api_version: String,
     pub(crate) subresource: String,
 }
@@ -38,7 +38,7 @@ impl Identity {
 }
 
 impl std::fmt::Display for Identity {
-    /// As the message of a conflict has it.
+    /// In the form in which the message of a conflict has it.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:?}", self.manager)?;
         if !self.subresource.is_empty() {
@@ -63,13 +63,13 @@ pub(crate) struct Owned {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Managers(pub(crate) Vec<(Identity, Owned)>);
 
-/// As many managers that update are told apart.
+/// The number of updating managers that are kept apart.
 const UPDATERS: usize = 10;
-/// Who owns the fields of those that are not.
+/// The owner of the fields of the other updating managers.
 const OLDER: &str = "ancient-changes";
 
 impl Managers {
-    /// The managers of an object; none if what it has there is no list of managers.
+    /// The managers of an object; none if its `managedFields` are not a list of managers.
     pub(crate) fn of(object: &Value) -> Option<Self> {
         let Some(entries) = of_metadata(object, "managedFields") else {
             return Some(Self::default());
@@ -116,7 +116,7 @@ impl Managers {
         self.0.retain(|(_, owned)| group(&owned.api_version) == own);
     }
 
-    /// Writes the managers into an object: first those that apply, then by time and name.
+    /// Writes the managers into an object: the applying ones first, then by time and name.
     pub(crate) fn write(self, object: &mut Value) {
         remove(object);
         if self.0.is_empty() {
@@ -127,7 +127,7 @@ impl Managers {
             let key = |identity: &Identity| identity.operation;
             (key(p), &owned_p.time).cmp(&(key(q), &owned_q.time)).then_with(|| p.cmp(q))
         });
-        // To collect them would keep the larger room of the managers.
+        // A `collect` would reuse the memory of the managers, which is larger.
         let mut list = Vec::with_capacity(entries.len());
         list.extend(entries.into_iter().map(|(identity, owned)| wire(identity, owned)));
         if let Some(object) = object.as_object_mut() {
@@ -138,7 +138,7 @@ impl Managers {
         }
     }
 
-    /// Gives the fields of the oldest managers that update to one that stands for them.
+    /// Moves the fields of the oldest updating managers to one manager that replaces them.
     pub(crate) fn cap(&mut self) {
         if self.0.len() <= UPDATERS {
             return;

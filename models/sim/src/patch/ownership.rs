@@ -14,7 +14,7 @@ pub(crate) struct Conflict {
     pub(crate) fields: FieldSet,
 }
 
-/// What of the fields of others a write changes.
+/// The fields of other managers that a write changes.
 pub(crate) fn conflicts(managers: &Managers, of: &Identity, change: &Difference) -> Vec<Conflict> {
     let changed = change.changed();
     let mut others: Vec<_> = managers.0.iter().filter(|(identity, _)| identity != of).collect();
@@ -43,7 +43,7 @@ pub(crate) fn take(managers: &mut Managers, of: Option<&Identity>, change: &Diff
     managers.0.retain(|(identity, owned)| Some(identity) == of || !owned.fields.is_empty());
 }
 
-/// What nobody owns.
+/// The fields that nobody owns.
 static NOBODYS: LazyLock<FieldSet> = LazyLock::new(|| {
     FieldSet::of(&[
         &["apiVersion"],
@@ -61,13 +61,14 @@ static NOBODYS: LazyLock<FieldSet> = LazyLock::new(|| {
     ])
 });
 
-/// What somebody may own of a set.
+/// The fields of a set that can have an owner.
 pub(crate) fn ownable(mut fields: FieldSet) -> FieldSet {
     fields.subtract(&NOBODYS);
     fields
 }
 
-/// Sets what a manager owns, apart from what nobody owns; a manager of nothing is forgotten.
+/// Sets the fields that a manager owns, apart from those that nobody owns. A manager without fields
+/// is forgotten.
 pub(crate) fn give(managers: &mut Managers, to: Identity, mut owned: Owned) {
     owned.fields = ownable(owned.fields);
     if owned.fields.is_empty() {

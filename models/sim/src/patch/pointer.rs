@@ -1,11 +1,11 @@
-//! Where an operation of a JSON patch points to.
+//! The targets of the operations of a JSON patch.
 
 use serde_json::Value;
 
 /// A parsed pointer: the way to the parent, and the last member.
 ///
-/// The server's parser is more generous than the RFC: what comes before the first slash is ignored,
-/// and indices may be negative, counted from the end.
+/// The server's parser is more generous than the RFC: it ignores the part before the first slash,
+/// and takes negative indices, counted from the end.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Pointer {
     parents: Vec<String>,
@@ -25,7 +25,7 @@ impl Pointer {
         self.parents.len() + 1
     }
 
-    /// The container that has, or shall have, what the pointer points to.
+    /// The container of the member that the pointer points to, present or not.
     pub(crate) fn parent<'a>(&self, document: &'a mut Value) -> Option<&'a mut Value> {
         let mut here = document;
         for part in &self.parents {

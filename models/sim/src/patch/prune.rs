@@ -1,4 +1,4 @@
-//! What a manager applied before and does not want any more.
+//! Removal of the fields that a manager applied before and no longer wants.
 
 use serde_json::Value;
 
@@ -17,8 +17,8 @@ pub(crate) fn prune(types: &Types, merged: Value, all: &Managers, last: &FieldSe
     let root = types.root();
     let named = |set: &FieldSet| with_parents(types, root, set.steps());
     let had = named(last);
-    // Whole parts go at first, and come back as far as anybody owns something in them, or as far as
-    // the manager has never owned it.
+    // Whole parts are removed first. They come back as far as anybody owns something in them, or as
+    // far as the manager has never owned them.
     let bare = without(types, root, &merged, had.steps());
     let everything = named(&fields(types, root, &merged));
     let owned = all.0.iter().fold(FieldSet::default(), |sum, (_, owned)| sum.union(&owned.fields));

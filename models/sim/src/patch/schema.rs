@@ -20,8 +20,8 @@ pub(crate) fn kinds(schema: &Value) -> (Vec<Kind>, Id) {
     (kinds, root)
 }
 
-/// A whole object: what the schema has, and the fields that every object has. Where something above
-/// it keeps unknown fields, it does as well: `keeps`.
+/// A whole object: the fields of the schema, and the fields that every object has. With `keeps`, a
+/// schema above it keeps unknown fields, and so does the object.
 fn object(schema: &Value, keeps: bool, kinds: &mut Vec<Kind>) -> Id {
     let (mut fields, rest) = members(schema, keeps, kinds);
     // The fields that every object has are named.

@@ -12,11 +12,11 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct FieldSet(Steps);
 
-/// The steps of one level. What is below a step is empty if the step is a member and nothing is
-/// below it; it has a dot if the step is a member and something is below it.
+/// The steps of one level, each with the steps below it. These are empty if the step is a member
+/// and nothing is below it; they have a dot if the step is a member and something is below it.
 pub(crate) type Steps = Map<String, Value>;
 
-/// Says that a step is a member, beside what is below it.
+/// Marks a step as a member, among the steps below it.
 const MEMBER: &str = ".";
 
 impl FieldSet {
@@ -63,20 +63,20 @@ impl FieldSet {
         Self(intersection(&self.0, &other.0))
     }
 
-    /// What is in this set and not in the other, path by path.
+    /// The paths of this set that are not in the other.
     pub(crate) fn difference(&self, other: &Self) -> Self {
         let mut set = self.clone();
         set.subtract(other);
         set
     }
 
-    /// What is in this set, and neither in the other nor below a path of the other.
+    /// The paths of this set that are neither in the other nor below a path of the other.
     pub(crate) fn outside(mut self, other: &Self) -> Self {
         leave(&mut self.0, &other.0);
         self
     }
 
-    /// The set of these steps, each with whether it is a member and what is below it.
+    /// The set of these steps: each with whether it is a member, and the paths below it.
     pub(crate) fn from_parts(parts: impl Iterator<Item = (String, bool, FieldSet)>) -> Self {
         let mut set = Self::default();
         for (step, is_member, Self(mut below)) in parts {
@@ -90,7 +90,7 @@ impl FieldSet {
         set
     }
 
-    /// All paths, those that end here before those that go on.
+    /// All paths; paths that end here come before paths that go on.
     pub(crate) fn paths(&self) -> Vec<Vec<&str>> {
         paths(&self.0)
     }
@@ -124,7 +124,7 @@ impl FieldSet {
     }
 }
 
-/// What is below each step, the dots left out.
+/// The steps below each step, without the dots.
 pub(crate) fn below_each(steps: &Steps) -> impl Iterator<Item = (&String, &Steps)> {
     let steps = steps.iter().filter(|(step, _)| *step != MEMBER);
     steps.filter_map(|(step, below)| Some((step, below.as_object()?)))
@@ -140,7 +140,7 @@ pub(crate) fn goes_on(below: &Steps) -> bool {
     below.len() > usize::from(below.contains_key(MEMBER))
 }
 
-/// What is below a step, if it is there.
+/// The steps below a step, if it is there.
 pub(crate) fn below<'a>(steps: &'a Steps, step: &str) -> Option<&'a Steps> {
     steps.get(step)?.as_object()
 }

@@ -111,7 +111,7 @@ fn special(
         }
     }
     if replace {
-        // The items are what they are, also two with one key.
+        // The given items are the whole list, even if two of them have the same key.
         return Ok((plain, Vec::new(), true));
     }
     original.retain(|item| key_of(item, key).map_or(true, |known| !deleted.contains(&known)));
@@ -125,7 +125,7 @@ fn key_of(item: &Value, key: &str) -> Result<String, PatchError> {
     item.get(key).map(Value::to_string).ok_or_else(missing)
 }
 
-/// Where the first item with each merge key is.
+/// The index of the first item with each merge key.
 fn places(items: &[Value], key: &str) -> BTreeMap<String, usize> {
     let mut places = BTreeMap::new();
     for (place, item) in items.iter().enumerate() {
@@ -194,7 +194,7 @@ pub(crate) mod order {
         for item in items {
             let name = name(&item, key)?;
             let before = live.get(&name).copied();
-            // What a new item says about old ones is nothing to be merged, and comes last.
+            // A new item with a directive for old ones is not merged, and comes last.
             let last = key.is_some() && item.get(DIRECTIVE).is_some_and(|word| word == "delete");
             let (list, rank) = match wanted.get(&name) {
                 Some(rank) => (&mut patched, Some(*rank)),

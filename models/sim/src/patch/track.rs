@@ -1,4 +1,4 @@
-//! Managed fields of every write that is no apply.
+//! Managed fields of all writes except applies.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use super::managers::{self, Identity, Managers};
 use super::ownership::{adapt, ownable, take};
 use super::types::Types;
 
-/// Who writes, when and where.
+/// The manager that writes, the time, and the part of the object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Update<'a> {
     /// The name of the field manager.
@@ -24,12 +24,12 @@ pub struct Update<'a> {
 
 /// Sets `metadata.managedFields` of an object that is created, replaced or patched.
 ///
-/// `new` is the object as the client wants it, before the server puts back what this write cannot
-/// change: what a manager tried to set is its own all the same. What changed is taken from the other
-/// managers. A client may rewrite the list itself, or empty it with `[]` or `[{}]`; a list that
-/// cannot be read leaves the old one.
+/// `new` is the object as the client wants it, before the server restores the fields that this
+/// write cannot change: a manager owns the fields that it tried to set all the same. Changed fields
+/// are taken from the other managers. A client may rewrite the list itself, or empty it with `[]`
+/// or `[{}]`. If the list cannot be read, the old one stays.
 ///
-/// An object that has no managed fields gets none by an update, as one that is older than they are.
+/// If an object has no managed fields, as one from before they existed, an update adds none.
 pub fn track(old: Option<&Value>, new: &mut Value, update: &Update<'_>, kind: &Types) {
     let before = || old.and_then(Managers::of).unwrap_or_default();
     let mut all = match given(new) {
@@ -46,8 +46,8 @@ pub fn track(old: Option<&Value>, new: &mut Value, update: &Update<'_>, kind: &T
     if (all.0.is_empty() && !is_create) || too_deep(new) || old.is_some_and(too_deep) {
         return;
     }
-    // What will be dropped need not have the form of its kind, or even its kind; its object has no
-    // managers then.
+    // The part that this write drops may have any form, and the object another kind. Then the
+    // object gets no managers.
     let is_other =
         old.is_some_and(|old| old.get("kind").is_some_and(|it| new.get("kind") != Some(it)));
     if is_other || !has_form(new, update.subresource, kind) {
@@ -60,8 +60,8 @@ pub fn track(old: Option<&Value>, new: &mut Value, update: &Update<'_>, kind: &T
     all.write(new);
 }
 
-/// Whether the part that is not written, the status or all but that, has the form that its kind
-/// wants. What is there twice is no question of form.
+/// Whether the part that is not written (the status, or everything but the status) has the form of
+/// its kind. Duplicates are not a wrong form.
 fn has_form(new: &Value, subresource: &str, kind: &Types) -> bool {
     let of_status = subresource == "status";
     let is_written = |key: &str| (key == "status") == of_status;
@@ -87,7 +87,7 @@ pub(crate) fn changed(
     let change = Difference::between(kind, old, new).outside(reset);
     take(all, None, &change);
     let gained = ownable(change.into_changed());
-    // What nobody owns does not count as a change, and so does not change the time.
+    // A change of fields that nobody owns does not count, and so does not change the time.
     if gained.is_empty() {
         return;
     }
@@ -98,7 +98,7 @@ pub(crate) fn changed(
     owned.fields.absorb(gained);
 }
 
-/// What a client says about the managers.
+/// The managers that a client asks for.
 enum Given {
     Nothing,
     Reset,

@@ -1,4 +1,5 @@
-//! Values with their types: what fields one has, how two differ, one without some of its fields.
+//! Values with their types: the fields of one, the difference of two, one without some of its
+//! fields.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,7 @@ use serde_json::{Map, Value};
 use super::set::{self, FieldSet, Steps};
 use super::types::{Id, Kind, ListKind, Types};
 
-/// What a value of a kind is made of.
+/// The structure of a value of a kind.
 pub(crate) enum Shape<'a> {
     /// One value, whatever is in it.
     Leaf,
@@ -17,7 +18,8 @@ pub(crate) enum Shape<'a> {
     List { items: Id, how: &'a ListKind },
 }
 
-/// How a value of a kind is treated. Null takes any form; what does not fit its kind is a leaf.
+/// How a value of a kind is treated. Null takes any form; a value that does not fit its kind is a
+/// leaf.
 pub(crate) fn shape<'a>(types: &'a Types, id: Id, value: &Value) -> Shape<'a> {
     match (types.kind(id), value) {
         (Kind::Map { atomic: false, .. }, Value::Object(_) | Value::Null)
@@ -100,7 +102,7 @@ fn collect(types: &Types, id: Id, value: &Value, path: &mut Vec<String>, found: 
     }
 }
 
-/// A value without some fields and items. What that leaves empty stays.
+/// A value without some fields and items. Containers that become empty stay.
 pub(crate) fn without(types: &Types, id: Id, value: &Value, removed: &Steps) -> Value {
     match (shape(types, id, value), value) {
         (Shape::Map, Value::Object(members)) => {

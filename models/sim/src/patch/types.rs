@@ -16,7 +16,7 @@ use super::set::FieldSet;
 pub struct Types {
     own: Arc<Vec<Kind>>,
     root: Id,
-    /// By subresource, "" for the object itself: what a write there cannot change.
+    /// By subresource ("" for the object itself): the fields that a write there cannot change.
     reset: Arc<BTreeMap<String, FieldSet>>,
 }
 
@@ -28,12 +28,12 @@ pub(crate) type Id = usize;
 pub(crate) enum Kind {
     /// One value.
     Scalar(Scalar),
-    /// What the value says: a scalar, a list that is owned as a whole, a map of such.
+    /// The value decides: a scalar, a list that is owned as a whole, a map of such.
     Any,
     /// A map, or a struct with named fields, or both.
     Map {
         fields: BTreeMap<String, Field>,
-        /// The kind of the members that are no named field; without it there are no others.
+        /// The kind of the members that are not named fields; without it there are no such members.
         rest: Option<Id>,
         atomic: bool,
     },
@@ -51,14 +51,14 @@ pub(crate) enum Scalar {
     Any,
 }
 
-/// What makes two items of a list the same one.
+/// How the items of a list are identified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ListKind {
-    /// Nothing: the list is one value.
+    /// Not at all: the list is one value.
     Atomic,
-    /// Their value.
+    /// By their value.
     Set,
-    /// Some of their fields.
+    /// By some of their fields.
     Map(Vec<String>),
 }
 
@@ -66,7 +66,7 @@ pub(crate) enum ListKind {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Field {
     pub(crate) kind: Id,
-    /// What a key field is if it is left out.
+    /// The value of a key field that is left out.
     pub(crate) default: Option<Value>,
     pub(crate) strategy: Strategy,
 }
@@ -125,7 +125,7 @@ impl Types {
         self.root
     }
 
-    /// What a write to the object or to one of its subresources cannot change.
+    /// The fields that a write to the object or to one of its subresources cannot change.
     pub(crate) fn reset(&self, subresource: &str) -> Option<&FieldSet> {
         self.reset.get(subresource)
     }

@@ -26,7 +26,7 @@ use crate::apiserver::{Answer, Request, Response, Server, WatchEvent, WatchId};
 /// The largest body of a request that is taken.
 const LARGEST: usize = 16 * 1024 * 1024;
 
-/// What a watch has to say.
+/// The events of a watch, and the time to ask again.
 #[derive(Clone, Debug, Default)]
 pub struct Told {
     /// The events in their order.
@@ -37,16 +37,16 @@ pub struct Told {
     pub again_at: Option<Duration>,
 }
 
-/// What stands behind the service.
+/// The server, or the network, behind the service.
 pub trait Backend: Send + 'static {
     /// A request leaves its client: how long it travels, and a number for its arrival. None: the
     /// client is cut off, so nothing leaves.
     fn depart(&mut self, now: Duration, request: Request) -> Option<(Duration, u64)>;
 
-    /// The request of that number arrives. None: nobody will ever hear of it.
+    /// The request of that number arrives. None: no client will ever get an answer.
     fn arrive(&mut self, now: Duration, number: u64) -> Option<Answer>;
 
-    /// What a watch has to say since it was last asked.
+    /// The events of a watch since it was last asked.
     fn tell(&mut self, now: Duration, id: WatchId) -> Told;
 
     /// The client of a watch has hung up.
@@ -85,7 +85,7 @@ impl Backend for Direct {
     }
 }
 
-/// What the services of one server share.
+/// The state that the services of one server share.
 #[derive(Debug)]
 struct Shared<B> {
     backend: Arc<Mutex<B>>,
@@ -106,7 +106,7 @@ impl<B> Shared<B> {
     }
 
     fn lock(&self) -> MutexGuard<'_, B> {
-        // A request that panicked has answered nobody; the others go on.
+        // A request that panicked has sent no answer; the other requests go on.
         self.backend.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -190,7 +190,7 @@ impl<B> Clone for Service<B> {
     }
 }
 
-/// What a request becomes.
+/// The future of a request's answer.
 pub type Reply<B> = Pin<Box<dyn Future<Output = io::Result<HttpResponse<Stream<B>>>> + Send>>;
 
 impl<B, D> tower_service::Service<HttpRequest<D>> for Service<B>

@@ -16,7 +16,7 @@ use crate::apiserver::WatchId;
 
 /// The body of an answer.
 pub struct Stream<B = Direct> {
-    /// What is sent at once.
+    /// The part that is sent at once.
     whole: Option<Bytes>,
     watch: Option<Watch<B>>,
 }
@@ -66,7 +66,7 @@ impl<B: Backend> Watch<B> {
             if self.has_ended {
                 return Poll::Ready(None);
             }
-            // First the waker: what is written while this one asks wakes it.
+            // The waker comes first, so that a write during this call wakes the task.
             let waker = self.shared.sleepers().insert(self.id, cx.waker().clone());
             drop(waker);
             let told = self.shared.lock().tell(self.shared.now(), self.id);

@@ -1,4 +1,4 @@
-//! Who ends, and with whom.
+//! Tokens that end, and the tokens that end with them.
 
 use seatrial_core::cancel::{Op, Ret};
 use seatrial_core::machine::Step;
@@ -8,7 +8,7 @@ use super::{Tried, some, waited_for};
 use crate::cancel::{Cancel, History};
 use crate::trial::{Scenario, What, World};
 
-/// Two threads wait for one token, one of them for a child.
+/// Two threads wait, one for a token and one for its child.
 pub(super) struct TwoWaiters;
 
 impl Scenario<Cancel> for TwoWaiters {
@@ -29,7 +29,7 @@ impl Scenario<Cancel> for TwoWaiters {
     }
 }
 
-/// A leaf is cancelled while others wait above it and beside it.
+/// A leaf is cancelled while threads wait for the token above it and for a sibling.
 pub(super) struct LeafAmongWaiters;
 
 impl Scenario<Cancel> for LeafAmongWaiters {
@@ -55,7 +55,7 @@ impl Scenario<Cancel> for LeafAmongWaiters {
     }
 }
 
-/// The token between was dropped.
+/// A thread waits for a grandchild whose parent was dropped.
 pub(super) struct Grandchild;
 
 impl Scenario<Cancel> for Grandchild {
@@ -103,7 +103,7 @@ impl Scenario<Cancel> for ChildWhileCancelled {
         drop(middle);
     }
 
-    /// The child comes after the end of its parent.
+    /// The child comes after its parent has ended.
     fn reaches(history: &History) -> bool {
         history.events.iter().any(|event| {
             matches!(&event.what, What::Step { outcome: Step::Done(Ret::Adopt(Err(_))), .. })
@@ -133,7 +133,7 @@ impl Scenario<Cancel> for TwoCancel {
         drop((middle, leaf));
     }
 
-    /// Both have begun before one has returned.
+    /// Both threads have begun before one of them has returned.
     fn reaches(history: &History) -> bool {
         let mut begun = 0;
         for event in &history.events {
@@ -146,7 +146,7 @@ impl Scenario<Cancel> for TwoCancel {
     }
 }
 
-/// The last copy of a token is dropped while the one above is cancelled.
+/// The last copy of a token is dropped while its parent is cancelled.
 pub(super) struct DroppedWhileCancelled;
 
 impl Scenario<Cancel> for DroppedWhileCancelled {
@@ -171,7 +171,8 @@ impl Scenario<Cancel> for DroppedWhileCancelled {
         world.join(last);
     }
 
-    /// The token leaves after it was cancelled, and before its parent has forgotten it.
+    /// The token leaves its parent after the cancellation has begun, before the parent has
+    /// forgotten it.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let What::Step { op: Op::Leave(_), outcome, .. } = &event.what else { return false };

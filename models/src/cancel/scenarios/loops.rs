@@ -14,11 +14,12 @@ use crate::cancel::{Cancel, History};
 use crate::engine::Engine;
 use crate::trial::{Scenario, World};
 
-/// What the note of a run says that should not be.
+/// The value of a note about a run that should not happen.
 const NEVER: u64 = u64::MAX;
 
-/// Runs a loop, and notes of each run when it was due, and of the end. Times are milliseconds since
-/// the beginning. `cost` says how long each run takes; the loop is told how many there were.
+/// Runs a loop. It notes when each run was due, and when the end was due. Times are milliseconds
+/// since the beginning. `cost` is the time that each run takes; each run returns the number of runs
+/// so far.
 fn timed<R: Runtime>(
     world: &World<R, Cancel>,
     (due, ends): (&[u32], u32),
@@ -48,7 +49,7 @@ fn breaks_at(runs: usize, last: usize) -> ControlFlow<()> {
     if runs < last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }
 
-/// Every kind of loop, one after the other.
+/// Every kind of loop, one after another.
 pub(super) struct LoopsKeepTime;
 
 impl LoopsKeepTime {
@@ -83,7 +84,7 @@ impl LoopsKeepTime {
         timed(world, (&[10, 20, 30], 33), 3, |run| {
             assert!(poll_until(pace, false, &token, || breaks_at(run(), 3)).is_ok());
         });
-        // The second tick is kept, the third dropped.
+        // The second tick is kept, the third is dropped.
         timed(world, (&[10, 35, 60], 85), 25, |run| {
             assert!(poll_until(pace, false, &token, || breaks_at(run(), 3)).is_ok());
         });
@@ -174,7 +175,8 @@ impl Scenario<Cancel> for LoopIsCancelled {
     }
 }
 
-/// Who waits at a flow limiter goes at its turn, or is told at once that it will not come.
+/// A caller that waits at a flow limiter goes on at its turn, or is told at once that the turn will
+/// not come.
 pub(super) struct Throttled;
 
 impl Scenario<Cancel> for Throttled {

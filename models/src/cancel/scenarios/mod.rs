@@ -37,7 +37,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Cancel>>> {
 
 const MS: Duration = Duration::from_millis(1);
 
-/// A token, and what is noted of the calls on it.
+/// A token; it notes the calls on it.
 struct Tried<R: Runtime> {
     token: CancelToken<R, Boxed<Tree>>,
     number: Token,
@@ -63,7 +63,7 @@ impl<R: Runtime> Tried<R> {
         Self { token, number: 0, world: world.clone() }
     }
 
-    /// Makes a child. Its number says how many tokens were made before it.
+    /// Makes a child. Its number is the number of tokens that were made before it.
     fn child(&self, number: Token) -> Self {
         self.child_until(number, Instant::NEVER)
     }
@@ -105,21 +105,21 @@ impl<R: Runtime> Tried<R> {
         Hooked { hook, left, world: self.world.clone() }
     }
 
-    /// Drops the last copy.
+    /// Drops the last copy of the token.
     fn drop_last(self) {
         let Self { token, number, world } = self;
         drop(token);
         world.note("dropped", number);
     }
 
-    /// Starts a thread that does something with a copy.
+    /// Starts a thread that uses a copy of the token.
     fn spawn(&self, name: &str, run: impl FnOnce(Self) + Send + 'static) -> R::Join<()> {
         let own = self.clone();
         self.world.spawn(name, move || run(own))
     }
 }
 
-/// A hook that was left.
+/// A registered hook.
 struct Hooked<R: Runtime> {
     hook: u64,
     left: OnEnd<R, Boxed<Tree>>,
@@ -144,12 +144,12 @@ impl<R: Runtime> Wake for Rings<R> {
     }
 }
 
-/// Tells whether some event meets a condition that knows what happened before it.
+/// Tells whether an event meets a condition that also sees the state before it.
 fn some(history: &History, wanted: impl Fn(&Family, &Event) -> bool) -> bool {
     Family::some(history, wanted)
 }
 
-/// Tells whether that many threads wait when a token is cancelled.
+/// Tells whether this many threads wait when a token is cancelled.
 fn waited_for(history: &History, token: Token, waiters: usize) -> bool {
     some(history, |before, event| {
         let ends = matches!(event.what, What::Step { op: Op::Cancel(_), .. });

@@ -1,4 +1,4 @@
-//! Who is told of an end, and when.
+//! The threads, tasks and hooks that are told of an end, and when.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::{MS, Tried, pair, some, waited_for, word};
 use crate::cancel::{Cancel, History};
 use crate::trial::{Scenario, World};
 
-/// A token is cancelled about when its deadline comes.
+/// A token is cancelled at about the time of its deadline.
 pub(super) struct DeadlineAndCancel;
 
 impl Scenario<Cancel> for DeadlineAndCancel {
@@ -31,7 +31,7 @@ impl Scenario<Cancel> for DeadlineAndCancel {
         world.quiesce();
         timed.ask();
         world.join(waiter);
-        // Nobody cancels this one in time.
+        // This token is not cancelled before its deadline.
         let alone = Tried { number: 3, ..Tried::root(world) };
         let expires = alone.child_until(4, world.runtime().now() + MS);
         let waiter = expires.spawn("late waiter", |token| token.wait());
@@ -47,7 +47,7 @@ impl Scenario<Cancel> for DeadlineAndCancel {
     }
 }
 
-/// Hooks are left and taken back while their tokens end.
+/// Hooks are registered and taken back while their tokens end.
 pub(super) struct Hooks;
 
 impl Scenario<Cancel> for Hooks {
@@ -72,7 +72,7 @@ impl Scenario<Cancel> for Hooks {
         child.ask();
     }
 
-    /// A hook is left after its token has ended.
+    /// A hook is registered after its token has ended.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             event.noted("rings").is_some_and(|hook| !before.hooks.contains_key(&hook))
@@ -80,7 +80,7 @@ impl Scenario<Cancel> for Hooks {
     }
 }
 
-/// A task and a thread wait for one token, and one task has given up.
+/// A task and a thread wait for one token, and another task has given up.
 pub(super) struct Awaited;
 
 impl Scenario<Cancel> for Awaited {
@@ -107,7 +107,7 @@ impl Scenario<Cancel> for Awaited {
     }
 }
 
-/// A thread asks again and again.
+/// A thread asks for the state of a token again and again.
 pub(super) struct AskedWhileCancelled;
 
 impl Scenario<Cancel> for AskedWhileCancelled {
@@ -126,7 +126,7 @@ impl Scenario<Cancel> for AskedWhileCancelled {
         world.join(asker);
     }
 
-    /// It is told that the token goes on, and then that it has ended.
+    /// The thread is told first that the token goes on, and then that it has ended.
     fn reaches(history: &History) -> bool {
         let answers: Vec<_> = history.notes("answers").map(|value| value % 16).collect();
         answers.starts_with(&[0]) && answers.contains(&1)

@@ -1,4 +1,4 @@
-//! The property is worth what it notices.
+//! The property notices every mistake.
 
 use crate::cancel::{Cancel, mutants};
 use crate::single_step::doubt::notices;

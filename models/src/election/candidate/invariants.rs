@@ -1,4 +1,4 @@
-//! What a candidate promises, as checks of a history.
+//! The promises of a candidate, as checks of a history.
 
 use std::time::Duration;
 
@@ -13,9 +13,9 @@ use crate::trial::{self, Invariant, Ledger as _, Violation};
 
 type Checked = Result<(), Violation>;
 
-/// How long a prompt reaction may take: what the watch lags, and a few retries.
+/// How long a prompt reaction may take: the lag of the watch, and a few retries.
 const SOON: Duration = Duration::from_secs(2);
-/// How long after a failure nothing is tried again, at least.
+/// The shortest pause between a failure and the next try.
 const PAUSE: Duration = Duration::from_millis(5);
 
 pub(super) fn all() -> Vec<Invariant<Candidate>> {
@@ -71,20 +71,20 @@ pub(super) fn all() -> Vec<Invariant<Candidate>> {
     ]
 }
 
-/// What is known of the candidate and of its object.
+/// The known state of the candidate and of its object.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CandidateLedger {
     began: Option<Instant>,
     cancelled: Option<Instant>,
     returned: bool,
-    /// Whether the token has ended, and whether it had when the candidate began.
+    /// Whether the token has ended, and whether it had ended when the candidate began.
     ended: bool,
     too_late: bool,
-    /// When it last wrote, and when it last failed to.
+    /// When it last wrote, and when a write last failed.
     wrote: Option<Instant>,
     failed: Option<Instant>,
     pub(super) object: Option<CandidateSpec>,
-    /// Since when a ping has waited for its answer.
+    /// The time since which a ping has waited for its answer.
     pinged: Option<Instant>,
 }
 
@@ -119,7 +119,8 @@ impl trial::Ledger<Candidate> for CandidateLedger {
             Some((Call::Serve(_), Answer::Serve(Err(_)))) => self.failed = Some(at),
             Some((Call::Place(Place(spec)), _)) => self.store(spec, at),
             Some((Call::Ping(Ping), _)) => {
-                // The machine has put its clock there; any later time than the last renewal will do.
+                // The machine set the ping time to its own clock; any time after the last renewal
+                // will do.
                 self.pinged = self.object.is_some().then_some(at);
             }
             _ => {}
@@ -127,7 +128,7 @@ impl trial::Ledger<Candidate> for CandidateLedger {
     }
 }
 
-/// What the candidate asks to be written, if the event is such a call.
+/// The object that the candidate wants written, if the event is such a call.
 fn written(event: &Event) -> Option<(&CandidateSpec, Result<(), &StoreError>)> {
     match event.returned()? {
         (Call::Serve(Serve::Create(spec) | Serve::Update(spec, _)), Answer::Serve(answer)) => {

@@ -1,4 +1,5 @@
-//! The page of the candidates of a coordinated election: an object that says who is there.
+//! The page of the candidates of a coordinated election; a candidate announces itself with an
+//! object.
 //!
 //! | promise | invariant | scenario | a mutant that breaks it |
 //! |---|---|---|---|

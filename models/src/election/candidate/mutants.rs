@@ -1,4 +1,4 @@
-//! The bugs: one changed line each, in the candidate written down again.
+//! The bugs: one changed line each, in a second implementation of the candidate.
 
 use super::Candidate;
 use super::reference::Mistake::{self, *};

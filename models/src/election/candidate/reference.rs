@@ -1,4 +1,4 @@
-//! The candidate written down again, for mistakes that are made inside it.
+//! A second implementation of the candidate, for mistakes that are made inside it.
 
 use std::sync::Arc;
 use std::task::Wake;
@@ -16,18 +16,18 @@ use crate::trial::mistakes;
 mistakes! {
     /// One changed line.
     pub enum Mistake {
-        // What the reference did, or does.
+        // Mistakes of the reference, past or present.
         /// A renewal takes the ping away.
         ClearsThePing,
-        /// The worker is told to end, and nobody waits for it.
+        /// The worker is told to end, and the candidate does not wait for it.
         LeavesItsWorker,
         /// A pinged object without a renew time breaks it down.
         NeedsARenewTime,
 
-        // What anybody may do.
+        // Mistakes that any programmer may make.
         /// A renewal takes away a ping that was answered.
         ClearsTheAnsweredPing,
-        /// The watch goes on when it has returned.
+        /// The watch goes on after the candidate has returned.
         LeavesItsWatch,
         /// The object is created without a renew time.
         CreatesWithoutATime,
@@ -39,19 +39,19 @@ mistakes! {
         RenewsOnce,
         /// It renews every ten minutes.
         RenewsLate,
-        /// What failed is not tried again.
+        /// A failed write is not tried again.
         GivesUp,
-        /// What failed is tried again at once.
+        /// A failed write is tried again at once.
         RetriesAtOnce,
-        /// A renewal says nothing about who renews.
+        /// A renewal does not say which candidate renews.
         ForgetsItself,
-        /// The object is created, also if it is there.
+        /// The candidate creates the object even if it exists.
         AlwaysCreates,
         /// It publishes itself though its token has ended.
         RunsThoughEnded,
-        /// The token is looked at between two renewals alone.
+        /// The token is checked only between two renewals.
         EndsLate,
-        /// What the watch has shown is changed in place.
+        /// The object that the watch has shown is changed in place.
         ChangesWhatItWasShown,
     }
 }
@@ -65,7 +65,7 @@ struct Plain<R: Runtime> {
     queue: LimitedQueue<(), R>,
 }
 
-/// Runs it until the token of its stage ends.
+/// Runs the candidate until the token of its stage ends.
 pub(super) fn run<R: Runtime>(stage: &Stage<R>, mistake: Option<Mistake>) {
     let runtime = stage.world.runtime();
     let queue = LimitedQueue::with_default_limiter(runtime);

@@ -33,7 +33,7 @@ fn is_write(event: &Event, wanted: impl Fn(&Serve, Result<(), &StoreError>) -> b
     }
 }
 
-/// A candidate runs for more than two renewals, and is pinged between them.
+/// A candidate runs for more than two renewals, and is pinged between two of them.
 struct RenewsAndIsPinged;
 
 impl Scenario<Candidate> for RenewsAndIsPinged {
@@ -60,7 +60,7 @@ impl Scenario<Candidate> for RenewsAndIsPinged {
     }
 }
 
-/// The server pings while the candidate still publishes itself, and once more.
+/// The server pings while the candidate still publishes itself, and then again.
 struct PingedAtOnce;
 
 impl Scenario<Candidate> for PingedAtOnce {
@@ -80,7 +80,7 @@ impl Scenario<Candidate> for PingedAtOnce {
         world.join(candidate);
     }
 
-    /// What the watch has shown was old already.
+    /// The watch showed an object that was already old.
     fn reaches(history: &History) -> bool {
         let conflict = |event: &Event| is_write(event, |_, won| won == Err(&StoreError::Conflict));
         history.events.iter().any(conflict)
@@ -91,7 +91,7 @@ impl Scenario<Candidate> for PingedAtOnce {
     }
 }
 
-/// Somebody else has stored the object, without a renew time, and the server has pinged.
+/// Another program has stored the object without a renew time, and the server has pinged.
 struct StrangeObject;
 
 impl Scenario<Candidate> for StrangeObject {
@@ -120,7 +120,7 @@ impl Scenario<Candidate> for StrangeObject {
     }
 }
 
-/// The server refuses some writes, first and later.
+/// The server refuses some writes: first ones and later ones.
 struct WritesAreRefused;
 
 impl Scenario<Candidate> for WritesAreRefused {
@@ -149,7 +149,7 @@ impl Scenario<Candidate> for WritesAreRefused {
     }
 }
 
-/// A candidate is cancelled while it begins, wherever it is.
+/// A candidate is cancelled while it begins, at any point.
 struct CancelledAnywhere;
 
 impl Scenario<Candidate> for CancelledAnywhere {

@@ -1,5 +1,5 @@
-//! The server that keeps the candidate's object, as one machine: candidates write it, somebody
-//! else pings, a watch waits for changes. It also says which candidate is tried.
+//! The server that keeps the candidate's object, as one machine: candidates write it, other callers
+//! ping, a watch waits for changes. The server also says which candidate is tried.
 
 use seatrial_core::elector::candidate::CandidateSpec;
 use seatrial_core::elector::{Meta, Object, ObjectName, StoreError, Timestamp, Version};
@@ -7,18 +7,18 @@ use seatrial_core::machine::{Channel, Cx, Machine, Operation, Step};
 
 use super::reference::Mistake;
 
-/// Where the watch sleeps.
+/// The channel on which the watch sleeps.
 const WATCHERS: Channel = 0;
 
 /// The name of the candidate's object.
 pub(super) const NAME: (&str, &str) = ("default", "candidate");
 
-/// Which candidate is tried.
+/// The candidate that is tried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Tried {
     /// The one that ships.
     Ships,
-    /// The same, written down again, perhaps with a mistake.
+    /// The same candidate, implemented a second time, perhaps with a mistake.
     Plain(Option<Mistake>),
 }
 
@@ -50,7 +50,7 @@ pub struct Who;
 pub enum Serve {
     /// Creates the object.
     Create(CandidateSpec),
-    /// Replaces it, if it is still what it was after that change.
+    /// Replaces the object, if it has not changed since the change with this number.
     Update(CandidateSpec, u64),
 }
 
@@ -63,7 +63,7 @@ impl Serve {
     }
 }
 
-/// Somebody else stores the object.
+/// Another program stores the object.
 #[derive(Clone, Debug)]
 pub struct Place(pub CandidateSpec);
 
@@ -71,18 +71,18 @@ pub struct Place(pub CandidateSpec);
 #[derive(Clone, Debug)]
 pub struct Ping;
 
-/// The next calls of the candidate are refused, that many of them.
+/// Refuses the next calls of the candidate, this many of them.
 #[derive(Clone, Debug)]
 pub struct Refuse(pub u8);
 
-/// Waits for a change after that one; `None` when nobody watches any more.
+/// Waits for a change after `after`; returns `None` once the watch is stopped.
 #[derive(Clone, Debug)]
 pub struct Watch {
     /// The number of the change seen last; `None` for a first look.
     pub after: Option<u64>,
 }
 
-/// Nobody watches any more.
+/// Stops the watch.
 #[derive(Clone, Debug)]
 pub struct StopWatch;
 

@@ -1,4 +1,4 @@
-//! What every scenario is set in: the server, a candidate, and a watch that may lag.
+//! The stage of every scenario: the server, a candidate, and a watch that may lag.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::server::{NAME, Serve, Server, Shown, StopWatch, Tried, Watch, Who};
 use super::{Candidate, reference};
 use crate::trial::World;
 
-/// The candidate is told to run.
+/// The candidate begins to run.
 pub(super) const BEGINS: &str = "begins";
 /// Its token is cancelled.
 pub(super) const CANCELS: &str = "is cancelled";
@@ -24,7 +24,7 @@ pub(super) const ENDED: &str = "has no token any more";
 /// It has returned.
 pub(super) const RETURNS: &str = "returns";
 
-/// What the candidate publishes of itself.
+/// The description that the candidate publishes of itself.
 pub(super) fn itself() -> CandidateSpec {
     CandidateSpec::default()
         .lease("controller".into())
@@ -37,7 +37,7 @@ pub(super) struct Stage<R: Runtime> {
     pub(super) world: World<R, Candidate>,
     pub(super) server: Arc<Monitor<Server, R, Boxed<Server>>>,
     pub(super) token: CancelToken<R>,
-    /// How late the watch shows what changed.
+    /// The lag with which the watch shows a change.
     lag: Duration,
 }
 

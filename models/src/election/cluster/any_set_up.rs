@@ -1,4 +1,5 @@
-//! Random set-ups in random weather: whatever set-up an elector accepts, its promises are kept.
+//! Random set-ups in random weather: an elector keeps its promises with every set-up that it
+//! accepts.
 
 use ::proptest::prelude::*;
 
@@ -11,7 +12,7 @@ use crate::regressions::regressions;
 const MILLI: u64 = SECOND / 1_000;
 
 prop_compose! {
-    /// Durations of any ratio; most are refused.
+    /// Durations of any ratio; most of them are refused.
     fn durations()(
         lease in 1..60_u64,
         renew in 1..1_000_u64,
@@ -57,7 +58,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// The same in weather of any kind, measured in leases.
+    /// The same in any weather, measured in leases.
     fn in_any_weather()(
         plan in set_up().prop_filter_map("an elector refuses it", |plan| plan),
         (usual, slow, timeout) in (0..200_u64, 0..2_000_u64, 0..2_000_u64),
@@ -87,7 +88,7 @@ prop_compose! {
             seed,
             ..plan
         };
-        // What no rule survives without tokens.
+        // The faults that no rule survives without tokens.
         let wild = Plan { pauses, stalls, deletes, edits, same_identity, ..calm.clone() };
         if rough { (wild, false) } else { (calm, true) }
     }
@@ -104,7 +105,8 @@ proptest! {
     fn whatever_set_up_is_accepted_keeps_its_promises((plan, calm) in in_any_weather()) {
         let run = simulate_plan(&plan);
         let terms = Terms { config: plan.config(), drift_ppm: plan.drift };
-        // The classic profile promises safety within a bound of its own, which most of these break.
+        // The classic profile promises safety within a bound of its own, which most of these plans
+        // break.
         let broken = breaches(&run, &terms, calm && plan.strict);
         prop_assert!(broken.is_empty(), "{}: {:?}", plan, broken);
     }

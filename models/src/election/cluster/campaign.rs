@@ -1,4 +1,4 @@
-//! Many random runs, one after the other.
+//! Many random runs, one after another.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub fn simulate_plan(plan: &Plan) -> Run {
     Simulated::new(setup, weather, Election::unchecked).finish()
 }
 
-/// Simulates a plan with one seed after the other, in the memory of the last run.
+/// Simulates a plan with one seed after another, in the memory of the last run.
 pub struct Campaign<H = Election> {
     world: Option<Simulated<Weather, H>>,
     make: Make<H>,

@@ -53,8 +53,8 @@ impl NodeClock {
         self.real.saturating_add(self.passes(ahead))
     }
 
-    /// Returns how far the clock moves while so much time passes; the wide numbers, which are slow,
-    /// only for hours.
+    /// Returns how far the clock moves while this much time passes. The wide numbers are slow, and
+    /// are needed only for hours.
     fn gained(&self, passed: u64) -> u64 {
         match passed.checked_mul(self.rate()) {
             Some(scaled) => scaled / MILLION,
@@ -62,7 +62,7 @@ impl NodeClock {
         }
     }
 
-    /// Returns how much time passes until the clock has moved so far.
+    /// Returns how much time passes until the clock has moved this far.
     fn passes(&self, ahead: u64) -> u64 {
         match ahead.checked_mul(MILLION) {
             Some(scaled) => scaled.div_ceil(self.rate()),

@@ -22,8 +22,8 @@ impl<F: Faults, H: Host<Election>> Simulated<F, H> {
         self.carry_out(process, turn, true);
     }
 
-    /// Does what a process orders, until it sleeps or calls; `first` says whether a call would be
-    /// the first since it slept.
+    /// Carries out the orders of a process until it sleeps or calls; `first` says whether a call
+    /// would be the first since it slept.
     pub(super) fn carry_out(&mut self, process: u16, mut turn: Turn, mut first: bool) {
         loop {
             self.tell(process, &turn.notes);
@@ -137,7 +137,7 @@ impl<F: Faults, H: Host<Election>> Simulated<F, H> {
         Some(clock.when(limit.as_nanos()).max(self.now))
     }
 
-    /// The server serves a call, also one that its caller has given up (`election:ENV-4`).
+    /// The server serves a call, even one that its caller has given up (`election:ENV-4`).
     pub(super) fn arrive(&mut self, call: u32) {
         let slot = &mut self.calls[call as usize];
         let Some(io) = slot.io.take() else { return };

@@ -1,10 +1,10 @@
-//! What may go wrong, and who decides it (`election` section 5).
+//! The faults that may occur, and the trait that chooses them (`election` section 5).
 
 use seatrial_core::elector::Io;
 
 use crate::random::Random;
 
-/// What becomes of one call. All times in nanoseconds of the simulation.
+/// The fate of one call. All times are nanoseconds of the simulation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Fate {
     /// How long the request takes to the server; `None` if it is lost.
@@ -25,23 +25,23 @@ impl Fate {
     /// Answered with an error, not applied.
     pub const REFUSED: Self = Self { request: Some(0), reply: Some(0), lag: 0, refused: true };
 
-    /// Served at once, the answer takes so long.
+    /// Served at once; the answer takes this long.
     #[must_use]
     pub const fn reply_after(nanos: u64) -> Self {
         Self { request: Some(0), reply: Some(nanos), lag: 0, refused: false }
     }
 }
 
-/// A call as a fault sees it.
+/// A call, as [`Faults`] sees it.
 #[derive(Debug)]
 pub struct Attempted<'a> {
-    /// When it is made.
+    /// When the call is made.
     pub at: u64,
-    /// Which node makes it.
+    /// The node that makes it.
     pub node: u8,
-    /// Which process of that node.
+    /// The process of that node.
     pub process: u16,
-    /// What it asks.
+    /// The request.
     pub io: &'a Io,
     /// Whether it is the first call since the process last slept.
     pub first: bool,
@@ -49,28 +49,28 @@ pub struct Attempted<'a> {
     pub leads: bool,
 }
 
-/// What a process does when its run is over.
+/// The next step of a process after its run is over.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum After {
     /// It stays down.
     Down,
-    /// It runs the same elector again after so long.
+    /// It runs the same elector again after this time.
     RunsAgain(u64),
-    /// A new process takes its place after so long, with a new identity.
+    /// A new process with a new identity takes its place after this time.
     Replaced(u64),
 }
 
-/// Something done to the cluster at a given time.
+/// An action on the cluster at a given time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
-    /// Nothing of the node moves for so long; its clock does.
+    /// Nothing on the node moves for this long, except its clock.
     Pause {
         /// The node.
         node: u8,
         /// For how long.
         nanos: u64,
     },
-    /// Nothing of the node moves for so long, its clock neither (`election:CX-6`).
+    /// Nothing on the node moves for this long, not even its clock (`election:CX-6`).
     Stall {
         /// The node.
         node: u8,
@@ -81,7 +81,7 @@ pub enum Action {
     Crash {
         /// The node.
         node: u8,
-        /// After how long a new process takes its place.
+        /// The time after which a new process takes its place.
         back_after: u64,
         /// Whether the new process has the old identity.
         same_identity: bool,
@@ -105,7 +105,7 @@ pub enum Action {
     },
 }
 
-/// Decides what goes wrong.
+/// Chooses the faults.
 pub trait Faults {
     /// Decides the fate of a call.
     fn fate(&mut self, call: &Attempted<'_>) -> Fate;
@@ -124,8 +124,8 @@ pub trait Faults {
         0
     }
 
-    /// Decides how long the protected work waits between looking whether it may act and acting,
-    /// and until it looks again; `None` if it does nothing.
+    /// Decides how long the protected work waits between the check whether it may act and the act,
+    /// and then until the next check; `None` if it does nothing.
     fn works(&mut self) -> Option<(u64, u64)> {
         None
     }
@@ -137,7 +137,7 @@ pub trait Faults {
     }
 }
 
-/// How much goes wrong at random, per thousand calls and at most so long.
+/// How much goes wrong at random: rates per thousand calls, and upper limits of times.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Weather {
     pub(super) random: Random,
@@ -154,7 +154,7 @@ pub(super) struct Weather {
     pub(super) lateness: u64,
     pub(super) work: u64,
     pub(super) works_every: u64,
-    /// Per node: from when to when it is cut off.
+    /// For each node, the span in which it is cut off.
     pub(super) cut_off: Vec<(u64, u64)>,
     pub(super) after: [u32; 2],
     pub(super) after_delay: u64,

@@ -1,4 +1,4 @@
-//! What is done to the cluster from outside.
+//! Interventions in the cluster from outside.
 
 use seatrial_core::elector::{Cancel, Election, Name, Runs};
 use seatrial_core::machine::Host;

@@ -12,9 +12,10 @@ use crate::random::Random;
 
 macro_rules! plan {
     ($($(#[$doc:meta])+ $name:ident: $kind:ident = $default:expr;)+) => {
-        /// What is simulated, and how bad it may get. Together with the seed it names one run; its
-        /// text is the way back to that run. Every limit is drawn anew for each seed, up to the
-        /// value given here and often zero, so that runs differ in what goes wrong.
+        /// A simulation: the set-up, and how bad its faults may get. Together with the seed it
+        /// names one run, and its text reproduces that run. Every limit is drawn anew for each
+        /// seed, from zero to the value given here and often zero, so that different faults occur
+        /// in different runs.
         ///
         /// Times are nanoseconds in the fields, and have a unit in the text: `lease=15s`.
         #[derive(Clone, PartialEq, Eq, Debug)]
@@ -68,22 +69,23 @@ plan! {
     renew: time = 10 * SECOND;
     /// The retry period.
     retry: time = 2 * SECOND;
-    /// The acting time of the strict profile, also one that would be refused; zero for the longest
-    /// that is safe.
+    /// The acting time of the strict profile, even if the elector would refuse it; zero for the
+    /// longest safe one.
     acting: time = 0;
     /// How many nodes take part.
     nodes: number = 3;
-    /// How many millionths a clock may run too fast or too slow; the strict profile knows it.
+    /// How many millionths a clock may run too fast or too slow; the strict profile knows this
+    /// bound.
     drift: number = 0;
-    /// How late a timer is served; the strict profile knows it.
+    /// How late a timer is served; the strict profile knows this bound.
     scheduling: time = 0;
-    /// How long work goes on after its cancellation; the strict profile knows it.
+    /// How long work goes on after its cancellation; the strict profile knows this bound.
     work: time = 0;
-    /// When a client gives a call up; zero for never.
+    /// When a client gives up a call; zero for never.
     timeout: time = 5 * SECOND;
     /// How long a message usually takes at most.
     usual: time = SECOND / 20;
-    /// How long a slow one takes at most.
+    /// How long a slow message takes at most.
     slow: time = 0;
     /// How many of a thousand messages are slow.
     slow_permille: number = 100;
@@ -119,11 +121,11 @@ plan! {
     replaced: number = 1_000;
     /// Whether versions are compared as numbers.
     ordered: flag = false;
-    /// Whether the work acts on a fenced resource, and every so often.
+    /// How often the work acts on a fenced resource; zero for never.
     acts: time = 0;
-    /// How long is simulated.
+    /// The length of the simulation.
     horizon: time = 200 * SECOND;
-    /// Whether every change of what is observed is written down.
+    /// Whether every change of an observation is written down.
     probe: flag = false;
     /// The seed.
     seed: seed = 0;
@@ -131,7 +133,7 @@ plan! {
 
 pub(super) const SECOND: u64 = 1_000_000_000;
 
-/// Why a text is no plan.
+/// The reason why a text is not a plan.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlanError(String);
 
@@ -199,7 +201,7 @@ impl Plan {
         Timing { lease: nanos(self.lease), renew: nanos(self.renew), retry: nanos(self.retry) }
     }
 
-    /// Returns what the strict profile is told.
+    /// Returns the bounds that the strict profile is given.
     #[must_use]
     pub fn bounds(&self) -> Bounds {
         Bounds::default()
@@ -240,7 +242,7 @@ impl Plan {
         (setup, weather)
     }
 
-    /// The clocks at the limits of the drift are the dangerous ones: half of them are there.
+    /// Half of the clocks run at the limits of the drift, where they are the most dangerous.
     fn node(&self, random: &mut Random) -> NodeSetup {
         let drift = i64::from(self.drift);
         let rate_ppm = match random.below(4) {
@@ -290,7 +292,7 @@ impl Plan {
     }
 
     fn weather(&self, random: &mut Random, nodes: usize) -> Weather {
-        // A third of all dimensions are quiet in a run, so that the others show alone.
+        // Each dimension is quiet in a third of the runs, so that the others also show alone.
         let some = |random: &mut Random, most: u64| match random.below(3) {
             0 => 0,
             _ => random.up_to(most),

@@ -1,15 +1,15 @@
-//! What happens next in the simulation.
+//! The agenda of the simulation: what happens next.
 
 /// Something that is due.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Due {
     /// A process's run wakes from its sleep; stale unless the number is its newest.
     Wake { process: u16, sleep: u32 },
-    /// A process's watchdog looks at its term; stale unless the number is its newest.
+    /// A process's watchdog checks its term; stale unless the number is its newest.
     Watch { process: u16, look: u32 },
     /// A process starts the protected work of its term.
     Start { process: u16 },
-    /// A process's work looks whether it may act.
+    /// A process's work checks whether it may act.
     Look { process: u16, term: u32 },
     /// A process's work acts.
     Act { process: u16, term: u32 },
@@ -19,17 +19,18 @@ pub(super) enum Due {
     Arrives { call: u32 },
     /// The answer of a call reaches its caller.
     Answers { call: u32 },
-    /// The caller gives the call up.
+    /// The caller gives up the call.
     GivesUp { call: u32 },
     /// A process runs its elector again, or a new process starts on its node.
     Begins { process: u16 },
     /// A stalled clock goes on.
     Resumes { node: u8 },
-    /// Somebody or something intervenes; the number names it in the plan.
+    /// An intervention from outside; the number is its index in the plan.
     Intervenes { index: u32 },
 }
 
-/// The due things; what is due at the same time keeps the order in which it was scheduled.
+/// The due things; things that are due at the same time keep the order in which they were
+/// scheduled.
 ///
 /// A sorted list, the next thing last: a cluster has a few dozen due things at most, and most new
 /// ones are due soon. A heap was a tenth slower.

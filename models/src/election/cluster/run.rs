@@ -1,17 +1,17 @@
-//! What happened in one simulated run.
+//! The record of one simulated run.
 
 use seatrial_core::elector::{Config, Fence, Name};
 
 use super::server::{Entry, Writer};
 
-/// What a call asks for.
+/// The request of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verb {
     /// Read.
     Get,
     /// Create.
     Create,
-    /// Update the version of that number.
+    /// Update the version with this number.
     Update {
         /// The version.
         version: u64,
@@ -20,7 +20,7 @@ pub enum Verb {
     },
 }
 
-/// What came back from a call.
+/// The answer to a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Answer {
     /// Success, with the version read or written.
@@ -29,7 +29,7 @@ pub enum Answer {
     NotFound,
     /// The object exists, or has another version.
     Conflict,
-    /// Nothing is known.
+    /// It is not known whether the call was served.
     Unsure,
     /// The store refused.
     Refused,
@@ -42,9 +42,9 @@ pub enum What {
     Begins,
     /// It made a call; `first` if it is the first since it slept.
     Calls {
-        /// Which call.
+        /// The number of the call.
         call: u32,
-        /// What it asks.
+        /// The request.
         verb: Verb,
         /// Whether an attempt begins with it.
         first: bool,
@@ -96,11 +96,12 @@ pub enum What {
     Crashed,
     /// Its metric goes on or off.
     Metric(bool),
-    /// It reports a leader: which process has that identity; `None` for nobody or a stranger.
+    /// It reports a leader: the process with that identity; `None` if there is none, or for a
+    /// stranger.
     Reports(Option<u16>),
     /// The event "became leader" or "stopped leading" was recorded.
     Event {
-        /// Which.
+        /// Whether it was "became leader".
         became: bool,
     },
     /// The lock object was changed from outside.
@@ -108,11 +109,11 @@ pub enum What {
         /// The version that this made.
         version: u64,
     },
-    /// The process's node stopped moving.
+    /// The node of the process stopped moving.
     Frozen,
-    /// The observed record of the process changed: when it counts from, on its clock.
+    /// The observed record of the process changed.
     Observes {
-        /// The time.
+        /// The time from which the new record counts, on the clock of the process.
         at: u64,
     },
 }
@@ -120,13 +121,13 @@ pub enum What {
 /// Something that happened, when, and to which process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Happening {
-    /// When.
+    /// When it happened.
     pub at: u64,
-    /// When, on the clock of the process.
+    /// When it happened, on the clock of the process.
     pub local: u64,
-    /// To which process.
+    /// The process that it happened to.
     pub process: u16,
-    /// What.
+    /// The event.
     pub what: What,
 }
 
@@ -149,22 +150,22 @@ impl Process {
     }
 }
 
-/// A whole run, as the invariants judge it.
+/// A whole run, in the form that the invariants judge.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
-    /// What happened, in order.
+    /// The happenings, in order.
     pub happenings: Vec<Happening>,
     /// Every version of the lock object; version `n` is the `n`-th, counted from one.
     pub versions: Vec<Entry>,
-    /// Who took part.
+    /// The processes that took part.
     pub processes: Vec<Process>,
-    /// When the run ended.
+    /// The end of the run.
     pub end: u64,
     /// How many steps were simulated.
     pub steps: u64,
 }
 
-/// A span of time in which a process was, or took itself for, the leader.
+/// A span of time in which a process was the leader, or believed so.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Window {
     /// The process.
@@ -226,13 +227,14 @@ impl Run {
         windows
     }
 
-    /// Returns the lease windows: for each write that names a holder, from its apply instant until
-    /// a version that does not name it, or until the earliest moment at which another process may
-    /// take the lease, given the drift that the clocks have (`election:SF-3`).
+    /// Returns the lease windows, one for each write that names a holder. A window begins when the
+    /// write is applied. It ends with a version that does not name the holder, or at the earliest
+    /// moment at which another process may take the lease, given the drift of the clocks
+    /// (`election:SF-3`).
     #[must_use]
     pub fn lease_windows(&self, drift_ppm: u32) -> Vec<Window> {
         let mut windows = Vec::with_capacity(self.versions.len());
-        // From the last version to the first: when the holder next changes is then known.
+        // Backwards, so that the next change of the holder is already known.
         let mut next: Option<u16> = None;
         let mut changes_at = self.end;
         for (index, entry) in self.versions.iter().enumerate().rev() {
@@ -253,11 +255,11 @@ impl Run {
         windows
     }
 
-    /// Returns the process that a version names; of several with that identity,
-    /// the one that wrote it or the youngest.
+    /// Returns the process that a version names. If several have that identity, it is the one that
+    /// wrote the version, or else the youngest.
     fn holder_of(&self, entry: &Entry) -> Option<u16> {
         let record = entry.record.as_ref()?;
-        // By far most holders wrote their record themselves.
+        // Nearly all holders wrote their record themselves.
         if let Writer::Process(writer) = entry.by
             && *self.processes[usize::from(writer)].identity() == record.holder
         {

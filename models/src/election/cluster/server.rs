@@ -1,10 +1,10 @@
-//! The API server: one lock object, every version that it ever had, compare-and-swap.
+//! The API server: one lock object with all its versions, and compare-and-swap.
 
 use std::sync::Arc;
 
 use seatrial_core::elector::{LeaseSpec, Name, Record, StoreError, Stored, Version};
 
-/// Who wrote a version: a process, or somebody from outside of the election.
+/// The writer of a version: a process, or somebody outside of the election.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Writer {
     /// The process of that number.
@@ -18,13 +18,13 @@ pub enum Writer {
 pub struct Entry {
     /// When it was applied.
     pub at: u64,
-    /// Who wrote it.
+    /// The writer.
     pub by: Writer,
     /// The version that the write named; zero for a creation.
     pub over: u64,
     /// The record; `None` if the object was deleted.
     pub record: Option<Record>,
-    /// Which object it was: creations so far.
+    /// The number of the object: how many were created so far.
     pub epoch: u32,
 }
 
@@ -34,8 +34,8 @@ pub struct Server {
     history: Vec<Entry>,
     epoch: u32,
     uids: Vec<Name>,
-    /// Whether an Endpoints or ConfigMap holds the lock: such a store checks no durations, and the
-    /// record's text is compared with whole seconds.
+    /// Whether an Endpoints or ConfigMap holds the lock. Such a store does not validate durations,
+    /// and compares the text of the record with whole seconds.
     lenient: bool,
 }
 
@@ -74,7 +74,7 @@ impl Server {
     /// Reads the object as it was `lag` versions ago, as a lagging replica does.
     ///
     /// # Errors
-    /// It did not exist.
+    /// If the object did not exist.
     pub fn read(&self, lag: u64) -> Result<Stored, StoreError> {
         let version = self.newest().saturating_sub(lag);
         let entry = version.checked_sub(1).and_then(|index| self.history.get(index as usize));
@@ -85,7 +85,7 @@ impl Server {
     /// Creates the object.
     ///
     /// # Errors
-    /// As a store does.
+    /// The errors of a store.
     pub fn create(&mut self, record: Record, by: Writer, at: u64) -> Result<Stored, StoreError> {
         self.validate(&record)?;
         if self.current().is_some() {
@@ -101,7 +101,7 @@ impl Server {
     /// Replaces the record, if the object still has the version.
     ///
     /// # Errors
-    /// As a store does.
+    /// The errors of a store.
     pub fn update(
         &mut self,
         record: Record,

@@ -1,4 +1,4 @@
-//! Random runs: what must hold does, what cannot hold is found, and the same seed is the same run.
+//! Random runs: promises hold, broken promises are found, and the same seed gives the same run.
 
 use seatrial_core::elector::{Config, Election};
 
@@ -18,12 +18,12 @@ fn terms(plan: &Plan) -> Terms {
     Terms { config: plan.config(), drift_ppm: plan.drift }
 }
 
-/// Everything but what no rule survives.
+/// Every fault except the ones that no rule survives.
 const ROUGH: &str = "slow=30s,timeout=30s,cut_off=5,lost=300,lost_reply=300,refused=100,lag=300,\
                      drift=10000,rerun=300,cancels=3,release=true,crashes=3,work=500ms,\
                      scheduling=100ms,acts=1s,probe=true";
 
-/// Runs that many seeds; returns the terms that were led and the seeds with a breach.
+/// Runs this many seeds; returns the number of terms that were led, and the seeds with a breach.
 fn campaign(plan: &Plan, seeds: u64, safety: bool) -> (usize, Vec<(u64, String)>) {
     let terms = terms(plan);
     let mut campaign = Campaign::new();
@@ -135,7 +135,7 @@ fn every_fault_of_a_plan_happens() {
     assert!(seen[..6].iter().all(|seen| *seen), "{seen:?}");
 }
 
-/// Perfect weather, but for what is done on purpose.
+/// Perfect weather, except for the faults that a test causes on purpose.
 struct Calm(Random);
 
 impl Faults for Calm {
@@ -166,7 +166,6 @@ fn calm(config: Config, nodes: Vec<NodeSetup>, actions: Vec<(u64, Action)>, seed
     Simulated::new(setup, Calm(Random::new(seed)), make).finish()
 }
 
-/// Returns how long after `at` the next process begins to lead.
 #[test]
 fn a_write_that_was_sent_arrives_although_its_process_has_crashed() {
     let calls_at = |run: &Run| {
@@ -201,6 +200,7 @@ fn overlapping_stalls_are_one() {
     assert_eq!(clock_at_45(&[(20, 10), (32, 13)]), 22 * SECOND, "apart they are two");
 }
 
+/// Returns how long after `at` the next process begins to lead.
 fn led_after(run: &Run, at: u64) -> u64 {
     let leads = run
         .happenings
@@ -223,7 +223,7 @@ fn a_crash_and_a_release_are_followed_by_a_leader_within_the_bounds() {
             longest_crash = longest_crash.max(led_after(&run, at));
             let releasing = config.clone().release_on_cancel(true);
             let run = calm(releasing, nodes, vec![(at, Action::Cancel { node: 0 })], seed);
-            // The work ends at once, so that the lease is released at once.
+            // The work ends at once, so the lease is released at once.
             longest_release = longest_release.max(led_after(&run, at));
         }
         let (crash, release) = (bound.after_crash.as_nanos(), bound.after_release.as_nanos());
@@ -233,7 +233,7 @@ fn a_crash_and_a_release_are_followed_by_a_leader_within_the_bounds() {
     }
 }
 
-/// What happened, without the readings of clocks.
+/// The happenings of a run, without the readings of clocks.
 fn schedule(run: &Run) -> Vec<(u64, u16, String)> {
     let text = |what: &What| match what {
         What::Observes { .. } => String::new(),
@@ -280,7 +280,7 @@ fn the_election_scales_with_its_durations() {
     assert_eq!(plain.happenings.len(), scaled.happenings.len());
     for (plain, scaled) in schedule(&plain).iter().zip(schedule(&scaled)) {
         assert_eq!((plain.1, &plain.2), (scaled.1, &scaled.2));
-        // Each sleep is rounded to whole nanoseconds, of which the scaled run has twice as many.
+        // Each sleep is rounded to whole nanoseconds, and the scaled run has twice as many nanoseconds.
         assert!(plain.0.abs_diff(scaled.0) < 1_000, "{plain:?} {scaled:?}");
     }
 }

@@ -38,7 +38,7 @@ impl<F: Faults, H: Host<Election>> Simulated<F, H> {
         }
     }
 
-    /// Looks whether the term is over, as its watchdog does.
+    /// Checks whether the term is over, as the watchdog of the process does.
     pub(super) fn look_at_term(&mut self, process: u16, term: u32) {
         match self.ask(process, Watch { term: u64::from(term) }) {
             Step::Done(()) | Step::Held(()) => self.revoked(process, term),
@@ -70,7 +70,7 @@ impl<F: Faults, H: Host<Election>> Simulated<F, H> {
         self.ask_now(process, WorkEnded { term: u64::from(term), panicked: false });
     }
 
-    /// The work looks whether it may act, and acts a little later.
+    /// The work checks whether it may act, and acts a little later.
     pub(super) fn look(&mut self, process: u16, term: u32) {
         let Some((acts_after, looks_again_after)) = self.faults.works() else { return };
         if self.runners[usize::from(process)].watches != Some(term) {

@@ -1,8 +1,9 @@
 //! The simulated cluster: processes that run the elector of `core`, a server, time.
 //!
-//! Everything that happens is an event of the agenda; the faults decide how late it is, or whether
-//! it comes at all. A process is driven exactly as the blocking driver drives it: what its machine
-//! orders is done, the answer is handed in, a sleep ends when it is due on the node's own clock.
+//! Everything that happens is an event of the agenda. The faults decide how late it happens, or
+//! whether it happens at all. A process is driven exactly as the blocking driver drives it: each
+//! order of its machine is carried out, the answer is handed in, and a sleep ends when it is due on
+//! the node's own clock.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,13 +20,13 @@ use super::queue::{Agenda, Due};
 use super::run::{Happening, Process, Run, What};
 use super::server::Server;
 
-/// What every wall clock reads at the beginning: some day in 2001.
+/// The reading of every wall clock at the beginning: some day in 2001.
 const WALL_AT_START: i64 = 1_000_000_000_000_000_000;
 
 /// One machine of the cluster.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct NodeSetup {
-    /// What its monotonic clock reads at the beginning.
+    /// The reading of its monotonic clock at the beginning.
     pub offset: u64,
     /// How many millionths its clock gains.
     pub rate_ppm: i64,
@@ -33,30 +34,30 @@ pub struct NodeSetup {
     pub wall_offset: i64,
     /// When its process starts.
     pub starts_at: u64,
-    /// The identity of its process, if it shall share one.
+    /// The identity of its process, if several processes are to share one.
     pub identity: Option<Name>,
 }
 
-/// A cluster and what is done to it.
+/// A cluster and the actions on it.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// The set-up of every process; only the identity differs.
     pub config: Config,
     /// The machines.
     pub nodes: Vec<NodeSetup>,
-    /// After how long a client gives a call up, on the node's clock; `None` without limit.
+    /// The time after which a client gives up a call, on the node's clock; `None` for no limit.
     pub client_timeout: Option<Duration>,
-    /// What is done, and when.
+    /// The actions, and when each is done.
     pub actions: Vec<(u64, Action)>,
-    /// How long is simulated.
+    /// The length of the simulation.
     pub horizon: u64,
-    /// Whether an annotation holds the lock.
+    /// Whether the lock is held in an annotation.
     pub lenient: bool,
-    /// Whether what a process observes is written down, step by step.
+    /// Whether every observation of a process is written down, step by step.
     pub probe: bool,
 }
 
-/// What one step of a process sees of the world.
+/// The view that one step of a process has of the world.
 struct View {
     now: Instant,
     wall: WallTime,
@@ -82,7 +83,7 @@ pub(super) struct Node {
     pub(super) wall_offset: i64,
     pub(super) frozen_wall: Option<i64>,
     pub(super) blocked_until: u64,
-    /// Until when its clock stands still: the latest end of all stalls.
+    /// The time until which its clock stands still: the latest end of all stalls.
     pub(super) stalled_until: u64,
     /// The youngest process of the node.
     pub(super) process: u16,
@@ -95,10 +96,10 @@ pub(super) struct Runner<H> {
     pub(super) alive: bool,
     pub(super) running: bool,
     pub(super) leads: bool,
-    /// Sleeps so far, and whether it sleeps now.
+    /// The number of sleeps so far, and whether it sleeps now.
     pub(super) sleep: u32,
     pub(super) sleeping: bool,
-    /// Looks of the watchdog so far, and whether one is due.
+    /// The number of checks of the watchdog so far, and the term of the one that is due.
     pub(super) look: u32,
     pub(super) watches: Option<u32>,
     /// The term whose work is about to start.
@@ -211,7 +212,8 @@ impl<F: Faults, H: Host<Election>> Simulated<F, H> {
         self.run_to_end()
     }
 
-    /// Runs to the end; the world can be [`restart`](Self::restart)ed with what it returns.
+    /// Runs to the end; the world can be [`restart`](Self::restart)ed with the run that this
+    /// returns.
     pub fn run_to_end(&mut self) -> Run {
         while let Some((at, due)) = self.agenda.next() {
             if at > self.setup.horizon {
@@ -267,7 +269,7 @@ impl<F: Faults, H: Host<Election>> Simulated<F, H> {
         }
     }
 
-    /// Returns whom a due thing happens to, if it is a process.
+    /// Returns the process that a due thing happens to, if it happens to a process.
     fn process_of(&self, due: Due) -> Option<u16> {
         match due {
             Due::Wake { process, .. }
@@ -318,7 +320,7 @@ impl<F: Faults, H: Host<Election>> Simulated<F, H> {
         self.run.happenings.push(Happening { at: self.now, local, process, what });
     }
 
-    /// Steps an operation of a process, and schedules whom it wakes.
+    /// Steps an operation of a process, and schedules the sleepers that it wakes.
     #[inline]
     pub(super) fn ask<O: Operation<Election>>(&mut self, process: u16, mut op: O) -> Step<O::Ret> {
         let runner = &mut self.runners[usize::from(process)];

@@ -8,7 +8,7 @@ use super::{Event, History};
 use crate::engine::End;
 use crate::trial::Violation;
 
-/// Checks every event against what is known before it.
+/// Checks every event against the state before it.
 pub(super) fn at_every_event(
     history: &History,
     check: impl Fn(&ElectorLedger, &Event) -> Result<(), String>,
@@ -21,7 +21,7 @@ pub(super) fn at_every_event(
     Ok(())
 }
 
-/// Checks every step of an elector against what is known before it.
+/// Checks every step of an elector against the state before it.
 pub(super) fn at_every_step(
     history: &History,
     check: impl Fn(&Elector, &Asked<'_>, &Event) -> Result<(), String>,
@@ -32,14 +32,14 @@ pub(super) fn at_every_step(
     })
 }
 
-/// Returns what is known at the end.
+/// Returns the state at the end.
 pub(super) fn at_the_end(history: &History) -> ElectorLedger {
     let mut ledger = ElectorLedger::default();
     history.events.iter().for_each(|event| ledger.apply(event));
     ledger
 }
 
-/// As [`at_the_end`], without the steps by which sleepers break down when a deadlock is given up.
+/// As [`at_the_end`], without the steps in which sleepers break down when a deadlock is given up.
 pub(super) fn at_the_end_of_calls(history: &History) -> ElectorLedger {
     let gives_up = matches!(history.end, End::Deadlock(_));
     let mut ledger = ElectorLedger::default();
@@ -55,7 +55,7 @@ pub(super) fn at_the_end_of_calls(history: &History) -> ElectorLedger {
     ledger
 }
 
-/// Tells whether a question about the elector was answered with yes.
+/// Tells whether a caller was told that the elector leads.
 pub(super) fn says_it_leads(asked: &Asked<'_>) -> bool {
     matches!(asked.outcome, Some(Ret::IsLeader(true)))
 }

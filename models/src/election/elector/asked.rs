@@ -1,4 +1,4 @@
-//! What the threads of a history asked their electors.
+//! The calls that the threads of a history made on their electors.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::Event;
 use super::part::{Answer as Answered, Call};
 use crate::trial::What;
 
-/// A step of an elector, if the event is one: its number, what was asked and what it decided.
+/// A step of an elector, if the event is one: its number, the call and the answer.
 pub(super) fn asked<'a>(event: &'a Event, numbers: &Numbers) -> Option<Asked<'a>> {
     let What::Step { op: Call::Ask(ask), outcome, .. } = &event.what else { return None };
     let outcome = match outcome {
@@ -24,12 +24,12 @@ pub(super) fn asked<'a>(event: &'a Event, numbers: &Numbers) -> Option<Asked<'a>
 pub(super) struct Asked<'a> {
     pub(super) number: u8,
     pub(super) op: &'a Op,
-    /// What it returned; `None` if it sleeps.
+    /// The value that it returned; `None` if it sleeps.
     pub(super) outcome: Option<&'a Ret>,
 }
 
 impl<'a> Asked<'a> {
-    /// Returns the order that a step of a run ended with.
+    /// Returns the order with which a step of a run ended.
     pub(super) fn turn(&self) -> Option<&'a Turn> {
         match self.outcome? {
             Ret::Begin(turn)
@@ -41,7 +41,7 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Returns what the elector learned from the store in this step.
+    /// Returns the answer of the store that the elector learned in this step.
     pub(super) fn learned(&self) -> Option<&'a Result<Stored, StoreError>> {
         match self.op {
             Op::Reply(reply) => reply.0.as_ref(),
@@ -49,7 +49,7 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Returns the term that somebody was told here is over.
+    /// Returns the term, if the caller was told here that it is over.
     pub(super) fn over(&self) -> Option<u64> {
         match (self.op, self.outcome) {
             (Op::Holds(holds), Some(Ret::Holds(false))) => Some(holds.term),
@@ -58,8 +58,9 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Tells whether somebody was told here that this elector leads; in which term, where that is
-    /// said. In the classic profile `is_leader` is no such claim: it knows no time.
+    /// Tells whether the caller was told here that this elector leads, and in which term, if the
+    /// answer names one. In the classic profile, `is_leader` is no such claim, because it ignores
+    /// the time.
     pub(super) fn claims(&self, strict: bool) -> Option<Option<u64>> {
         match (self.op, self.outcome) {
             (Op::Holds(holds), Some(Ret::Holds(true))) => Some(Some(holds.term)),
@@ -70,7 +71,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Which elector an object of the scenario is.
+/// The number of the elector for each object of the scenario.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Numbers(BTreeMap<u8, u8>);
 

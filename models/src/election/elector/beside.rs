@@ -1,5 +1,5 @@
-//! What stands beside an election and no scenario of one reaches: gates that check tokens, and locks
-//! in annotations. Made-up calls against what each means when nothing overlaps.
+//! Parts around an election that none of its scenarios reaches: gates that check tokens, and locks
+//! in annotations. Made-up calls are compared with the meaning of each call when nothing overlaps.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,15 +13,15 @@ use seatrial_core::runtime::System;
 /// The property on the bytes of a fuzzer.
 ///
 /// # Panics
-/// If a gate or a lock does something else than it should.
+/// If a gate or a lock behaves differently.
 pub(super) fn check_bytes(bytes: &[u8]) {
     let mut gate = Gate::new();
     gates_admit(bytes, |token| gate.admit(token));
     locks_keep(bytes, |store| ConfigMapLock::new(store, NAMESPACE, NAME));
 }
 
-/// Shows tokens to a gate: one byte for the lock object and the transitions, and the version is the
-/// number of the token, where versions are ordered.
+/// Shows tokens to a gate. One byte gives the lock object and the transitions; the version is the
+/// number of the token, if versions are ordered.
 pub(super) fn gates_admit(bytes: &[u8], mut admits: impl FnMut(&Fence) -> bool) {
     let ordered = bytes.first().is_some_and(|byte| byte % 2 == 1);
     // The lock objects whose tokens were accepted, the current one last, and its highest token.
@@ -30,7 +30,7 @@ pub(super) fn gates_admit(bytes: &[u8], mut admits: impl FnMut(&Fence) -> bool) 
     for (number, byte) in bytes.iter().take(24).enumerate() {
         let uid = Name::new(["u", "v", "w"][usize::from(byte % 3)]);
         let transitions = i64::from(byte / 3 % 4);
-        let age = u64::from(byte / 12 % 4) * 3; // some come late
+        let age = u64::from(byte / 12 % 4) * 3; // some tokens come late
         let version = (number as u64).saturating_sub(age);
         let named = if ordered { Version::Number(version) } else { Version::new("opaque") };
         let fence = Fence::new(uid.clone(), transitions, named);
@@ -59,11 +59,11 @@ type Maps = Arc<MemoryStore<System, ConfigMap>>;
 
 const NAMESPACE: &str = "default";
 const NAME: &str = "lock";
-/// An annotation that is somebody else's.
+/// An annotation of another program.
 const OTHERS: &str = "others";
 
-/// Lets a lock read and change objects that others made: with no annotations at all, with other
-/// ones, with a record, with one that nobody can read.
+/// Lets a lock read and change objects of other programs: with no annotations at all, with other
+/// ones, with a record, and with an unreadable record.
 pub(super) fn locks_keep<L: Lock>(bytes: &[u8], lock: impl Fn(Maps) -> L) {
     for byte in bytes.iter().take(4) {
         let maps: Maps = Arc::new(MemoryStore::new(&System::new()));

@@ -1,7 +1,7 @@
 //! The reference's recorded traces of the elector, replayed.
 //!
-//! The classic profile follows the reference with its defects, so it replays every trace and
-//! departs nowhere.
+//! The classic profile follows the reference, including its defects, so it replays every trace
+//! without a difference.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -20,7 +20,7 @@ use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, Trac
 
 /// 2026-01-01T00:00:00Z: the virtual start of every trace.
 const START_SECONDS: i64 = 1_767_225_600;
-/// How far the monotonic clocks have run at the virtual start: a negative offset must fit.
+/// How far the monotonic clocks have run at the virtual start, so that a negative offset fits.
 const CLOCK_AT_START_MS: i64 = 1_000_000_000;
 
 /// Lists how the traces of the elector are replayed.
@@ -40,7 +40,7 @@ pub fn all() -> Vec<Conformance> {
 /// Replays a trace of `leader_election` in the classic profile.
 ///
 /// # Errors
-/// The first step that gives something else, or that is not understood.
+/// The first step that has another result, or that is not understood.
 pub fn replay(trace: &Trace) -> Result<Replayed, TraceError> {
     replay_on(trace, Election::unchecked)
 }
@@ -171,7 +171,7 @@ impl<H: Host<Election>> Participant<H> {
         }
     }
 
-    /// Makes the calls that an attempt or a release wants, until it is over.
+    /// Makes the calls that an attempt or a release orders, until it is over.
     fn drive(&mut self, begin: impl Operation<Election, Ret = Turn>, clock: &Clock) -> bool {
         let mut turn = self.ask(begin, clock);
         loop {
@@ -204,7 +204,7 @@ impl<H: Host<Election>> Participant<H> {
     }
 }
 
-/// The server's copy, as the traces show it.
+/// The server's copy, in the form that the traces use.
 fn record(server: &Server) -> Value {
     let Ok(lease) = server.get(&ObjectName::new(LEASE.0, LEASE.1), Call::default()) else {
         return Value::Null;
@@ -246,10 +246,10 @@ impl Ambient for Clock {
     }
 }
 
-/// What goes wrong on one elector's way to the server, and what it called.
+/// The faults on one elector's way to the server, and the calls that it made.
 #[derive(Default)]
 struct Line {
-    /// Verb and kind; each is used up by the next call of that verb.
+    /// Verb and kind of each fault; the next call of that verb uses it up.
     faults: VecDeque<(String, String)>,
     calls: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! Looks for what convicts a mutant.
+//! Searches for evidence against a mutant.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -18,15 +18,16 @@ use crate::engine::quietly;
 /// A conviction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Kill {
-    /// What convicted: `conformance`, `property`, `decisions`, `schedules` or `cluster`.
+    /// The engine that convicted: `conformance`, `property`, `decisions`, `schedules` or `cluster`.
     pub engine: &'static str,
-    /// In which of its executions, from one.
+    /// The number of the execution that convicted, from one.
     pub executions: u64,
-    /// The way back: a trace, the seed of random calls or happenings, a schedule, or a plan.
+    /// The way to reproduce it: a trace, the seed of random calls or happenings, a schedule, or a
+    /// plan.
     pub witness: String,
 }
 
-/// How many executions each way of convicting may cost.
+/// How many executions each way of convicting may use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Effort {
     /// Sequences of random calls.
@@ -64,12 +65,12 @@ pub fn convict(mutant: &Mutant, effort: Effort) -> Vec<Kill> {
     ways.into_iter().flatten().collect()
 }
 
-/// Tells whether something panics.
+/// Tells whether `body` panics.
 fn panics(body: impl FnOnce()) -> bool {
     quietly(|| catch_unwind(AssertUnwindSafe(body)).is_err())
 }
 
-/// Tells whether something fails; a panic is a failure.
+/// Tells whether `body` fails; a panic is a failure.
 fn fails(body: impl FnOnce() -> bool) -> bool {
     let mut failed = false;
     panics(|| failed = body()) || failed
@@ -137,7 +138,8 @@ fn by_cluster(make: Make, seeds: u64) -> Option<Kill> {
         for seed in 0..seeds {
             executions += 1;
             let plan = plan.with_seed(seed);
-            // A machine that panicked leaves its world as it was: each run has one of its own.
+            // A machine that panicked leaves its world in an unknown state, so each run has a world
+            // of its own.
             let broken = fails(|| {
                 let mut campaign = Campaign::of(make);
                 !breaches(campaign.run(&plan), &terms, true).is_empty()

@@ -1,4 +1,4 @@
-//! Two electors side by side: what each decides, step by step.
+//! Two electors side by side: their decisions are compared step by step.
 
 use seatrial_core::elector::{
     Abort, Begin, Bounds, Cancel, Check, Config, Election, GiveUp, Holds, Io, IsLeader, Leader,
@@ -13,20 +13,20 @@ use super::part::Rules;
 use super::reference::Plain;
 use crate::cluster::{Random, Server, Writer};
 
-/// One thing that happens.
+/// One event.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Happens {
-    /// A call on the elector that needs nothing.
+    /// A call on the elector that needs no answer from the store.
     Call(u8),
     /// The call in flight is answered.
     Answer(u8),
-    /// Somebody changes the lease.
+    /// The lease is changed from outside.
     Meddle(u8),
-    /// That many milliseconds pass.
+    /// This many milliseconds pass.
     Pass(u16),
 }
 
-/// Draws what happens: mostly answers and calls.
+/// Draws events: mostly answers and calls.
 pub(super) fn random_happenings(seed: u64) -> Vec<Happens> {
     let mut random = Random::new(seed);
     let one = |random: &mut Random| {
@@ -41,7 +41,7 @@ pub(super) fn random_happenings(seed: u64) -> Vec<Happens> {
     (0..120).map(|_| one(&mut random)).collect()
 }
 
-/// Reads what happens from the bytes of a fuzzer, two for each.
+/// Reads events from the bytes of a fuzzer, two bytes each.
 fn happenings(bytes: &[u8]) -> impl Iterator<Item = Happens> {
     bytes.chunks_exact(2).map(|pair| match pair[0] % 25 {
         0..8 => Happens::Call(pair[1]),
@@ -51,7 +51,8 @@ fn happenings(bytes: &[u8]) -> impl Iterator<Item = Happens> {
     })
 }
 
-/// Holds what an elector decides and whom it wakes against the one that ships, in whole runs.
+/// Compares the decisions of an elector, and the sleepers that it wakes, with those of the one that
+/// ships, in whole runs.
 ///
 /// # Panics
 /// If they differ.
@@ -65,7 +66,7 @@ pub(super) fn decides_as_ours(bytes: &[u8], make: Make) {
     }
 }
 
-/// What one step sees.
+/// The surroundings of one step.
 struct Clock(u64, u64);
 
 impl Ambient for Clock {
@@ -82,7 +83,7 @@ impl Ambient for Clock {
     }
 }
 
-/// An elector, what it waits for, and a server.
+/// An elector, the call that it waits for, and a server.
 pub(super) struct Place {
     rules: Rules,
     server: Server,
@@ -96,14 +97,14 @@ impl Place {
         Self { rules, server: Server::new(false), asks: None, now: 1_000_000_000_000, steps: 0 }
     }
 
-    /// Lets something happen; tells what the elector decided and whom it woke.
+    /// Carries out one event; describes the decision of the elector and the sleepers that it woke.
     pub(super) fn step(&mut self, happens: Happens) -> String {
         match happens {
             Happens::Pass(millis) => self.now += u64::from(millis) * 1_000_000,
             Happens::Meddle(how) => self.meddle(how),
             Happens::Call(which) => return self.ask(call(which)),
             Happens::Answer(how) => {
-                // Where nothing is in flight, the run goes on.
+                // If no call is in flight, the run goes on.
                 return match self.asks.take() {
                     Some(io) => {
                         let answer = self.answer(io, how);
@@ -209,8 +210,8 @@ fn call(which: u8) -> Op {
     }
 }
 
-/// The property on the bytes of a fuzzer: at every step the rules that ship decide what the rules
-/// written down again decide.
+/// The property on the bytes of a fuzzer: at every step the rules that ship decide like the second
+/// implementation.
 ///
 /// # Panics
 /// If they differ.

@@ -1,4 +1,4 @@
-//! What happened, in a few words, for pictures and histories.
+//! Describes events in a few words, for pictures and histories.
 
 use std::fmt::Write as _;
 

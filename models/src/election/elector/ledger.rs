@@ -1,4 +1,5 @@
-//! Follows a history event by event: what each elector has asked, learned and been told.
+//! Follows a history event by event: what each elector has asked, what it has learned, and what its
+//! owner was told.
 
 use seatrial_core::elector::{
     Config, Fence, Io, LeaseSpec, Name, Next, Object, Observed, Op, Profile, Record, StoreError,
@@ -22,7 +23,7 @@ pub(super) use super::along::{
 pub(super) struct Sent {
     pub(super) io: Io,
     pub(super) deadline: Option<Instant>,
-    /// Whether its attempt began with it.
+    /// Whether it was the first call of its attempt.
     pub(super) first: bool,
 }
 
@@ -37,21 +38,21 @@ pub(super) struct Term {
     pub(super) lost: bool,
 }
 
-/// Somebody who sleeps in a call.
+/// A thread that sleeps in a call.
 #[derive(Clone, Debug)]
 pub(super) struct Sleeper {
     pub(super) thread: u8,
-    /// The term whose end is waited for; `None` for a run.
+    /// The term whose end the thread awaits; `None` for a run.
     pub(super) term: Option<u64>,
-    /// Since when there is a reason to wake, and which.
+    /// The first reason to wake, and the time since which it holds.
     pub(super) called: Option<(Instant, &'static str)>,
 }
 
-/// What is known of an elector before an event.
+/// The state of an elector before an event.
 #[derive(Clone, Debug)]
 pub(super) struct Elector {
     pub(super) config: Config,
-    /// Counts its runs.
+    /// The number of its runs.
     pub(super) runs: u64,
     pub(super) running: bool,
     pub(super) cancelled: bool,
@@ -59,16 +60,16 @@ pub(super) struct Elector {
     pub(super) idle: bool,
     /// Whether this run has led.
     pub(super) led: bool,
-    /// Whether the end of leading was told in this run, and the lease is to be freed.
+    /// Whether its owner was told in this run that it leads no more, and the lease is to be freed.
     pub(super) winding_down: bool,
     /// Until when its work may go on, while the lease is to be freed.
     pub(super) patience: Option<Instant>,
     pub(super) call: Option<Sent>,
     /// When its attempt began.
     pub(super) began: Instant,
-    /// Until when the last success lets it act, in the strict profile.
+    /// The time until which the last success lets it act, in the strict profile.
     pub(super) valid_until: Option<Instant>,
-    /// When the attempt began that succeeded last.
+    /// The beginning of the last attempt that succeeded.
     pub(super) renewed: Option<Instant>,
     /// The token of the last write that the store accepted.
     pub(super) accepted: Option<Fence>,
@@ -78,7 +79,7 @@ pub(super) struct Elector {
     /// Whether its last attempt sent a write that may have been applied.
     pub(super) unsure: bool,
     pub(super) sleepers: Vec<Sleeper>,
-    /// What it has learned, with the time at which it did, the latest last.
+    /// The states that it has learned, each with the time at which it did, the latest last.
     pub(super) learned: Vec<(Stored, Instant)>,
     /// The pairs that may be observed.
     pub(super) pairs: Vec<Observed>,
@@ -126,7 +127,7 @@ impl Elector {
         is_strict(&self.config)
     }
 
-    /// Returns when it first learned of the newest state that it knows, and whom that names.
+    /// Returns the newest record that it knows, and when it first learned of that state.
     pub(super) fn newest(&self) -> Option<(&Record, Instant)> {
         let (newest, _) = self.learned.last()?;
         let same = |(stored, _): &&(Stored, Instant)| {
@@ -136,7 +137,7 @@ impl Elector {
         first.map(|(stored, at)| (&stored.record, *at))
     }
 
-    /// Tells whether its run ends because this work does.
+    /// Tells whether its run ends because this work has ended.
     fn ends_with(&self, work: &WorkEnded) -> bool {
         let works = |term: &Term| term.number == work.term && term.over.is_none();
         self.running
@@ -162,11 +163,11 @@ impl Elector {
     }
 }
 
-/// What is known before an event.
+/// The state before an event.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ElectorLedger {
     pub(super) electors: Vec<Elector>,
-    /// The lease, as the store has it.
+    /// The lease in the store.
     pub(super) lease: Option<Object<LeaseSpec>>,
     /// The tokens of all terms, in the order in which they were given.
     pub(super) fences: Vec<Fence>,
@@ -216,14 +217,14 @@ impl ElectorLedger {
         }
     }
 
-    /// Returns the elector that a step is of, and the step.
+    /// Returns the elector that made a step, and the step.
     pub(super) fn asked<'a>(&self, event: &'a Event) -> Option<(&Elector, Asked<'a>)> {
         let asked = asked(event, &self.numbers)?;
         Some((&self.electors[usize::from(asked.number)], asked))
     }
 }
 
-/// Returns the token of the term that a step orders to lead.
+/// Returns the token of the term, if a step orders to lead.
 pub(super) fn lead<'a>(asked: &Asked<'a>) -> Option<&'a Fence> {
     match &asked.turn()?.next {
         Next::Lead { fence, .. } => Some(fence),
@@ -253,7 +254,7 @@ fn step(elector: &mut Elector, thread: u8, now: Instant, asked: &Asked<'_>) {
             elector.patience = None;
         }
         if let Op::Try(_) = asked.op {
-            // What it holds from now on, it holds by attempts, and in no term of a run.
+            // From now on it holds the lease by single attempts, in no term of a run.
             elector.term = None;
             elector.led = false;
         }
@@ -322,7 +323,8 @@ fn learn(elector: &mut Elector, now: Instant, answer: &Result<Stored, StoreError
     }
 }
 
-/// Notes whether what was read says that the lease is not held in the current term any more.
+/// Notes whether the state that was read shows that the lease is no longer held in the current
+/// term.
 fn see_loss(elector: &mut Elector, read: Option<&Stored>) {
     let identity = elector.config.identity.clone();
     let Some(term) = &mut elector.term else { return };

@@ -1,4 +1,4 @@
-//! The elector's page.
+//! The page of the elector.
 
 mod along;
 mod asked;
@@ -120,8 +120,8 @@ impl Component for Elector {
         ]
     }
 
-    /// Many need a drifting clock or bad luck with messages, and most of the others one execution:
-    /// the engines that repeat what `trace` exhausts are not asked.
+    /// Many mutants need a drifting clock or rare faults, and most others need one execution. The
+    /// engines that repeat parts of what `trace` exhausts are not asked.
     fn shows_mutants(engine: Engine) -> bool {
         engine == Engine::Cluster || engine == Engine::Trace
     }

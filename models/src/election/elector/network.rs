@@ -1,4 +1,4 @@
-//! The way between an elector and the store, on which requests and answers are lost or late
+//! The connection between an elector and the store, on which requests and answers are lost or late
 //! (`election:ENV-4`).
 
 use std::fmt;
@@ -18,31 +18,31 @@ use seatrial_core::runtime::{Instant, Runtime};
 use super::part::{Part, Request, Serve};
 use super::store::Served;
 
-/// The store as everybody shares it.
+/// The store that all electors share.
 pub(super) type Shared<R> = Arc<Monitor<Part, R, Boxed<Part>>>;
 
-/// When a client gives up a call that nobody else limits (`election:LK-28`).
+/// The time after which a client gives up a call without another limit (`election:LK-28`).
 pub(super) const CLIENT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What becomes of one call.
+/// The fate of one call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Fate {
     /// Served and answered at once.
     Prompt,
-    /// Never served; the caller gives up in the end.
+    /// Never served; the caller gives up at its limit.
     LostRequest,
     /// Served; the answer never comes.
     LostReply,
-    /// Served after the first time and answered after the second, through a client that knows
-    /// neither patience nor tokens.
+    /// Served after the first duration and answered after the second. The client has no timeout of
+    /// its own and ignores tokens.
     Slow(Duration, Duration),
-    /// Served so much later, whether its caller has given up or not, and never answered.
+    /// Served after this time, even if its caller has given up, and never answered.
     Astray(Duration),
-    /// Served at once, and answered so much later, whatever the deadline.
+    /// Served at once, and answered after this time, whatever the deadline.
     Late(Duration),
     /// Refused at once.
     Refused,
-    /// Not served, and the client hangs for so long, whatever its deadline.
+    /// Not served; the client hangs for this time, whatever its deadline.
     Hangs(Duration),
     /// The client panics.
     Panics,
@@ -59,10 +59,10 @@ pub(super) struct Passing {
     pub(super) writes: bool,
 }
 
-/// Decides what becomes of a call.
+/// Chooses the fate of a call.
 pub(super) type Network<R> = Box<dyn Fn(&R, Passing) -> Fate + Send + Sync>;
 
-/// One elector's way to the store.
+/// One elector's connection to the store.
 pub(super) struct Connection<R: Runtime> {
     pub(super) store: Shared<R>,
     pub(super) number: u8,
@@ -100,7 +100,7 @@ impl<R: Runtime> Connection<R> {
         }
     }
 
-    /// Numbers a call, and decides what becomes of it.
+    /// Numbers a call and chooses its fate.
     fn set_out(&self, request: Request) -> (Serve, Fate) {
         let runtime = self.store.runtime();
         let nth = self.calls.fetch_add(1, Ordering::Relaxed);
@@ -109,17 +109,17 @@ impl<R: Runtime> Connection<R> {
         (Serve { by: Some(self.number), call: nth, request }, fate)
     }
 
-    /// Lets a request arrive at a time at which nobody waits for it.
+    /// Lets a request arrive at a time at which its caller no longer waits for it.
     fn send_astray(&self, serve: Serve, at: Instant) {
         let store = Arc::clone(&self.store);
         let network = self.store.runtime().spawn("network", move || {
             store.runtime().sleep_until(at);
             let _nobody_learns_it = store.call(serve);
         });
-        drop(network); // nobody waits for it
+        drop(network); // the thread is not joined
     }
 
-    /// As [`carry`](Self::carry), for a task: to give the call up, drop it.
+    /// As [`carry`](Self::carry), for a task; the caller gives up by dropping the future.
     async fn carry_async(&self, request: Request) -> Served {
         let now = self.store.runtime().now();
         let (serve, fate) = self.set_out(request);
@@ -176,7 +176,7 @@ impl<R: Runtime> Connection<R> {
         served
     }
 
-    /// Waits in vain, until the limit or until the caller is cancelled.
+    /// Waits for an answer that never comes, until the limit or until the caller is cancelled.
     fn wait_for_nothing(&self, limit: Instant, call: Call<'_>) -> Served {
         let Some(token) = call.token else { return self.time_out(limit) };
         let runtime = self.store.runtime();

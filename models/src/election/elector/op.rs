@@ -12,46 +12,46 @@ use super::spec::{self, Spec};
 use crate::cluster::{Server, Writer};
 use crate::events::fixtures::Checked;
 
-/// What becomes of one call.
+/// The fate of one call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CallFate {
     /// How long it takes, in milliseconds.
     pub takes_ms: u16,
-    /// What happens to it.
+    /// The fault of the call.
     pub fault: Fault,
 }
 
-/// What may happen to a call.
+/// A fault that may happen to a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fault {
-    /// Nothing: it is served.
+    /// The call is served.
     None,
-    /// It is not served, and times out.
+    /// The call is not served, and times out.
     Lost,
-    /// It is served, and times out nevertheless.
+    /// The call is served, and times out nevertheless.
     ReplyLost,
     /// The store says that the object changed or exists, whether or not it did.
     Conflict,
     /// The store says that there is no object, whether or not there is.
     NotFound,
-    /// A read shows the object as it was that many versions ago.
+    /// A read shows the object as it was this many versions ago.
     Lagging(u8),
 }
 
 /// A call on one of the electors, or a change of the world.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Op {
-    /// The elector makes an attempt; its calls meet these fates in turn.
+    /// The elector makes an attempt; its calls have these fates, one after another.
     Attempt(u8, [CallFate; 3]),
-    /// The elector gives the lease up.
+    /// The elector gives up the lease.
     Release(u8, [CallFate; 3]),
-    /// That many milliseconds pass.
+    /// This many milliseconds pass.
     Advance(u16),
     /// The lock object is deleted.
     Delete,
-    /// The holder is cleared by an administrator.
+    /// An administrator clears the holder.
     ClearHolder,
-    /// The duration of the lease becomes that many seconds, zero included.
+    /// The duration of the lease becomes this many seconds; zero is allowed.
     SetDuration(u8),
     /// The elector's health is asked for, with a tolerance in milliseconds.
     Check(u8, u16),
@@ -68,7 +68,7 @@ pub fn check(ops: &[Op]) {
     check_on(ops, |machine| Boxed(Box::new(Checked(machine))));
 }
 
-/// As [`check`], on machines that `change` may have put in place of the one that ships.
+/// As [`check`], on machines with which `change` may replace the one that ships.
 ///
 /// # Panics
 /// As [`check`].
@@ -82,14 +82,14 @@ pub fn check_on(ops: &[Op], change: impl Fn(Election) -> Boxed<Election>) {
     }
 }
 
-/// Two worlds that ought to stay alike: one with the machine's electors, one with the spec's.
+/// Two worlds that must stay alike: one with the machine's electors, one with the spec's.
 struct Pair {
     electors: Vec<(Boxed<Election>, Spec)>,
     ours: Place,
     theirs: Place,
 }
 
-/// A server, the time, and the fates of the calls to come.
+/// A server, the time, and the fates of the next calls.
 struct Place {
     server: Server,
     nanos: u64,
@@ -97,7 +97,7 @@ struct Place {
     writer: u16,
 }
 
-/// Some time before which nothing was seen.
+/// The time at which every sequence starts; it is not zero, which stands for "never observed".
 const START: u64 = 1_000_000_000_000;
 
 impl Pair {
@@ -179,7 +179,7 @@ impl Pair {
             assert_eq!(leads, spec.is_leader(self.theirs.nanos), "leadership of {index}");
             let observed = ask(machine, Look, &self.ours);
             if observed.at == Instant::ZERO {
-                continue; // nothing was seen
+                continue; // it has observed no record
             }
             let observed = (observed.record, observed.at.as_nanos());
             assert_eq!(observed, spec.observed, "what {index} observed");
@@ -266,7 +266,7 @@ fn drive(
             Next::Done(success) => return success,
             next => panic!("a single attempt or release does not end with {next:?}"),
         };
-        // A term that nobody began is never live.
+        // A term that never began is never live.
         assert!(!ask(machine, Holds { term: 0 }, place));
         machine.0.assert_valid();
     }
@@ -285,7 +285,7 @@ fn rest(machine: &mut Boxed<Election>, place: &mut Place) -> Turn {
     }
 }
 
-/// Reads calls from the bytes of a fuzzer; every input means something.
+/// Reads calls from the bytes of a fuzzer; every input is valid.
 #[must_use]
 pub fn decode(bytes: &[u8]) -> Vec<Op> {
     let mut bytes = bytes.iter().copied();
@@ -311,7 +311,7 @@ fn decode_op(bytes: &mut impl Iterator<Item = u8>) -> Option<Op> {
     })
 }
 
-/// One byte tells all three fates; most are good, so that attempts get somewhere.
+/// One byte gives all three fates; most fates are good, so that attempts make progress.
 fn fates(bytes: &mut impl Iterator<Item = u8>) -> Option<[CallFate; 3]> {
     let mut code = bytes.next()?;
     let quick = CallFate { takes_ms: 1, fault: Fault::None };

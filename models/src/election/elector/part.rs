@@ -1,5 +1,5 @@
-//! The machines of an election as one kind, so that one history holds what the electors decided
-//! and what the store applied, each written down inside its own critical section.
+//! The machines of an election as one kind. So one history holds both the decisions of the electors
+//! and the writes that the store applied, each recorded inside its own critical section.
 
 use seatrial_core::elector::{Config, ConfigError, Election, LeaseSpec, Object, Op, Ret};
 use seatrial_core::machine::{Boxed, Cx, Host, Machine, Operation, Step};
@@ -7,15 +7,15 @@ use seatrial_core::runtime::Ambient;
 
 use super::store::{Served, Store};
 
-/// The rules of an elector, as they ship or broken.
+/// The rules of an elector: the shipped ones, or broken ones.
 pub(super) type Rules = Box<dyn Machine<Op = Op, Ret = Ret>>;
 
-/// Makes the rules of an elector of that set-up, or refuses it.
+/// Makes the rules of an elector with this set-up, or refuses the set-up.
 pub(super) type Make = fn(Config) -> Result<Rules, ConfigError>;
 
-/// A machine of an election: its first call says which.
+/// A machine of an election; its first call decides which one it is.
 pub enum Part {
-    /// Nothing yet.
+    /// Not decided yet.
     Blank(Make),
     /// An elector.
     Elector(Rules),
@@ -23,7 +23,7 @@ pub enum Part {
     Store(Store),
 }
 
-/// Becomes the elector of that set-up; refused where the set-up is.
+/// Becomes an elector with this set-up, unless the set-up is refused.
 #[derive(Clone, Debug)]
 pub struct SetUp {
     /// The set-up.
@@ -36,40 +36,40 @@ pub struct SetUp {
 #[derive(Clone, Debug)]
 pub struct Ask(pub Op);
 
-/// Serves a request. The first connection that is asked becomes the store.
+/// Serves a request. A blank part that is asked to serve becomes the store.
 #[derive(Clone, Debug)]
 pub struct Serve {
-    /// The elector that asks; `None` for somebody from outside.
+    /// The elector that asks; `None` for a caller from outside.
     pub by: Option<u8>,
     /// The number of the call among those of the elector, from zero.
     pub call: u32,
-    /// What is asked.
+    /// The request.
     pub request: Request,
 }
 
-/// What is asked of the store.
+/// A request to the store.
 #[derive(Clone, Debug)]
 pub enum Request {
     /// Read the lease.
     Get,
     /// Create it.
     Create(Box<Object<LeaseSpec>>),
-    /// Replace it, if it still has the version.
+    /// Replace the lease, if it still has the version.
     Update(Box<Object<LeaseSpec>>),
-    /// Delete it, whatever it is.
+    /// Delete it, whatever its state.
     Delete,
-    /// Change it, whatever it is.
+    /// Change it, whatever its state.
     Edit(Edit),
 }
 
-/// What somebody from outside does to the lease.
+/// A change of the lease from outside.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Edit {
     /// Clears the holder.
     ClearHolder,
     /// Clears the duration (`election:CX-11`).
     ClearDuration,
-    /// Changes something that says nothing about the lease.
+    /// Adds a label, which says nothing about the lease.
     Touch,
     /// Chooses another holder, whose lease begins now (`election:LC-8`).
     Nominate(char),
@@ -137,11 +137,11 @@ impl Operation<Part> for Serve {
     }
 }
 
-/// A part in the place of an elector's rules.
+/// A part in place of an elector's rules.
 pub(super) struct Seat(Boxed<Part>);
 
 impl Seat {
-    /// Puts a part into its place, unless it refuses the set-up.
+    /// Puts a part in place, unless it refuses the set-up.
     pub(super) fn new(
         mut part: Boxed<Part>,
         mut set_up: SetUp,

@@ -1,4 +1,4 @@
-//! What every scenario is set in: a store, electors that share it, and their callbacks.
+//! The scene of every scenario: a store, electors that share it, and their callbacks.
 
 use std::fmt;
 use std::ops::Deref;
@@ -21,7 +21,7 @@ use super::part::{Edit, Request, Seat, Serve, SetUp};
 use super::store::Served;
 use crate::trial::World;
 
-/// The notes that callbacks leave: the value is the elector's number.
+/// The notes that callbacks leave; their value is the elector's number. The work starts.
 pub(super) const STARTS: &str = "starts to work";
 /// The protected work returns.
 pub(super) const ENDS: &str = "ends its work";
@@ -32,7 +32,7 @@ pub(super) const RETURNS: &str = "returns";
 /// The new-leader callback was called: [`told`] packs elector and leader into the value.
 pub(super) const IS_TOLD: &str = "is told of a leader";
 
-/// A check was answered, with yes or with no.
+/// A check was answered with yes.
 pub(super) const IS_HEALTHY: &str = "is said to be healthy";
 pub(super) const IS_WEDGED: &str = "is said to be wedged";
 
@@ -42,14 +42,14 @@ pub(super) fn told(number: u8, leader: &Name) -> u64 {
     u64::from(number) << 8 | u64::from(letter)
 }
 
-/// The elector of `core` as scenarios run it.
+/// The elector of `core`, as scenarios run it.
 pub(super) type Tried<R> = CoreElector<LeaseLock<Connection<R>>, R, Seat>;
-/// Its leadership.
+/// The leadership of that elector.
 pub(super) type Leads<R> = Leadership<R, Seat>;
 
-/// Three, two and one seconds: short lives make short histories.
+/// Three, two and one seconds: short durations make short histories.
 pub(super) const TIMING: Timing = Timing::seconds(3, 2, 1);
-/// How long the work of these electors goes on after its cancellation, at most.
+/// The longest time for which the work of these electors goes on after its cancellation.
 pub(super) const WORK: Duration = Duration::from_millis(500);
 
 /// A strict set-up over perfect clocks.
@@ -58,7 +58,7 @@ pub(super) fn strict(identity: &str) -> Config {
     Config::new(identity).timing(TIMING).profile(Profile::Strict(bounds))
 }
 
-/// The same, which frees the lease when it is cancelled.
+/// The same, and it frees the lease when it is cancelled.
 pub(super) fn releasing(identity: &str) -> Config {
     strict(identity).release_on_cancel(true)
 }
@@ -96,7 +96,7 @@ impl<R: Runtime> Scene<R> {
         self.elector_on(|_, _| Fate::Prompt, config)
     }
 
-    /// Adds an elector with a connection of that kind.
+    /// Adds an elector with the connection `network`.
     pub(super) fn elector_on(
         &self,
         network: impl Fn(&R, Passing) -> Fate + Send + Sync + 'static,
@@ -127,17 +127,17 @@ impl<R: Runtime> Scene<R> {
         Ok(Participant { elector, number, token, world: self.world.clone() })
     }
 
-    /// Does something to the lease from outside.
+    /// Sends the store a request from outside.
     pub(super) fn interfere(&self, request: Request) -> Served {
         self.store.call(Serve { by: None, call: 0, request })
     }
 
-    /// Does something to the lease from outside.
+    /// Changes the lease from outside.
     pub(super) fn edit(&self, edit: Edit) -> Served {
         self.interfere(Request::Edit(edit))
     }
 
-    /// Creates a lease as another program may: with a holder, and hardly anything else.
+    /// Creates a lease as another program may: with a holder and almost nothing else.
     pub(super) fn strange_lease(&self) {
         let holder = Some(Name::new("stranger"));
         let content = LeaseSpec::default().holder(holder);
@@ -155,7 +155,7 @@ impl<R: Runtime> Scene<R> {
         self.interfere(Request::Create(lease)).expect("there was none");
     }
 
-    /// Sleeps so long.
+    /// Sleeps for this time.
     pub(super) fn sleep(&self, time: Duration) {
         let runtime = self.world.runtime();
         runtime.sleep_until(runtime.now() + time);
@@ -242,7 +242,7 @@ impl<R: Runtime> Participant<R> {
         led
     }
 
-    /// Checks the elector, and writes down what is answered.
+    /// Checks the elector, and writes down the answer.
     pub(super) fn is_checked(&self, tolerance: Duration) {
         let healthy = self.elector.check(tolerance).is_ok();
         self.world.note(if healthy { IS_HEALTHY } else { IS_WEDGED }, self.number.into());
@@ -253,7 +253,7 @@ impl<R: Runtime> Participant<R> {
         self.world.note(RETURNS, self.number.into());
     }
 
-    /// Returns the runtime that everything lives on.
+    /// Returns the runtime of the scene.
     pub(super) fn runtime(&self) -> &R {
         self.world.runtime()
     }
@@ -266,7 +266,7 @@ impl<R: Runtime> Participant<R> {
     }
 }
 
-/// Writes down what the callbacks of a task are told.
+/// Writes down the calls of the callbacks of a task.
 struct Task<R: Runtime, W> {
     of: Participant<R>,
     work: W,
@@ -298,14 +298,14 @@ where
     }
 }
 
-/// Writes down what its callbacks are told.
+/// Writes down the calls of the callbacks.
 struct Worker<R: Runtime> {
     of: Participant<R>,
     watches: bool,
     work: Work<R>,
 }
 
-/// What a leader does while it leads.
+/// The work of a leader while it leads.
 type Work<R> = Box<dyn Fn(&Participant<R>, &Leads<R>) + Send + Sync>;
 
 impl<R: Runtime> Worker<R> {

@@ -1,16 +1,16 @@
-//! The elector as a sequential object: whole attempts and releases, written down as the rules
-//! tell them, with nothing in flight.
+//! The elector as a sequential object: whole attempts and releases, written as the rules describe
+//! them, with nothing in flight.
 
 use seatrial_core::elector::{
     Config, Fields, Io, Name, Profile, Record, StoreError, Stored, Timestamp, Version,
 };
 
-/// What surrounds one call: it answers calls on the lock, and time passes while it does.
+/// The surroundings of one call: they answer calls on the lock, and time passes meanwhile.
 pub trait Surroundings {
     /// Makes a call.
     ///
     /// # Errors
-    /// As a store does.
+    /// The errors of a store.
     fn call(&mut self, io: Io) -> Result<Stored, StoreError>;
     /// Reads the monotonic clock, in nanoseconds.
     fn now(&self) -> u64;
@@ -30,11 +30,12 @@ struct Term {
 #[derive(Clone, Debug)]
 pub struct Spec {
     config: Config,
-    /// The record that counts, and since when.
+    /// The observed record that counts, and the time since which it does.
     pub observed: (Record, u64),
-    /// The raw bytes that were last read, as text.
+    /// The raw bytes that were read last, as text.
     raw: String,
-    /// What the strict profile has seen: object, version, record, since when. Oldest first.
+    /// The states that the strict profile has seen: object, version, record, and time. Oldest
+    /// first.
     seen: Vec<(Name, Version, Record, u64)>,
     remembered: Option<Version>,
     reported: Name,
@@ -43,7 +44,7 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// Makes an elector that has seen nothing.
+    /// Makes an elector that has seen no record.
     #[must_use]
     pub fn new(config: Config) -> Self {
         Self {
@@ -92,7 +93,7 @@ impl Spec {
         !self.holds() || u128::from(now.saturating_sub(self.observed.1)) <= allowed
     }
 
-    /// Takes the report of a new leader (`election:LE-52`).
+    /// Takes the report of a new leader, if there is one (`election:LE-52`).
     pub fn report(&mut self) -> Option<Name> {
         let holder = &self.observed.0.holder;
         if *holder == self.reported {
@@ -226,7 +227,7 @@ impl Spec {
         acquired
     }
 
-    /// Takes note of what was read (`election:LE-21`, [S] `CX-12`).
+    /// Takes note of the state that was read (`election:LE-21`, [S] `CX-12`).
     fn observe(&mut self, read: &Stored, now: u64) {
         self.remembered = Some(read.version.clone());
         if !self.strict() {
@@ -253,8 +254,8 @@ impl Spec {
         self.observed = (record, since);
     }
 
-    /// Gives the lease up (`election:LE-41`, strict: `LE-42`). `pause` is called between tries of the
-    /// strict profile, with the time at which the release gives up.
+    /// Gives up the lease (`election:LE-41`, strict: `LE-42`). `pause` is called between tries of
+    /// the strict profile, with the time at which the release gives up.
     pub fn release<W: Surroundings>(
         &mut self,
         around: &mut W,

@@ -1,13 +1,13 @@
-//! The store of one lease: compare-and-swap, and people who interfere.
+//! The store of one lease: compare-and-swap, and changes from outside.
 
 use seatrial_core::elector::{LeaseSpec, Name, Object, StoreError, Version};
 
 use super::part::{Edit, Request};
 
-/// What the store answers; a deletion or an edit shows the lease as it was or is.
+/// The answer of the store; a deletion shows the lease as it was, an edit shows it as it is now.
 pub type Served = Result<Object<LeaseSpec>, StoreError>;
 
-/// One lease. Every change of it has a version of its own, a deletion too.
+/// One lease. Every change of it has a version of its own, even a deletion.
 #[derive(Clone, Debug, Default)]
 pub struct Store {
     lease: Option<Object<LeaseSpec>>,

@@ -1,4 +1,4 @@
-//! Records as strangers may leave them: any bytes where an annotation is expected.
+//! Records that other programs may leave: any bytes in an annotation.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,11 +9,11 @@ use seatrial_core::elector::{
 use seatrial_core::machine::{Cx, Operation, Step};
 use seatrial_core::runtime::{Ambient, Instant, WallTime};
 
-/// The property on the bytes of a fuzzer: they are refused, or they are a record that is written
-/// and read alike from then on, and that no elector breaks down on.
+/// The property on the bytes of a fuzzer: they are refused, or they are a record. A record reads
+/// the same after it was written, and no elector panics on it.
 ///
 /// # Panics
-/// If they are read and are no such record.
+/// If the bytes are read, but break this property.
 pub fn check_bytes(bytes: &[u8]) {
     let Ok(record) = Record::from_json_bytes(bytes) else { return };
     for fields in [Fields::Current, Fields::Older] {
@@ -28,7 +28,7 @@ pub fn check_bytes(bytes: &[u8]) {
     }
 }
 
-/// Lets an elector meet a record twice, a day apart, and free the lease.
+/// Lets an elector read a record twice, a day apart, and free the lease.
 fn meet(config: Config, record: &Record, bytes: &[u8]) {
     let mut stored = Stored::new(record.clone(), Version::Number(1), "uid".into());
     stored.text = Some(Arc::from(String::from_utf8_lossy(bytes)));
@@ -47,7 +47,7 @@ fn meet(config: Config, record: &Record, bytes: &[u8]) {
     settle(&mut election, now, freed, &stored);
 }
 
-/// What one step sees.
+/// The surroundings of one step.
 struct At(Duration);
 
 impl Ambient for At {
@@ -75,7 +75,7 @@ fn step(
     }
 }
 
-/// Begins an attempt or a release, and answers its first call with what is stored.
+/// Begins an attempt or a release, and answers its first call with the stored state.
 fn read(
     election: &mut Election,
     now: Duration,
@@ -88,7 +88,7 @@ fn read(
     }
 }
 
-/// Accepts what an elector still writes.
+/// Accepts all further writes of an elector.
 fn settle(election: &mut Election, now: Duration, mut next: Next, stored: &Stored) {
     while let Next::Call { .. } = next {
         next = step(election, now, Reply(Some(Ok(stored.clone()))));

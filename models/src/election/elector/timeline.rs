@@ -1,8 +1,8 @@
-//! A history of threads, told as the simulated cluster tells its runs: so a promise is stated once
-//! and judged on every engine.
+//! A history of threads, retold as a run of the simulated cluster. So a promise is stated once and
+//! judged on every engine.
 //!
-//! The clock of the checkers stands still while a thread can move. Each event is told to happen a
-//! nanosecond after the one before it, so that the order of events is an order in time.
+//! The clock of the checkers stands still while a thread can move. Each event is placed a
+//! nanosecond after the one before it, so that the order of events is also their order in time.
 
 use seatrial_core::elector::{
     Config, Fence, Io, LeaseSpec, Next, Notes, Object, Op, Ret, StoreError, Stored, Turn, Version,
@@ -21,10 +21,10 @@ use crate::trial::What;
 pub(super) struct Timeline {
     /// The run.
     pub(super) run: Run,
-    /// What its invariants may assume.
+    /// The assumptions that its invariants may make.
     pub(super) terms: Terms,
-    /// Whether what went wrong leaves the safety invariants promised: nobody interfered, and no
-    /// two electors share an identity.
+    /// Whether the safety invariants are promised despite the faults: nothing interfered, and no two
+    /// electors share an identity.
     pub(super) safety: bool,
 }
 
@@ -39,20 +39,20 @@ pub(super) fn timeline(history: &History) -> Timeline {
     teller.finish()
 }
 
-/// What is known of an elector while its history is told.
+/// The state of an elector while its history is retold.
 #[derive(Debug, Default)]
 struct Elector {
     calls: u32,
     running: bool,
-    /// Counts its runs.
+    /// The number of its runs.
     runs: u64,
-    /// When its attempt began, and whether a write of it claims the lease.
+    /// When its attempt began, and whether its last call claims the lease.
     attempt: Option<(u64, bool)>,
-    /// Until when its last success lets it act, in the strict profile.
+    /// The time until which its last success lets it act, in the strict profile.
     valid_until: u64,
     /// The term that it believes in.
     term: Option<u32>,
-    /// Where the end of the last term was told.
+    /// The last term that ended, and the index of the happening that says so.
     ended: Option<(u32, usize)>,
 }
 
@@ -106,7 +106,7 @@ impl Teller {
         self.numbers = numbers;
     }
 
-    /// In the strict profile a term is over when its time has passed, for every caller.
+    /// In the strict profile a term is over for every caller once its time has passed.
     fn end_what_is_over(&mut self) {
         for number in 0..self.electors.len() as u8 {
             let over = self.elector(number).valid_until <= self.now;
@@ -123,11 +123,11 @@ impl Teller {
         }
     }
 
-    /// Somebody was told that the elector leads: then its term was not over.
+    /// A caller was told that the elector leads, so its term was not over yet.
     fn claimed(&mut self, number: u8, claimed: Option<u64>) {
         let Some((term, told)) = self.elector(number).ended else { return };
         if self.elector(number).term.is_none() && claimed.is_none_or(|of| of == u64::from(term)) {
-            self.run.happenings[told].what = Told::Frozen; // it had not ended there
+            self.run.happenings[told].what = Told::Frozen; // the term had not ended there
             self.end_later(number, term);
         }
     }
@@ -137,7 +137,7 @@ impl Teller {
         self.say(number, Told::Revoked { term });
     }
 
-    /// The store did what it was asked.
+    /// The store carried out a request.
     fn applied(&mut self, serve: &Serve, lease: &Object<LeaseSpec>) {
         let (over, record) = match &serve.request {
             Request::Get => return,
@@ -221,7 +221,7 @@ impl Teller {
                 self.say(number, Told::Cancelled);
             }
         }
-        // A single attempt or release is a short run, in which nothing leads.
+        // A single attempt or release is a short run without a leader.
         if let Op::Try(_) | Op::GiveUp(_) = asked.op {
             self.say(number, Told::Begins);
             self.elector(number).ended = None;

@@ -1,6 +1,6 @@
-//! From the server to the reconciled key, as one machine of rules that ship: reflector, `apply`, and
-//! the rate-limiting queue, which also knows what is to be tried again. What connects them is a step
-//! each: what the informer's loop, the handler and the pool's worker do.
+//! The way from the server to the reconciled key, as one machine. It runs the shipped rules:
+//! reflector, `apply`, and the rate-limiting queue, which also holds the keys to retry. The
+//! informer's loop, the handler and the pool's worker connect them; here each of these is one step.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
@@ -16,18 +16,18 @@ use crate::engine::state::At;
 use crate::reflector::{self, Follower, Given, Happen, RESTERS, Setting, Turn, Turned};
 use crate::single_step::hash;
 
-/// Where workers sleep. The reflector's own channels go through.
+/// The channel that workers sleep on. The reflector's own channels are passed through unchanged.
 const WORKERS: Channel = 2;
-/// After how long a key that failed is tried again at first.
+/// The delay before the first retry of a key that failed.
 const RETRY: Duration = Duration::from_secs(1);
-/// And at most.
+/// The longest delay before a retry.
 const LONGEST: Duration = Duration::from_secs(1000);
 
-/// Sets the stage: how many objects there are, and how many reconciles fail.
+/// Starts a run: the number of objects, and the number of reconciles that fail.
 #[derive(Clone, Copy, Debug)]
 pub struct Begin(pub u8, pub u32);
 
-/// The informer takes a step: the reflector's, or it changes the store by what that gave.
+/// The informer takes a step: the reflector's step, or a change of the store by what it gave.
 #[derive(Clone, Debug)]
 pub struct Inform;
 
@@ -35,7 +35,7 @@ pub struct Inform;
 #[derive(Clone, Debug)]
 pub struct Take;
 
-/// A worker has reconciled what it took.
+/// A worker has finished the reconcile of a key that it took.
 #[derive(Clone, Copy, Debug)]
 pub struct Finish(pub Work);
 
@@ -43,11 +43,11 @@ pub struct Finish(pub Work);
 #[derive(Clone, Copy, Debug)]
 pub struct Occur(pub Happen);
 
-/// Everything stops once so much has happened and all is at rest.
+/// Stops everything once this many things have happened and everything is at rest.
 #[derive(Clone, Debug)]
 pub struct StopAtRest(pub u32);
 
-/// What a worker has in its hands.
+/// The work that a worker holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Work {
     /// The key.
@@ -62,7 +62,7 @@ pub struct Work {
 pub enum Informed {
     /// The reflector asked something.
     Asked(Box<Turned>),
-    /// The store was changed, and those keys are to be reconciled, in those versions.
+    /// The store was changed. These keys must be reconciled, in these versions.
     Stored(Vec<(u8, u64)>),
     /// It has stopped.
     Stopped,
@@ -84,18 +84,18 @@ seatrial_core::operations! {
 pub struct Chain {
     mistake: Option<Mistake>,
     follower: Follower,
-    /// What the reflector gave, on its way to the store.
+    /// Objects and events from the reflector, on their way to the store.
     given: VecDeque<Given>,
     store: BTreeMap<u8, u64>,
-    /// Keys that are told before the store has them: a mistake.
+    /// The store's next content, while keys are told too early: a mistake.
     late: Option<BTreeMap<u8, u64>>,
     queue: Limited<u8, Exponential<u8>>,
-    /// How many reconciles are still to fail.
+    /// How many more reconciles fail.
     fails: u32,
-    /// What the store had when a key was told: for a mistake.
+    /// The version that the store had when a key was told: for a mistake.
     told: BTreeMap<u8, u64>,
     held: BTreeSet<u8>,
-    /// What was seen last, of each key that was reconciled.
+    /// The version that was seen last, for each key that was reconciled.
     pub(super) reconciled: BTreeMap<u8, u64>,
     happened: u32,
     stopped: bool,
@@ -127,7 +127,7 @@ impl Chain {
         self.mistake == Some(mistake)
     }
 
-    /// Whether nothing is under way any more.
+    /// Whether nothing is in progress any more.
     pub(super) fn is_at_rest(&self) -> bool {
         let (queue, delayed) = (self.queue.delaying().queue(), self.queue.delaying().delayed());
         let reconciles = !queue.is_empty() || queue.in_flight() > 0;
@@ -135,7 +135,7 @@ impl Chain {
         self.follower.is_at_rest() && !reconciles && !late
     }
 
-    /// Keys that were reconciled last with something else than the server has.
+    /// Keys whose last reconcile saw a version that differs from the server's.
     pub(super) fn differences(&self) -> Vec<u8> {
         let newest = self.follower.newest();
         let keys: BTreeSet<u8> = newest.keys().chain(self.reconciled.keys()).copied().collect();
@@ -143,7 +143,7 @@ impl Chain {
         keys.into_iter().filter(|key| seen(key) != newest.get(key).copied().unwrap_or(0)).collect()
     }
 
-    /// Everything that decides what comes next.
+    /// The whole state that decides the next steps, as text.
     pub(super) fn form(&self) -> String {
         let (queue, retries) = (self.queue.delaying().queue(), self.queue.delaying().later());
         let waiting: Vec<_> = queue.waiting().collect();
@@ -171,7 +171,7 @@ impl Chain {
         step
     }
 
-    /// Tells that a key is to be reconciled.
+    /// Tells the queue that a key must be reconciled.
     fn tell(&mut self, key: u8, version: u64, cx: &mut Cx<'_>) {
         let known = self.reconciled.contains_key(&key);
         let forgets = (self.has(Mistake::DeletionsAreNotTold) && version == 0)
@@ -189,7 +189,7 @@ impl Chain {
         self.queue.delaying().later().iter().any(|(later, _)| **later == key)
     }
 
-    /// Changes the store by what the reflector gave, then tells of it.
+    /// Changes the store by what the reflector gave, then tells the changed keys.
     fn change(&mut self, given: &Given, cx: &mut Cx<'_>) -> Vec<(u8, u64)> {
         let (after, changes) = storing::change(&self.store, given);
         if self.has(Mistake::ToldBeforeItIsStored) {
@@ -199,7 +199,7 @@ impl Chain {
         }
         let is_list = matches!(given, Given::All(..));
         let mut told = Vec::new();
-        // As an informer does for handlers that do not want to see the same again (`cache:SI-20`).
+        // An informer does the same for handlers that skip unchanged objects (`cache:SI-20`).
         for (key, before, version) in changes.into_iter().filter(|(_, old, new)| old != new) {
             let forgets = is_list
                 && ((self.has(Mistake::ListsTellNoDeletions) && version == 0)
@@ -252,7 +252,7 @@ impl Chain {
         }
     }
 
-    /// Ends a reconcile; tells whether it went well.
+    /// Ends a reconcile; tells whether it succeeded.
     fn finish(&mut self, work: Work, cx: &mut Cx<'_>) -> bool {
         let fails = self.fails > 0;
         self.held.remove(&work.key);

@@ -1,4 +1,4 @@
-//! What is promised from end to end, as checks of a history.
+//! The promises from end to end, as checks of a history.
 
 use std::collections::BTreeMap;
 
@@ -26,12 +26,12 @@ pub(super) fn all() -> Vec<Invariant<Delivery>> {
     ]
 }
 
-/// What is known before an event.
+/// The state before an event, derived from the history.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Book {
     server: BTreeMap<u8, u64>,
     revision: u64,
-    /// What the store was told to have, of each key; zero for none.
+    /// The version that the store was told to have, for each key; zero for none.
     told: BTreeMap<u8, u64>,
     reconciled: BTreeMap<u8, u64>,
 }
@@ -97,7 +97,7 @@ fn work_sees_what_was_told(history: &History) -> Checked {
     })
 }
 
-/// Tells whether some event meets a condition that knows what happened before it.
+/// Tells whether some event meets a condition. The condition also sees the state before the event.
 pub(super) fn some(history: &History, wanted: impl Fn(&Book, &Event) -> bool) -> bool {
     Book::some(history, wanted)
 }

@@ -1,10 +1,10 @@
 //! The page of delivery from end to end: every key that changes at the server is reconciled again,
 //! through reflector, store, work queue, worker and retry.
 //!
-//! The rules are those that ship: the reflector, `apply` on a store, the rate-limiting queue. What
-//! holds them together in a program has threads of its own and is no state, so a step each stands
-//! for it here: the ordered queue between reflector and store, the informer's loop and its handlers
-//! (page `informer`), the pool's workers (page `pool`).
+//! The rules are the shipped ones: the reflector, `apply` on a store, the rate-limiting queue. In a
+//! program, threads without state of their own connect them. Here one step replaces each: the
+//! ordered queue between reflector and store, the informer's loop and its handlers (page
+//! `informer`), the pool's workers (page `pool`).
 //!
 //! | promise | invariant | scenario | a mutant that breaks it |
 //! |---|---|---|---|

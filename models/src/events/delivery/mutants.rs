@@ -5,7 +5,7 @@ use super::chain::Chain;
 use crate::trial::{MachineOf, Mutant, mistakes, mutants};
 
 mistakes! {
-    /// What one may get wrong.
+    /// The mistakes that a mutant can make.
     pub enum Mistake {
         /// A key is told before the store has the change.
         ToldBeforeItIsStored,
@@ -17,13 +17,14 @@ mistakes! {
         BusyKeysAreNotTold,
         /// A key that waits for its next try is not told, and the store is not read again.
         KeysThatFailedAreNotTold,
-        /// A list tells nothing of what it lacks.
+        /// A list does not tell the objects that it lacks.
         ListsTellNoDeletions,
-        /// A list tells nothing of what it has in another version.
+        /// A list does not tell the objects that it has in another version.
         ListsTellNoChanges,
         /// A key that failed is not tried again.
         FailuresAreForgotten,
-        /// There is one timer for retries: who fails while it is taken is not tried again.
+        /// There is one timer for retries: a key that fails while the timer runs is not tried
+        /// again.
         OneRetryAtATime,
         /// A worker sees the store as it was when the key was told.
         ReadsWhatWasTold,

@@ -20,8 +20,8 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Delivery>>> {
     vec![Box::new(ChangedMeanwhile), Box::new(DeletedMeanwhile), Box::new(ReconcilesFail)]
 }
 
-/// Lets an informer and a worker run while things happen, some of them before, the others after a
-/// pause if there is one; comes to rest, and stops.
+/// Runs an informer and a worker while things happen: the `first` ones before the pause, if there
+/// is one, the others after it. Stops everything once it is at rest.
 fn run<R: Runtime>(
     world: &World<R, Delivery>,
     begin: Begin,

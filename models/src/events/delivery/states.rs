@@ -1,6 +1,6 @@
-//! From the server to the reconciled key as states: an informer, two workers, others who let things
-//! happen, and one who stops all when it has come to rest. Nobody goes round for ever, and what
-//! comes to rest has reconciled everything: so under weak fairness every change is.
+//! The way from the server to the reconciled key as states: an informer, two workers, callers that
+//! let things happen, and one caller that stops everything at rest. No caller loops for ever, and
+//! at rest everything is reconciled: so under weak fairness every change is reconciled.
 
 use seatrial_core::informer::SourceKind;
 use seatrial_core::machine::{Cx, Operation as _, Step};
@@ -28,14 +28,14 @@ pub(super) enum Do {
     Works,
     /// Lets something happen.
     Lets(Happen),
-    /// Stops everything once so much has happened and all is at rest.
+    /// Stops everything once this many things have happened and everything is at rest.
     Stops(u32),
 }
 
-/// Where a caller stands, and what it has in its hands.
+/// A caller's position in its program, and the work that it holds.
 type Caller = (Place, Option<Work>);
 
-/// Everything, and those who let things happen.
+/// The chain, and the callers that let things happen.
 #[derive(Clone, Debug)]
 pub(super) struct EndToEnd {
     programs: Programs<Do>,

@@ -1,5 +1,5 @@
-//! The rules of `apply` that ships, on a store as data: a real store is filled with what there is,
-//! changed, and read out again, all within one step.
+//! The shipped rules of `apply`, on a store as data: within one step, a real store is filled,
+//! changed and read out again.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::reflector::{Given, Object, Thing};
 /// Objects by key, as versions.
 pub(super) type Content = BTreeMap<u8, u64>;
 
-/// Changes a store by what the reflector gave. Returns the content then, and each key that is told
+/// Changes a store by what the reflector gave. Returns the new content, and each key that is told
 /// with its version before and after; zero for none.
 pub(super) fn change(content: &Content, given: &Given) -> (Content, Vec<(u8, u64, u64)>) {
     let key_of = |object: &Object| -> Result<u8, Cause> { Ok(object.key) };
@@ -27,7 +27,7 @@ pub(super) fn change(content: &Content, given: &Given) -> (Content, Vec<(u8, u64
     let mut told = Vec::new();
     apply(&event(given), false, &store, &mut |change| told.push(versions(&change)))
         .expect("there is no index that could refuse anything");
-    // The store lists in an order of its own, and equal states must look the same.
+    // The store lists in its own order, and equal states must look the same.
     told.sort_unstable();
     let after = store.list().objects().map(|object| (object.key, object.version)).collect();
     (after, told)

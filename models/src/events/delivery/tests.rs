@@ -1,4 +1,4 @@
-//! The models of states hold, and notice mistakes.
+//! The models of states hold, and detect mistakes.
 
 use super::Delivery;
 use super::mutants::Mistake::{self, *};

@@ -38,7 +38,7 @@ fn replay_faithful(trace: &Trace) -> Result<Replayed, TraceError> {
     })
 }
 
-/// No rule departs from the reference in what a single caller sees (`cache` section 30).
+/// No rule departs from the reference for a single caller (`cache` section 30).
 fn replay(
     trace: &Trace,
     make: impl FnOnce(Option<Store>, bool) -> Boxed<Machine>,

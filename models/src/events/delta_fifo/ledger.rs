@@ -1,4 +1,5 @@
-//! Follows a history call by call: what the writers said, what was handed out, who sleeps where.
+//! Follows a history call by call: the writers' calls, the entries handed out, the sleeping
+//! callers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,28 +14,28 @@ use super::{DeltaFifo, Event, History, MachineOp, MachineRet, Spec};
 use crate::events::fixtures::{Asleep, Bed, Object, left_by};
 use crate::trial::{self, Ledger as _, Violation, What};
 
-/// What is known before an event.
+/// The state before an event, derived from the history.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DeltaLedger {
     /// How the queue was made.
     pub(super) config: Config,
-    /// The sequential object, led through the same calls.
+    /// The sequential object, given the same calls.
     pub(super) spec: Spec<u8, Object>,
-    /// What the queue last showed of itself.
+    /// The last visible state of the queue.
     pub(super) state: Arc<State>,
-    /// What the writers saw last (`cache:INV-3`, the view).
+    /// The objects that the writers saw last (`cache:INV-3`, the view).
     pub(super) view: BTreeMap<u8, Object>,
-    /// What a consumer has that applies whatever it is handed.
+    /// The objects of a consumer that applies every entry that it is handed.
     pub(super) handed: BTreeMap<u8, Object>,
-    /// Keys that the consumer did not apply when it could.
+    /// Keys whose entries the consumer did not apply although it could.
     pub(super) forgone: BTreeSet<u8>,
-    /// Keys of the first list, listed or deleted by it, that are not processed.
+    /// Keys that the first list lists or deletes, and that are not processed yet.
     pub(super) batch: BTreeSet<u8>,
-    /// Whether somebody was told that the first list is processed.
+    /// Whether some caller was told that the first list is processed.
     pub(super) synced: bool,
-    /// Entries that are being processed, and by which thread.
+    /// Entries that are being processed, each with the thread that processes it.
     pub(super) in_process: Vec<(u8, Popped<u8, Object>)>,
-    /// Who sleeps.
+    /// The callers that sleep.
     pub(super) asleep: Asleep,
     /// Whether the queue is closed.
     pub(super) closed: bool,
@@ -45,7 +46,7 @@ pub(super) struct Over<'a> {
     pub(super) thread: u8,
     pub(super) op: &'a MachineOp,
     pub(super) ret: &'a MachineRet,
-    /// The state that it left.
+    /// The state after the call.
     pub(super) state: &'a State,
 }
 
@@ -76,7 +77,7 @@ impl Over<'_> {
         )
     }
 
-    /// Returns the whole list that the call queued; `None` also of a list with a refused object.
+    /// Returns the whole list that the call queued; `None` also for a list with a refused object.
     pub(super) fn listed(&self) -> Option<BTreeMap<u8, Object>> {
         match self.op {
             Op::Replace(Replace { objects, refused: None, .. }) => {
@@ -207,13 +208,13 @@ impl DeltaLedger {
         self.spec.populated && self.batch.is_empty()
     }
 
-    /// Tells whether nothing more will be handed out unless somebody writes.
+    /// Tells whether nothing more is handed out unless there is another write.
     pub(super) fn is_drained(&self) -> bool {
         self.closed && self.state.pending.is_empty() && self.in_process.is_empty()
     }
 
-    /// Returns what the consumer will have of an object once everything is applied to its store:
-    /// what it has, what it was handed, what is pending.
+    /// Returns the object that the consumer will have once everything is applied to its store: from
+    /// the pending changes, else from its store or from what it was handed.
     pub(super) fn outcome(&self, key: u8) -> Option<Object> {
         if let Some(newest) = self.state.deltas(key).last() {
             return left_by(newest).copied();
@@ -225,7 +226,7 @@ impl DeltaLedger {
     }
 }
 
-/// Checks every event against what is known before it.
+/// Checks every event against the state before it.
 pub(super) fn at_every_event(
     history: &History,
     check: impl Fn(&DeltaLedger, &Event) -> Result<(), String>,
@@ -233,7 +234,7 @@ pub(super) fn at_every_event(
     DeltaLedger::at_every_event(history, check)
 }
 
-/// Checks every call that is over against what is known before it.
+/// Checks every finished call against the state before it.
 pub(super) fn at_every_call(
     history: &History,
     check: impl Fn(&DeltaLedger, &Over<'_>) -> Result<(), String>,
@@ -241,7 +242,7 @@ pub(super) fn at_every_call(
     at_every_event(history, |before, event| over(event).map_or(Ok(()), |over| check(before, &over)))
 }
 
-/// Checks what is known after every call that is over.
+/// Checks the state after every finished call.
 pub(super) fn after_every_call(
     history: &History,
     check: impl Fn(&DeltaLedger) -> Result<(), String>,
@@ -256,7 +257,7 @@ pub(super) fn after_every_call(
     Ok(())
 }
 
-/// Checks every moment at which nobody can move: recorded ones, and a deadlock at the end.
+/// Checks every moment at which no caller can move: recorded ones, and a deadlock at the end.
 pub(super) fn when_quiet(
     history: &History,
     check: impl Fn(&DeltaLedger) -> Result<(), String>,

@@ -43,7 +43,7 @@ pub enum Op {
 pub struct Setup {
     /// With the consumer's store.
     pub known: bool,
-    /// Which cannot be read.
+    /// With a store that cannot be read.
     pub unreadable: bool,
     /// Lists told apart from resyncs.
     pub emit_replaced: bool,
@@ -62,7 +62,7 @@ pub fn check(setup: Setup, ops: &[Op]) {
     });
 }
 
-/// As [`check`], on a machine made by `make`, which is given the consumer's store.
+/// As [`check`], on a machine made by `make`, which gets the consumer's store.
 ///
 /// # Panics
 /// As [`check`].
@@ -94,7 +94,7 @@ pub fn check_on(
     }
 }
 
-/// The queue and the sequential object, led through the same calls.
+/// The queue and the sequential object, given the same calls.
 struct Pair {
     queue: Queue,
     spec: Spec<u8, Object>,
@@ -104,7 +104,7 @@ struct Pair {
     last: Option<(u8, Vec<Change>)>,
 }
 
-/// What became of an entry that was popped.
+/// The fate of an entry that was popped.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Applied,
@@ -142,7 +142,7 @@ impl Pair {
         }
     }
 
-    /// What the transformer makes of an object.
+    /// The object as the transformer leaves it.
     fn taken(&self, object: Object) -> Option<Object> {
         if self.setup.transform { transform(object).ok() } else { Some(object) }
     }
@@ -228,7 +228,7 @@ impl Pair {
             assert!(self.queue.add_if_absent(Deltas::new()).is_err(), "there is no key");
             return;
         };
-        // The key of a list of changes is that of its newest object, which may have none.
+        // The key of a list of changes comes from its newest object, and there may be none.
         let back = self.queue.add_if_absent(deltas.iter().cloned().collect());
         assert!(back.is_ok(), "{key}: what was queued once has a key");
         self.spec.add_if_absent(key, deltas);
@@ -250,7 +250,7 @@ impl Pair {
     }
 }
 
-/// Reads a setup and calls from the bytes of a fuzzer; every input means something.
+/// Reads a setup and calls from the bytes of a fuzzer; every input is valid.
 pub fn decode(bytes: &[u8]) -> (Setup, Vec<Op>) {
     let mut bytes = bytes.iter().copied();
     let first = bytes.next().unwrap_or(0);

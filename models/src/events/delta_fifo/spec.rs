@@ -1,6 +1,6 @@
-//! The DeltaFIFO as a sequential object: what every call means when nothing overlaps.
+//! The DeltaFIFO as a sequential object: the meaning of every call when no calls overlap.
 //!
-//! Lists and a map, searched from the front; written to be read. The machine that ships must agree
+//! Lists and a map, searched from the front, to be easy to read. The machine that ships must agree
 //! with it step by step.
 
 use std::collections::BTreeMap;
@@ -8,23 +8,23 @@ use std::collections::BTreeMap;
 use seatrial_core::delta_fifo::Delta;
 use seatrial_core::store::LastState;
 
-/// An entry that was taken: key, changes, and the flag that its processing sees.
+/// An entry that was taken: key, changes, and the flag for its processing.
 pub type Taken<K, O> = (K, Vec<Delta<K, O>>, bool);
 
-/// What is pending, what the consumer has, and how far the first list is (`cache:DF`).
+/// The pending changes, the consumer's objects, and the progress of the first list (`cache:DF`).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Spec<K, O> {
     /// The pending changes of each object, in the order of delivery.
     pub pending: Vec<(K, Vec<Delta<K, O>>)>,
     /// The consumer's store, if the queue knows one.
     pub known: Option<BTreeMap<K, O>>,
-    /// Whether the queue can look an object up there; it can list the keys in any case.
+    /// Whether the queue can look objects up there; it can always list the keys.
     pub readable: bool,
     /// Whether a list is told apart from a resync.
     pub emit_replaced: bool,
     /// Whether there was a write.
     pub populated: bool,
-    /// How many entries of the first list are not processed.
+    /// How many entries of the first list are not processed yet.
     pub initial_left: usize,
 }
 
@@ -39,7 +39,7 @@ impl<K: Ord + Clone, O: Clone> Spec<K, O> {
         self.pending.iter().position(|(pending, _)| pending == key)
     }
 
-    /// Tells whether an object is known, or at least not known not to be.
+    /// Tells whether an object is known, or its absence cannot be established.
     fn may_be_known(&self, key: &K) -> bool {
         self.known.as_ref().is_some_and(|known| !self.readable || known.contains_key(key))
     }
@@ -57,7 +57,7 @@ impl<K: Ord + Clone, O: Clone> Spec<K, O> {
         }
     }
 
-    /// Queues a change that is no deletion; `None` stands for one that was refused.
+    /// Queues a change other than a deletion; `None` stands for a refused object.
     pub fn put(&mut self, change: Option<(K, Delta<K, O>)>) {
         self.populated = true;
         if let Some((key, delta)) = change {
@@ -65,7 +65,7 @@ impl<K: Ord + Clone, O: Clone> Spec<K, O> {
         }
     }
 
-    /// Queues a deletion of what may exist (`cache:DF-9`); tells whether it may.
+    /// Queues a deletion of an object that may exist (`cache:DF-9`); tells whether it may.
     pub fn delete(&mut self, key: K, last: Option<LastState<K, O>>) -> bool {
         self.populated = true;
         let exists = self.position(&key).is_some() || self.may_be_known(&key);
@@ -100,7 +100,7 @@ impl<K: Ord + Clone, O: Clone> Spec<K, O> {
         }
     }
 
-    /// Shows what is known and not pending (`cache:DF-21`).
+    /// Shows the objects that are known and not pending (`cache:DF-21`).
     pub fn resync(&mut self) {
         for (key, object) in self.known.clone().into_iter().flatten() {
             if self.readable && self.position(&key).is_none() {

@@ -1,4 +1,4 @@
-//! The queue under trial: how its scenario makes it, and what it shows.
+//! The queue under trial: how a scenario makes it, and what it shows of its state.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub(super) type Queue<R> = DeltaFifo<u8, Object, Store, R, Hosted<Page>>;
 pub type Tried = fixtures::Tried<Page>;
 /// A call on it.
 pub type Call = fixtures::Call<Page>;
-/// What a call returned, and the state that it left.
+/// The result of a call, and the state after it.
 pub type Reply = fixtures::Reply<Page>;
 
 impl Made for Page {
@@ -43,24 +43,24 @@ pub struct Config {
 }
 
 impl Config {
-    /// Chooses what informers choose.
+    /// The configuration that informers use.
     pub(super) fn informer(known: Store) -> Self {
         Self { known: Some(known), emit_replaced: true, transform: false }
     }
 
-    /// Puts together what is pending and what the consumer has.
+    /// Combines the pending changes and the consumer's objects.
     pub(super) fn state(&self, pending: Vec<(u8, Vec<Change>)>) -> State {
         let known = self.known.as_ref().map(|store| store.objects().clone());
         State { pending, known: known.unwrap_or_default() }
     }
 }
 
-/// What a queue shows of itself.
+/// The visible state of a queue.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct State {
     /// The pending changes, in the order of delivery.
     pub(super) pending: Vec<(u8, Vec<Change>)>,
-    /// What the consumer has, if the queue knows.
+    /// The consumer's objects, if the queue knows them.
     pub(super) known: BTreeMap<u8, Object>,
 }
 

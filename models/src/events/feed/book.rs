@@ -1,4 +1,4 @@
-//! What is known of a feed: what was told, taken and looked at.
+//! The state of a feed: the changes that were pushed, taken and looked at.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,23 +14,24 @@ pub(super) fn changes(told: &VecDeque<Told<u8>>) -> Vec<(u8, bool)> {
     told.iter().map(|it| (it.change, it.initial)).collect()
 }
 
-/// What is known before an event.
+/// The state before an event, derived from the history.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Book {
     /// Changes that wait, and whether they count for the first list.
     pub(super) waiting: VecDeque<(u8, bool)>,
-    /// Changes of the first list that nobody has looked at.
+    /// Changes of the first list that were not looked at yet.
     pub(super) unfinished: usize,
     pub(super) is_complete: bool,
-    /// All of the first list was looked at once.
+    /// Whether the whole first list has been looked at.
     pub(super) has_synced: bool,
     pub(super) over: Option<Over>,
-    /// Threads that sleep, and whether they want a change.
+    /// Threads that sleep, each with whether it waits for a change.
     pub(super) asleep: BTreeMap<u8, bool>,
 }
 
 impl Book {
-    /// Whether the reader lags once these are pushed, too. The limit does not count the first list.
+    /// Whether the reader lags once these changes are pushed too. The limit does not count the
+    /// first list.
     pub(super) fn lags(&self, pushed: &[(u8, bool)]) -> bool {
         let later = self.waiting.iter().chain(pushed).filter(|(_, initial)| !initial);
         self.over.is_none() && later.count() > LIMIT
@@ -62,7 +63,7 @@ impl Book {
             (Op::End(_), _) => self.end(Over::Stopped),
             _ => {}
         }
-        // Who has left is told of nothing more (`cache:SI-40`).
+        // A feed that is over tells nothing more (`cache:SI-40`).
         let may_sync = self.over.is_none() && self.is_complete;
         self.has_synced |= may_sync && self.unfinished == 0;
     }

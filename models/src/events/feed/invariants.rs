@@ -1,4 +1,4 @@
-//! What a subscription promises, as checks of a history.
+//! The promises of a subscription, as checks of a history.
 
 use seatrial_core::informer::feed::{Op, Ret};
 

@@ -3,9 +3,9 @@
 //! | promise | invariant | scenario | a mutant that breaks it |
 //! |---|---|---|---|
 //! | every change once, in order, from the beginning on | `told_in_order` | `reader_comes_late`, `task_gives_up` | `told_backwards`, `one_of_two_is_lost` |
-//! | who lags is told so | `lagging_is_said` | `slow_reader` | `no_limit`, `the_first_list_makes_room` |
-//! | an end is said, and nothing behind it | `an_end_is_said` | `ended_anywhere` | `told_behind_the_end` |
-//! | what nobody is told comes back | `what_is_not_told_comes_back` | `ended_anywhere`, `slow_reader` | `end_drops_under_the_lock`, `what_comes_back_is_mixed_up` |
+//! | a reader that lags is told so | `lagging_is_said` | `slow_reader` | `no_limit`, `the_first_list_makes_room` |
+//! | an end is told, and nothing after it | `an_end_is_said` | `ended_anywhere` | `told_behind_the_end` |
+//! | changes that no reader gets are returned | `what_is_not_told_comes_back` | `ended_anywhere`, `slow_reader` | `end_drops_under_the_lock`, `what_comes_back_is_mixed_up` |
 //! | synced not early | `synced_not_early` | `first_list_is_looked_at` | `synced_when_taken` |
 //! | and not stuck | `synced_not_stuck` | `empty_list`, `ended_anywhere` | `finish_wakes_one`, `waits_for_sync_behind_the_end` |
 //! | readers wake | `readers_wake` | all | `push_wakes_nobody` |
@@ -35,10 +35,10 @@ pub struct Feed;
 type Event = EventOf<Feed>;
 type History = HistoryOf<Feed>;
 
-/// How many changes may wait beside the first list.
+/// How many changes may wait in addition to the first list.
 const LIMIT: usize = 3;
 
-/// The rules that ship: of a reader that begins before there is anything.
+/// The rules that ship, for a reader that subscribes before there are objects.
 fn rules() -> Rules<u8> {
     Rules::new(Vec::new(), false, LIMIT)
 }

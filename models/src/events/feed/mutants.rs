@@ -35,7 +35,7 @@ impl Bent {
         Self { rules, step, first: 0, ended, lagged, waiting: 0, later: 0, kept }
     }
 
-    /// Whether the reader lags if the first list makes room for others once it was read.
+    /// Whether the reader lags under a limit that the first list raises by its length, read or not.
     fn lags_late(&self, push: &Push<u8>) -> bool {
         let first = push.0.iter().filter(|told| told.initial).count();
         let over = self.ended || self.lagged;
@@ -104,7 +104,7 @@ pub(super) fn all() -> Vec<Mutant<Feed>> {
     [of_waking(), of_order(), of_limits(), of_ends(), of_what_comes_back(), of_sync()].concat()
 }
 
-/// Tells whether a mutant is broken only in who wakes.
+/// Tells whether a mutant differs only in whom it wakes.
 pub(super) fn is_of_waking(mutant: &Mutant<Feed>) -> bool {
     of_waking().iter().any(|other| other.name == mutant.name)
 }
@@ -155,7 +155,7 @@ fn of_order() -> Vec<Mutant<Feed>> {
                 }
                 let step = bent.rules.step(op, cx);
                 if let Step::Done(Ret::Next(Ok(told))) = &step {
-                    // Of the first list it was counted once already.
+                    // The repeat does not count for the first list: the original did already.
                     bent.kept = Some(Told { initial: false, ..told.clone() });
                 }
                 step

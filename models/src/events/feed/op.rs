@@ -1,4 +1,4 @@
-//! Made-up calls of one thread on a feed, judged by every promise.
+//! Generated calls of one thread on a feed, judged by every promise.
 
 use std::collections::VecDeque;
 
@@ -16,23 +16,23 @@ use crate::trial::What;
 /// A call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Op {
-    /// Tells this number of changes, of the first list if it is not complete.
+    /// Pushes this number of changes; they belong to the first list until it is complete.
     Push(u8),
     /// Says that the first list is complete.
     Complete,
-    /// Takes a change, if there is one, and perhaps looks at it at once.
+    /// Takes a change, if there is one; with `true` it looks at it at once.
     Next(bool),
-    /// Looks at what was taken.
+    /// Looks at a change that was taken.
     Finish,
-    /// Asks whether all of the first list was looked at.
+    /// Asks whether the whole first list was looked at.
     HasSynced,
-    /// Waits for that, if it need not.
+    /// Waits until the whole first list was looked at, unless the call would sleep.
     WaitForSync,
-    /// Ends it.
+    /// Ends the feed.
     End,
 }
 
-/// Reads calls: every byte is one.
+/// Reads calls: one per byte.
 pub fn decode(bytes: &[u8]) -> Vec<Op> {
     let decode = |byte: &u8| match byte & 15 {
         0..=4 => Op::Push(byte >> 6),
@@ -55,7 +55,7 @@ pub fn check(ops: &[Op]) {
     check_on(ops, Box::new(rules()));
 }
 
-/// As [`check`], on rules that may be others.
+/// As [`check`], on the given machine.
 ///
 /// # Panics
 /// As [`check`].
@@ -68,7 +68,7 @@ pub fn check_on(ops: &[Op], machine: Box<dyn Machine<Op = Call<u8>, Ret = Ret<u8
     judge_all::<Feed>(&history, &ops);
 }
 
-/// The one thread.
+/// The only thread.
 struct Caller {
     machine: Box<dyn Machine<Op = Call<u8>, Ret = Ret<u8>>>,
     events: Vec<Event>,
@@ -118,7 +118,7 @@ impl Caller {
         }
     }
 
-    /// Calls; one that would sleep is asked whether it may, and given up.
+    /// Makes a call. A call that would sleep is given up.
     fn call(&mut self, mut op: Call<u8>) -> Option<Ret<u8>> {
         let (called, clock) = (op.clone(), HandClock::default());
         let mut cx = Cx::new(&clock);

@@ -26,7 +26,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Feed>>> {
     ]
 }
 
-/// A feed, and those who use it.
+/// A feed, and the world around it.
 struct Stage<R: Runtime> {
     world: World<R, Feed>,
     feed: Arc<Monitor<Rules<u8>, R, Boxed<Rules<u8>>>>,
@@ -50,7 +50,7 @@ impl<R: Runtime> Stage<R> {
         drop(lost);
     }
 
-    /// Reads to the end, looking at each change before it asks for the next.
+    /// Reads to the end. It looks at each change before it asks for the next.
     fn read(&self) -> Over {
         loop {
             match self.feed.call(Next) {
@@ -77,7 +77,7 @@ fn some(history: &History, wanted: impl Fn(&Book, &Op<u8>, &Ret<u8>) -> bool) ->
     })
 }
 
-/// A store that grows while a reader subscribes: it begins with what is there.
+/// A store grows while a reader subscribes: the reader begins with the objects in the store.
 struct ReaderComesLate;
 
 impl Scenario<Feed> for ReaderComesLate {
@@ -104,7 +104,7 @@ impl Scenario<Feed> for ReaderComesLate {
             let mut store = world.runtime().lock(&store);
             store.1 = true;
             let first = store.0.clone();
-            // Before anybody else can push.
+            // The lock is still held, so that no other thread can push before.
             stage.push(&first, true);
             first
         };
@@ -131,7 +131,7 @@ impl Scenario<Feed> for ReaderComesLate {
     }
 }
 
-/// A reader is slower than its limit allows, and may be quick enough.
+/// A reader may be slower than its limit allows, or quick enough.
 struct SlowReader;
 
 impl Scenario<Feed> for SlowReader {
@@ -196,7 +196,7 @@ impl Scenario<Feed> for EndedAnywhere {
     }
 }
 
-/// Some wait until the first list was looked at.
+/// Callers wait until the first list was looked at.
 struct FirstListIsLookedAt;
 
 impl Scenario<Feed> for FirstListIsLookedAt {
@@ -226,7 +226,7 @@ impl Scenario<Feed> for FirstListIsLookedAt {
         }
     }
 
-    /// The list is complete before all of it was looked at, and somebody waits.
+    /// The list is complete before all of it was looked at, and two callers sleep.
     fn reaches(history: &History) -> bool {
         some(history, |book, op, _| {
             matches!(op, Op::Finish(_)) && book.is_complete && book.asleep.len() == 2
@@ -234,7 +234,7 @@ impl Scenario<Feed> for FirstListIsLookedAt {
     }
 }
 
-/// There is nothing in the first list.
+/// The first list is empty.
 struct EmptyList;
 
 impl Scenario<Feed> for EmptyList {

@@ -23,9 +23,9 @@ pub(super) fn conformance() -> Conformance {
     }
 }
 
-/// Replays on the machine that ships, predicting what the reference does against FF-13: it looks
-/// at the latch when `pop` returns, so an object behind the last place of the first list, which
-/// was stale, still counts as initial. In all else, and afterwards, the two agree.
+/// Replays on the machine that ships. It departs from the reference in one case (FF-13): the
+/// reference looks at the latch when `pop` returns, so an object behind a stale last place of the
+/// first list still counts as initial. In all other steps, and afterwards, the two agree.
 fn replay_ours(trace: &Trace) -> Result<Replayed, TraceError> {
     let ours = Driven::new(|machine| Boxed(Box::new(Checked(machine))));
     let mut spec = Spec::new();
@@ -52,8 +52,8 @@ fn replay_faithful(trace: &Trace) -> Result<Replayed, TraceError> {
     trace.replay(|step| faithful.step(step).map(Gives::Same))
 }
 
-/// Leads the sequential object through a step; tells whether a `pop` skipped the last place of the
-/// first list and went on to hand out an object.
+/// Makes a step on the sequential object; tells whether a `pop` skipped the last place of the first
+/// list and went on to hand out an object.
 fn follow(spec: &mut Spec<String, Object>, step: &Step) -> Result<bool, String> {
     let object = || Object::read(&step.args.0["obj"]);
     match step.op.as_str() {
@@ -84,7 +84,7 @@ fn follow(spec: &mut Spec<String, Object>, step: &Step) -> Result<bool, String> 
     Ok(false)
 }
 
-/// A machine driven by the words of a trace.
+/// A machine driven by the steps of a trace.
 struct Driven {
     queue: Fifo<String, Object, System, Boxed<Machine>>,
 }

@@ -1,4 +1,5 @@
-//! Follows a history call by call: what waits, what was handed out, who sleeps where.
+//! Follows a history call by call: the waiting objects, the objects handed out, the sleeping
+//! callers.
 
 use seatrial_core::fifo::{AddIfAbsent, Delete, Op, Popped, Processed, Put, Replace, Ret};
 use seatrial_core::machine::Step;
@@ -7,16 +8,16 @@ use super::{Event, Fifo, History, MachineOp, MachineRet, Spec};
 use crate::events::fixtures::{Asleep, Bed, Object};
 use crate::trial::{self, Ledger as _, Violation, What};
 
-/// What is known before an event.
+/// The state before an event, derived from the history.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FifoLedger {
-    /// The sequential object, led through the same calls.
+    /// The sequential object, given the same calls.
     pub(super) spec: Spec<u8, Object>,
-    /// Whether somebody was told that the first list is processed.
+    /// Whether some caller was told that the first list is processed.
     pub(super) synced: bool,
-    /// Objects that are being processed, and by which thread.
+    /// Objects that are being processed, each with the thread that processes it.
     pub(super) in_process: Vec<(u8, Popped<u8, Object>)>,
-    /// Who sleeps.
+    /// The callers that sleep.
     pub(super) asleep: Asleep,
     /// Whether the queue is closed.
     pub(super) closed: bool,
@@ -30,7 +31,7 @@ pub(super) fn popped(event: &Event) -> Option<&Popped<u8, Object>> {
     }
 }
 
-/// Tells whether an event is a call that ended and may change what waits, other than `pop`.
+/// Tells whether an event is a finished call that may change the waiting objects, other than `pop`.
 pub(super) fn writes(event: &Event) -> bool {
     matches!(
         event.returned(),
@@ -76,7 +77,7 @@ impl FifoLedger {
         }
     }
 
-    /// A `pop` that finds no object has skipped every place on its way.
+    /// A `pop` that finds no object has skipped every place in the queue.
     fn skip_stale(&mut self) {
         if self.spec.items.is_empty() {
             let _none = self.spec.pop();
@@ -108,13 +109,13 @@ impl FifoLedger {
         }
     }
 
-    /// Tells whether nothing more will be handed out unless somebody writes.
+    /// Tells whether nothing more is handed out unless there is another write.
     pub(super) fn is_drained(&self) -> bool {
         self.closed && self.spec.items.is_empty() && self.in_process.is_empty()
     }
 }
 
-/// Checks every event against what is known before it.
+/// Checks every event against the state before it.
 pub(super) fn at_every_event(
     history: &History,
     check: impl Fn(&FifoLedger, &Event) -> Result<(), String>,
@@ -122,7 +123,7 @@ pub(super) fn at_every_event(
     FifoLedger::at_every_event(history, check)
 }
 
-/// Checks every moment at which nobody can move: recorded ones, and a deadlock at the end.
+/// Checks every moment at which no caller can move: recorded ones, and a deadlock at the end.
 pub(super) fn when_quiet(
     history: &History,
     check: impl Fn(&FifoLedger) -> Result<(), String>,

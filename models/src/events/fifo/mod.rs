@@ -129,7 +129,7 @@ component_tests! {
     also: mutants, conformance, fuzz
 }
 
-/// Tells what a call did; `None` stands for one that goes to sleep.
+/// Describes a call; `None` stands for a call that goes to sleep.
 fn describe(op: &MachineOp, ret: Option<&MachineRet>) -> String {
     match (op, ret) {
         (Queued::Put(put), _) => format!("put {}", named(&put.object)),

@@ -59,7 +59,7 @@ fn exhibits() -> Vec<Mutant<Fifo>> {
     }
 }
 
-/// What was reported of the reference, and what the article says of it.
+/// Bugs that were reported of the reference, or that the article names.
 fn reported() -> Vec<Mutant<Fifo>> {
     mutants! { mistaken:
         Seeded "batch_counts_objects" from "museum A6, the article":

@@ -42,7 +42,7 @@ pub fn check(ops: &[Op]) {
     check_on(ops, |machine| Boxed(Box::new(Checked(machine))));
 }
 
-/// As [`check`], on a machine that `change` may have put in place of the one that ships.
+/// As [`check`], on the machine that `change` returns for the one that ships.
 ///
 /// # Panics
 /// As [`check`].
@@ -58,14 +58,14 @@ pub fn check_on(ops: &[Op], change: impl FnOnce(Machine) -> Boxed<Machine>) {
     }
 }
 
-/// The queue and the sequential object, led through the same calls.
+/// The queue and the sequential object, given the same calls.
 struct Pair {
     queue: Fifo<u8, Object, System, Boxed<Machine>>,
     spec: Spec<u8, Object>,
     closed: bool,
 }
 
-/// What became of an object that was popped.
+/// The fate of an object that was popped.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Processed,
@@ -159,7 +159,7 @@ impl Pair {
     }
 }
 
-/// Reads calls from the bytes of a fuzzer; every input means something.
+/// Reads calls from the bytes of a fuzzer; every input is valid.
 pub fn decode(bytes: &[u8]) -> Vec<Op> {
     let mut bytes = bytes.iter().copied();
     std::iter::from_fn(|| decode_op(&mut bytes)).collect()

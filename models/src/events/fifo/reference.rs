@@ -1,4 +1,4 @@
-//! The reference's algorithm, with the mistakes that one may make in it.
+//! The reference's algorithm, with mistakes that can be switched on.
 //!
 //! A map and a list of keys instead of our slab, so that a mistake is one changed line. Without a
 //! mistake it behaves like the machine that ships; with [`REFERENCE`] it is the faithful variant,
@@ -18,13 +18,13 @@ use crate::trial::mistakes;
 mistakes! {
     /// One changed line.
     pub enum Mistake {
-        // What the reference does to this day.
+        // The reference still does these.
         /// The latch is looked at when `pop` returns, not when a place is skipped.
         LatchWhenPopReturns,
         /// The places of a list are in the order of a map.
         ListInMapOrder,
 
-        // What it did once, or the article says.
+        // The reference did these once, or the article names them.
         /// The first list counts its objects, not its keys.
         CountListedObjects,
         /// An object goes back unless it was asked back.
@@ -33,32 +33,32 @@ mistakes! {
         RequeueOverwrites,
         /// Whether the queue is closed is looked up under another lock, before going to sleep.
         CloseUnderItsOwnLock,
-        /// A resync queues what is queued.
+        /// A resync queues objects that are queued already.
         ResyncQueuesAgain,
 
-        // What anybody may do to objects and places.
+        // Mistakes in objects and places.
         /// An update moves its object to the tail.
         UpdateMoves,
-        /// An update gives the place of its object up.
+        /// An update takes the place of its object away.
         UpdateLosesPlace,
-        /// The first state wins.
+        /// The first state is kept.
         KeepFirst,
         /// Deletion removes the place, too.
         DeleteRemovesPlace,
-        /// Deletion waits for the object to be handed out.
+        /// A deletion does nothing: the object is still handed out.
         DeleteDoesNothing,
-        /// An object added again while its old place is there takes no new one.
+        /// An object that is added again gets no new place while its old one is there.
         OnePlaceEach,
-        /// A list is added to what is there.
+        /// A list is added to the objects in the queue.
         ReplaceKeepsOld,
         /// The newest place comes first.
         LastInFirstOut,
         /// An object that is put back comes first.
         RequeueInFront,
-        /// An object that is asked back is gone.
+        /// An object that is asked back is lost.
         RequeueForgets,
 
-        // To the first list.
+        // Mistakes in the first list.
         /// A place counts when it is taken, not when its object is processed.
         CountWhenTaken,
         /// Only places with an object count.
@@ -74,19 +74,19 @@ mistakes! {
         /// Putting back does not count as a write.
         PutBackIsNoWrite,
 
-        // To popping and closing.
+        // Mistakes in popping and closing.
         /// The lock is not held while an object is processed.
         UnlockWhileProcessing,
         /// An empty queue is taken for a closed one.
         EmptyIsClosed,
-        /// Whether anything waits is tested with one too many.
+        /// An open queue with one object counts as empty.
         LeavesTheLast,
         /// A closed queue hands out nothing.
         CloseDiscards,
         /// A closed queue takes in nothing.
         CloseGatesWriters,
 
-        // To reading.
+        // Mistakes in reading.
         /// A listing is sorted by key.
         ListByKey,
         /// The length counts places.
@@ -96,7 +96,7 @@ mistakes! {
 
 use Mistake::*;
 
-/// What the reference does to this day, which ours does better.
+/// The mistakes that the reference still makes and our queue does not.
 pub const REFERENCE: &[Mistake] = &[LatchWhenPopReturns, ListInMapOrder];
 
 /// The containers of the reference.
@@ -107,13 +107,13 @@ pub struct MapAndList<K, O> {
     queue: VecDeque<K>,
     populated: bool,
     initial: usize,
-    /// What callers are told; follows `populated` and `initial`, sooner or later.
+    /// The answer that callers get. It follows `populated` and `initial`, sometimes late.
     latch: bool,
     in_process: usize,
-    /// What was handed out last ([`RequeueAlways`]).
+    /// The object that was handed out last ([`RequeueAlways`]).
     last: Option<(K, O)>,
     closed: bool,
-    /// Whether somebody has looked and is about to sleep ([`CloseUnderItsOwnLock`]).
+    /// Whether a caller has looked and is about to sleep ([`CloseUnderItsOwnLock`]).
     about_to_sleep: bool,
 }
 
@@ -237,7 +237,7 @@ impl<K: Key + Ord, O: Handle> MapAndList<K, O> {
             self.update_latch(&mut cx.wakes);
             return Step::Done(Ret::Pop(None));
         }
-        // Whatever wakes it between the look and the sleep is lost on it.
+        // The caller misses every wake between its look and its sleep.
         let looks = self.makes(CloseUnderItsOwnLock) && !looked;
         self.about_to_sleep = looks;
         let soon = || cx.now() + Duration::from_nanos(1);
@@ -248,7 +248,8 @@ impl<K: Key + Ord, O: Handle> MapAndList<K, O> {
         if self.makes(LastInFirstOut) { self.queue.pop_back() } else { self.queue.pop_front() }
     }
 
-    /// Counted before, as the reference does; the latch follows when the object is processed.
+    /// The place was counted before, as in the reference; the latch follows when the object is
+    /// processed.
     fn hand_out(&mut self, key: K, object: O) -> Step<Ret<K, O>> {
         self.in_process += 1;
         self.last = self.makes(RequeueAlways).then(|| (key.clone(), object.clone()));
@@ -297,7 +298,7 @@ impl<K: Key + Ord, O: Handle> MapAndList<K, O> {
         wakes.all(SYNC);
     }
 
-    /// Returns what waits, in the order of delivery.
+    /// Returns the waiting objects, in the order of delivery.
     fn list(&self) -> Vec<(K, O)> {
         let mut seen = Vec::new();
         for key in &self.queue {

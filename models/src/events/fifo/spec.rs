@@ -1,13 +1,13 @@
-//! The FIFO as a sequential object: what every call means when nothing overlaps.
+//! The FIFO as a sequential object: the meaning of every call when no calls overlap.
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// The two containers of the reference, and how far the first list is (`cache:FF`).
+/// The two containers of the reference, and the progress of the first list (`cache:FF`).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Spec<K, O> {
     /// The newest state of every object that waits.
     pub items: BTreeMap<K, O>,
-    /// Keys in the order of delivery; some are stale, some are there twice.
+    /// Keys in the order of delivery. Some are stale, and some occur twice.
     pub queue: VecDeque<K>,
     /// Whether there was a write.
     pub populated: bool,
@@ -24,7 +24,7 @@ pub struct Taken<K, O> {
     pub object: O,
     /// Whether the first list was not yet processed.
     pub initial: bool,
-    /// Whether a place skipped before it was the last of the first list (`cache:FF-13`).
+    /// Whether a place skipped on the way was the last of the first list (`cache:FF-13`).
     pub skipped_last: bool,
 }
 
@@ -48,7 +48,7 @@ impl<K: Ord + Clone, O: Clone> Spec<K, O> {
         self.items.remove(key);
     }
 
-    /// Makes a list the content (`cache:FF-9`).
+    /// Replaces the content by a list (`cache:FF-9`).
     pub fn replace(&mut self, list: impl IntoIterator<Item = (K, O)>) {
         let was_populated = self.populated;
         (self.items, self.queue) = (BTreeMap::new(), VecDeque::new());
@@ -59,7 +59,7 @@ impl<K: Ord + Clone, O: Clone> Spec<K, O> {
         }
     }
 
-    /// Takes the next object; skips stale places, which count (`cache:FF-6`, `FF-12`).
+    /// Takes the next object. It skips stale places, but counts them (`cache:FF-6`, `FF-12`).
     pub fn pop(&mut self) -> Option<Taken<K, O>> {
         let mut skipped_last = false;
         loop {
@@ -78,7 +78,7 @@ impl<K: Ord + Clone, O: Clone> Spec<K, O> {
         self.initial_left = self.initial_left.saturating_sub(1);
     }
 
-    /// Stores an object unless its key has one (`cache:QU-10`).
+    /// Stores an object unless an object of the same key waits (`cache:QU-10`).
     pub fn add_if_absent(&mut self, key: K, object: O) {
         self.populated = true;
         if !self.items.contains_key(&key) {
@@ -91,7 +91,7 @@ impl<K: Ord + Clone, O: Clone> Spec<K, O> {
         self.populated && self.initial_left == 0
     }
 
-    /// Returns what waits, in the order of delivery.
+    /// Returns the waiting objects, in the order of delivery.
     pub fn waiting(&self) -> Vec<(K, O)> {
         let mut waiting: Vec<(K, O)> = vec![];
         for key in &self.queue {

@@ -1,8 +1,8 @@
-//! What goes on around an informer, written down as it happens.
+//! Records events around an informer as they happen.
 //!
 //! An informer is no machine under one lock: a reflector, a queue, a store and a line for each
-//! handler have locks of their own. So what is written down is what a user sees: calls of the
-//! handlers, what the informer says, what it asks the server.
+//! handler have locks of their own. So the book records the events that a user sees: the calls of
+//! handlers, the informer's answers, and its requests to the server.
 
 use std::time::Duration;
 
@@ -13,91 +13,91 @@ use super::mutants::Mistake;
 /// The number of a handler.
 pub type Number = u8;
 
-/// What a handler is told.
+/// The change that a handler is told.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Told {
-    /// An object is new, in that version.
+    /// An object is new, in this version.
     Added {
         /// The version.
         version: u64,
         /// Whether it was in the first list.
         initial: bool,
     },
-    /// It has changed from one version to another.
+    /// The object has changed from one version to another.
     Updated {
         /// The version before.
         old: u64,
         /// The version now.
         new: u64,
     },
-    /// It is gone.
+    /// The object is gone.
     Deleted,
 }
 
-/// Something to write down.
+/// An entry of the book.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Entry {
-    /// Nothing: it is asked which informer is tried.
+    /// Records nothing: asks which informer is under trial.
     Which,
-    /// The server begins with that many objects, each in the version that is its number and one.
+    /// The server begins with this many objects. The version of each is its number plus one.
     Begins(u16),
-    /// The server has an object in that version; zero if it has it no more.
+    /// The server now has an object in this version; zero if it was deleted.
     Has(u16, u64),
     /// The server is asked for a list or a stream, and may refuse.
     Asked {
         /// Whether it refuses.
         refused: bool,
     },
-    /// The store has an object in that version.
+    /// The store has an object in this version.
     Stored(u16, u64),
     /// An index function panics.
     IndexPanics,
-    /// A handler is to be added, which is to be shown again, so often, what has not changed.
+    /// A handler is about to be added; it wants unchanged objects shown again after this period.
     Adds(Number, Option<Duration>),
-    /// It is there, or refused.
+    /// The handler was added (true) or refused (false).
     Added(Number, bool),
     /// A call of a handler begins.
     Calls {
-        /// Whose.
+        /// The handler.
         number: Number,
-        /// Of which object.
+        /// The object.
         key: u16,
-        /// What is told of it.
+        /// The change that is told.
         told: Told,
-        /// Which version the store has; zero for none.
+        /// The version in the store; zero for none.
         stored: u64,
         /// How often the object was transformed.
         transformed: u8,
     },
-    /// It has returned, or panicked.
+    /// The call of a handler has returned (true) or panicked (false).
     Returns(Number, bool),
-    /// A handler is reported to have panicked, or to be slow.
+    /// A report says that a handler panicked or is slow.
     Reported(Number, Complaint),
-    /// A handler is gone, while its informer had stopped or not.
+    /// A handler is gone; true if its informer had stopped before.
     Gone(Number, bool),
-    /// Somebody waits until a handler has synced.
+    /// A caller waits until a handler has synced.
     AwaitsSync(Number),
-    /// It has synced, or will not.
+    /// The handler has synced (true), or never will (false).
     Synced(Number, bool),
-    /// A handler is to be removed.
+    /// A handler is about to be removed.
     Removes(Number),
-    /// It was, and that was waited for or not.
+    /// The handler was removed; true if the caller waited for its last call.
     Removed(Number, bool),
     /// A run begins.
     Runs,
-    /// It has ended; false if it was refused.
+    /// The run has ended; false if it was refused.
     Ran(bool),
-    /// It has panicked.
+    /// The run has panicked.
     RunPanicked,
-    /// The end is asked for.
+    /// The informer is about to be stopped.
     Stops,
-    /// It was.
+    /// The informer was told to stop.
     Stopped,
-    /// That many streams and calls are open at the server.
+    /// This many streams and calls are open at the server.
     Open(u32),
 }
 
-/// What is reported of a handler.
+/// The content of a report about a handler.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Complaint {
     /// It panicked.
@@ -106,25 +106,25 @@ pub enum Complaint {
     Slow,
 }
 
-/// What the book says.
+/// The answer of the book.
 #[derive(Clone, Debug)]
 pub enum Said {
-    /// The mistake of the informer that is tried: of the one that ships there is none.
+    /// The informer under trial.
     Which(Which),
-    /// It is written down.
+    /// The entry is recorded.
     Noted,
 }
 
-/// Which informer is tried.
+/// The informer under trial.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Which {
-    /// The one that ships.
+    /// The informer that ships.
     Ships,
-    /// The plain one, with a mistake or without.
+    /// The plain informer, with a mistake or without.
     Plain(Option<Mistake>),
 }
 
-/// A book that knows which informer is tried.
+/// A book that knows which informer is under trial.
 #[derive(Clone, Copy, Debug)]
 pub struct Book(pub Which);
 

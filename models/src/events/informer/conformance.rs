@@ -1,5 +1,5 @@
-//! The reference's recorded traces of an informer's core, replayed: the queue, the store that what
-//! comes out of it changes, and what handlers are told.
+//! Replays the reference's recorded traces of an informer's core: the queue, the store that the
+//! queue's events change, and the changes that handlers are told.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ fn replay(trace: &Trace) -> Result<Replayed, TraceError> {
     trace.replay(|step| driven.step(step).map(Gives::Same))
 }
 
-/// An object and its version as text: the decimal of the number that the traces have.
+/// An object, and its version as decimal text; the traces have a number.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Versioned {
     object: Object,
@@ -50,7 +50,7 @@ impl Versioned {
 
 type Store = IndexedStore<String, Versioned>;
 
-/// The store as the queue sees it; its keys come in the order in which the traces have them.
+/// The store as the queue sees it; its keys are listed in the order of the traces.
 struct Known(Arc<Store>);
 
 impl KnownObjects<String, Versioned> for Known {
@@ -65,7 +65,7 @@ impl KnownObjects<String, Versioned> for Known {
     }
 }
 
-/// Queue and store, driven by the words of a trace.
+/// Queue and store, driven by the steps of a trace.
 struct Driven {
     queue: OrderedFifo<String, Versioned, Known>,
     store: Arc<Store>,
@@ -235,8 +235,8 @@ fn write(event: &Event<String, Versioned>) -> Value {
     }
 }
 
-/// Writes what was told. Where the store's listing decides about the order, which is in no order
-/// here, it is written in the order of the keys, as the traces have it.
+/// Writes the changes that were told. Where their order comes from the store's listing, which is
+/// unordered here, they are sorted by key, as in the traces.
 fn write_told(
     events: &[Event<String, Versioned>],
     mut told: Vec<Change<String, Versioned>>,

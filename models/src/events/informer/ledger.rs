@@ -1,4 +1,4 @@
-//! What is known before an event: of the server, of each handler, of the run.
+//! The state before an event: of the server, of each handler, and of the run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -9,73 +9,74 @@ use super::book::{Complaint, Entry, Number, Told};
 use super::{Event, Informer};
 use crate::trial::{self, What};
 
-/// What is known of a handler.
+/// The state of a handler.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
     pub(super) wants: Option<Duration>,
     pub(super) accepted: bool,
-    /// What it was told last of each object.
+    /// The version of each object that the handler was told last.
     pub(super) objects: BTreeMap<u16, u64>,
-    /// What was there already when it came.
+    /// The objects that the server had when the handler was added.
     pub(super) first: BTreeSet<u16>,
-    /// Objects that it has returned from.
+    /// Objects of which a call has returned without a panic.
     pub(super) seen: BTreeSet<u16>,
-    /// The object of the call that is under way, and since when.
+    /// The object of the current call, and when the call began.
     pub(super) call: Option<(u16, Instant)>,
-    /// How long its last call took.
+    /// The duration of its last call.
     pub(super) took: Duration,
-    /// Calls in all.
+    /// The number of its calls.
     pub(super) calls: u64,
-    /// When it panicked last.
+    /// The time of its last panic.
     pub(super) panicked: Option<Instant>,
-    /// Panics, and reports of them.
+    /// The number of its panics, and of the reports about them.
     pub(super) panics: u32,
     pub(super) panics_reported: u32,
-    /// Its last call took long while many waited, and that was not reported yet.
+    /// Whether its last call was slow while many changes waited, and no report has come yet.
     pub(super) owes_slow: bool,
-    /// It was shown again what has not changed: when, and how often.
+    /// When it was last shown unchanged objects, and when it was added.
     pub(super) shown: Option<Instant>,
     pub(super) since: Option<Instant>,
-    /// It is to be removed; it was; that was waited for; calls that began since.
+    /// Whether its removal has begun, is over, and was waited for; then the calls that began after
+    /// it.
     pub(super) leaves: bool,
     pub(super) removed: bool,
     pub(super) awaited: bool,
     pub(super) calls_behind: u32,
     pub(super) gone: bool,
-    /// Somebody waits until it has synced.
+    /// Whether a caller waits until the handler has synced.
     pub(super) awaits_sync: bool,
 }
 
-/// What is known before an event.
+/// The state before an event.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
-    /// What the server has.
+    /// The objects of the server, by key.
     pub(super) server: BTreeMap<u16, u64>,
-    /// Since when.
+    /// When the server last changed.
     pub(super) changed: Option<Instant>,
     pub(super) handlers: BTreeMap<Number, Known>,
-    /// What was there when the first run began.
+    /// The objects that the server had when the first run began.
     pub(super) first: BTreeSet<u16>,
     pub(super) began: Option<Instant>,
-    /// Failures in a row, and when the last was.
+    /// The number of refused requests in a row, and the time of the last one.
     pub(super) failures: u32,
     pub(super) failed: Option<Instant>,
     pub(super) has_failed: bool,
     pub(super) stops: Option<Instant>,
     pub(super) stopped: bool,
-    /// When the last call ended.
+    /// When the last call of a handler ended.
     pub(super) last_return: Option<Instant>,
-    /// Objects that were stored behind the end.
+    /// The newest stored version of each object, and how often it was stored after the end.
     pub(super) stored: BTreeMap<u16, u64>,
     pub(super) stored_behind: BTreeMap<u16, u32>,
     pub(super) index_panicked: bool,
     pub(super) run_panicked: bool,
-    /// Runs that were accepted.
+    /// How many runs were accepted.
     pub(super) runs: u32,
     pub(super) open: u32,
 }
 
-/// Returns what was written down with an event.
+/// Returns the entry that an event recorded.
 pub(super) fn entry(event: &Event) -> Option<&Entry> {
     match &event.what {
         What::Step { op, .. } => Some(op),
@@ -113,7 +114,7 @@ impl Known {
         self.owes_slow = self.took >= Duration::from_millis(100) && waiting > 1024;
     }
 
-    /// Whether it is there to be told of everything.
+    /// Whether the handler must be told every change.
     pub(super) fn listens(&self) -> bool {
         self.accepted && !self.leaves && !self.gone
     }

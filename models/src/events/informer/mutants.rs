@@ -6,96 +6,96 @@ use crate::engine::Engine;
 use crate::trial::{MachineOf, Mutant, mistakes, mutants};
 
 mistakes! {
-    /// What one may get wrong.
+    /// The mistakes that a mutant can make.
     pub enum Mistake {
-        // How the reflector is driven.
-        /// A pause behind a list that failed does not end with the informer.
+        // Mistakes in driving the reflector.
+        /// The pause after a failed list does not end with the informer.
         PauseOfListsDelaysTheEnd,
-        /// A pause behind a stream that failed does not.
+        /// The pause after a failed stream does not end with the informer.
         PauseOfStreamsDelaysTheEnd,
         /// The last stream is left open.
         StreamStaysOpen,
-        /// A list that nobody waits for goes on.
+        /// A list goes on although no caller waits for it any more.
         ListGoesOn,
-        /// The back-off is reckoned by another clock than the informer's.
+        /// The back-off is computed with another clock than the informer's.
         BackOffHasAnotherClock,
-        /// The pauses are.
+        /// The pauses are timed with another clock than the informer's.
         PausesOnAnotherClock,
         /// Lists are stored without being transformed.
         ListsStayAsTheyCame,
-        /// Objects of a list are transformed as they come and once more for the queue.
+        /// Objects of a list are transformed on arrival and again for the queue.
         ListsAreTransformedTwice,
 
-        // How the store is changed, and what is told.
-        /// The queue is emptied behind the end.
+        // Mistakes in changing the store and telling the handlers.
+        /// The queue is still emptied after the end.
         GoesOnBehindTheEnd,
         /// Handlers are told before the store has the change.
         ToldBeforeItIsStored,
         /// The first list counts as told as soon as it is stored.
         SyncedBeforeItIsTold,
-        /// Of an empty list nobody is told that it is complete.
+        /// Handlers are not told that an empty list is complete.
         EmptyIsNeverSynced,
-        /// The next change comes once all handlers have taken the last.
+        /// The next change comes only when all handlers have taken the last one.
         WaitsForEachHandler,
-        /// What has not changed is shown to everybody.
+        /// Unchanged objects are shown to all handlers.
         ResyncIsForAll,
-        /// It is shown to all who want it whenever it is shown to one.
+        /// Unchanged objects are shown to all that want them whenever they are shown to one.
         OnePeriodForAll,
-        /// It is never shown.
+        /// Unchanged objects are never shown.
         NeverResyncs,
 
-        // How a run ends.
-        /// It is begun again.
+        // Mistakes in ending a run.
+        /// A second run is accepted.
         RunsTwice,
-        /// A panic lets it wait for its reflector.
+        /// After a panic the run waits for its reflector without stopping it.
         PanicLeavesTheReflector,
         /// Handlers end with the signal that ends the reflector.
         OneSignalForAll,
         /// Handlers that wait for a change are not told of the end.
         EndIsNotTold,
-        /// It waits for the handlers under the lock that they need.
+        /// The run waits for the handlers under the lock that they need.
         JoinsUnderTheLock,
-        /// It returns while handlers are at their calls.
+        /// The run returns while handlers are still being called.
         RunLeavesItsHandlers,
-        /// Handlers of an informer that never ran stay when it goes.
+        /// Handlers of an informer that never ran stay when the informer is dropped.
         HandlersOfWhatNeverRanStay,
 
-        // How handlers come and go.
-        /// What is there already is read before a late handler is told of changes.
+        // Mistakes in adding and removing handlers.
+        /// The stored objects are read before a late handler is subscribed to changes.
         LateHandlersMissChanges,
-        /// It is read afterwards.
+        /// The stored objects are read after a late handler was subscribed to changes.
         LateHandlersSeeTwice,
-        /// A late handler has synced before it gets what is there.
+        /// A late handler has synced before it gets the stored objects.
         SyncedBeforeTheFirstIsTold,
-        /// One that has stopped takes handlers.
+        /// An informer that has stopped accepts handlers.
         StoppedTakesHandlers,
         /// A handler has synced when the informer has.
         SyncedWithTheInformer,
-        /// The handler at a place is removed, whichever is there now.
+        /// A removal removes the handler at the old position, even if another handler is there now.
         RemovesByPlace,
         /// A handler that waits for a change is not told that it is removed.
         RemovalIsNotTold,
         /// A removal does not wait for the last call.
         RemovalIsNotAwaited,
-        /// It waits under the lock that the handler needs.
+        /// A removal waits under the lock that the handler needs.
         WaitsForRemovalUnderTheLock,
 
-        // How handlers are called.
+        // Mistakes in calling handlers.
         /// A change counts as seen when it is taken.
         SyncedWhenItIsTold,
-        /// A handler that panics gets nothing more.
+        /// A handler that panics gets no more changes.
         PanicEndsTheHandler,
         /// A panic is not reported.
         PanicIsNotReported,
-        /// What a handler panicked at counts as seen.
+        /// An object counts as seen although the handler panicked at it.
         PanickedIsSeen,
-        /// The pause behind a panic does not end with the informer.
+        /// The pause after a panic does not end with the informer.
         PauseDelaysTheEnd,
-        /// There is none.
+        /// There is no pause after a panic.
         NoPauseBehindAPanic,
         /// A slow handler is not reported.
         SlowIsNotReported,
-        /// A handler is reported as slow though little waits.
+        /// A handler is reported as slow although few changes wait.
         EverybodyIsSlow,
     }
 }
@@ -108,8 +108,8 @@ pub(super) fn all() -> Vec<Mutant<Informer>> {
     [of_the_reflector(), of_the_store(), of_ends(), of_handlers(), of_calls()].concat()
 }
 
-/// Tells whether an engine that is asked to convict mutants can convict this one: some show in programs
-/// alone that are too large for its search.
+/// Tells whether an engine can convict this mutant. Some mutants show only in programs that are too
+/// large for the engine's search.
 pub(super) fn shows(engine: Engine, mutant: &str) -> bool {
     const OF_LARGE: &[&str] = &[
         "waits_for_each_handler",
@@ -134,9 +134,9 @@ pub(super) fn shows(engine: Engine, mutant: &str) -> bool {
         "removal_is_not_told",
     ];
     match (engine, mutant) {
-        // Its thread waits for ever in a destructor: nothing can run behind it on that system's thread.
+        // Its thread waits for ever in a destructor, so nothing more can run on that system thread.
         (Engine::Trace | Engine::Sample, "waits_for_removal_under_the_lock") => return false,
-        // Two whole informers: more than the bound of preemptions reaches.
+        // It runs two whole informers, which needs more preemptions than the bound allows.
         (Engine::Loom, "runs_twice") => return false,
         _ => {}
     }

@@ -1,5 +1,5 @@
-//! A server of one collection: it lists and watches, refuses some requests, and takes its time for
-//! some.
+//! A server of one collection. It lists and watches, refuses some requests, and can take time for a
+//! list.
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;
@@ -44,15 +44,15 @@ impl Described for Thing {
     }
 }
 
-/// What a transformer does.
+/// The transformer: it counts how often an object was transformed.
 pub(super) fn transformed(object: &Object) -> Object {
     Arc::new(Thing { transformed: object.transformed + 1, ..Thing::clone(object) })
 }
 
-/// How the server is.
+/// How the server behaves.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Manners {
-    /// How many objects there are in the beginning.
+    /// How many objects there are at the beginning.
     pub(super) objects: u16,
     /// How many requests are refused.
     pub(super) refuses: u32,
@@ -66,7 +66,7 @@ pub(super) struct Manners {
 struct State {
     revision: u64,
     objects: BTreeMap<u16, u64>,
-    /// Which object changed with which revision, and whether it is still there.
+    /// The changes: revision, object, and whether the object still exists.
     log: Vec<(u64, u16, bool)>,
     refuses: u32,
     /// Streams and calls that are open.
@@ -133,7 +133,7 @@ impl<R: Runtime> Source<R> {
         self.lock().open
     }
 
-    /// Counts a request, and refuses it perhaps.
+    /// Counts a request, and refuses it if it must.
     fn ask(&self) -> Result<Open<R>, SourceError> {
         let mut state = self.lock();
         let refused = state.refuses > 0;

@@ -1,5 +1,5 @@
-//! The informer that is tried, with its server and its handlers, and those who write down what goes
-//! on.
+//! The informer under trial, with its server and its handlers, and the pens that record what
+//! happens.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -20,7 +20,7 @@ use super::source::{Manners, Object, Source, transformed};
 use super::tried::{Registered, Tried};
 use crate::trial::World;
 
-/// Writes things down. The lock is no part of the execution: nobody ever waits for it.
+/// Records entries. Its lock is no part of the checked execution: no thread ever waits for it.
 pub(super) struct Pen<R: Runtime> {
     world: World<R, Informer>,
     book: Mutex<Boxed<Book>>,
@@ -31,7 +31,7 @@ impl<R: Runtime> Pen<R> {
         Self { world: world.clone(), book: Mutex::new(world.machine()) }
     }
 
-    /// Another one, for somebody else.
+    /// Makes another pen, for another owner.
     pub(super) fn again(&self) -> Self {
         Self::new(&self.world)
     }
@@ -54,19 +54,19 @@ impl<R: Runtime> Pen<R> {
     }
 }
 
-/// What a handler does in its calls besides.
+/// An additional action of a handler in its calls.
 pub(super) type Act = Box<dyn FnMut(u16) + Send>;
 
-/// How a handler is.
+/// The behaviour of a handler.
 #[derive(Default)]
 pub(super) struct Care {
     /// How long each of its calls takes.
     pub(super) takes: Duration,
-    /// At which version it panics.
+    /// The version at which it panics.
     pub(super) panics_at: Option<u64>,
-    /// How often it wants to be shown again what has not changed.
+    /// The period after which it wants unchanged objects shown again.
     pub(super) wants: Option<Duration>,
-    /// What it does in its calls besides.
+    /// Its additional action in each call.
     pub(super) acts: Option<Act>,
 }
 
@@ -74,15 +74,15 @@ pub(super) struct Care {
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Setting {
     pub(super) manners: Manners,
-    /// How often the informer shows again what has not changed.
+    /// The period after which the informer shows unchanged objects again.
     pub(super) resync: Duration,
-    /// Whether what is stored is written down.
+    /// Whether changes of the store are recorded.
     pub(super) watches_store: bool,
-    /// At which version an index function panics.
+    /// The version at which an index function panics.
     pub(super) index_panics_at: Option<u64>,
 }
 
-/// What every scenario needs.
+/// The parts of every scenario.
 pub(super) struct Stage<R: Runtime> {
     pub(super) world: World<R, Informer>,
     pub(super) pen: Pen<R>,
@@ -165,7 +165,7 @@ impl<R: Runtime> Stage<R> {
         self.pen.write(Entry::Runs);
         let run = AssertUnwindSafe(|| self.tried.run(&self.token));
         let entry = catch_unwind(run).map_or(Entry::RunPanicked, Entry::Ran);
-        // Before anybody who waits for it goes on.
+        // Recorded before a thread that waits for the run can continue.
         self.pen.write(Entry::Open(self.source.open()));
         self.pen.write(entry);
     }
@@ -238,7 +238,7 @@ impl<R: Runtime> Stage<R> {
     }
 }
 
-/// What a call of a handler is told, with the key and the version.
+/// Returns the entry of a handler's call, with the key and the version.
 fn told<R: Runtime>(
     store: &IndexedStore<String, Object, R>,
     number: Number,
@@ -262,7 +262,7 @@ fn told<R: Runtime>(
     (key, version, Entry::Calls { number, key, told, stored, transformed })
 }
 
-/// Says that a handler is gone, when it goes.
+/// Records that a handler is gone, when it is dropped.
 struct Farewell<R: Runtime> {
     pen: Pen<R>,
     number: Number,

@@ -1,4 +1,4 @@
-//! The informer that ships, or the plain one, by one face.
+//! The informer that ships, or the plain one, behind one interface.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,13 +11,13 @@ use seatrial_core::store::IndexedStore;
 use super::reference::{Plain, Registration as PlainRegistration};
 use super::source::Object;
 
-/// The informer that is tried.
+/// The informer under trial.
 pub(super) enum Tried<R: Runtime> {
     Ships(Arc<Informer<Object, R>>),
     Plain(Arc<Plain<R>>),
 }
 
-/// A handler of it.
+/// A handler of that informer.
 pub(super) enum Registered<R: Runtime> {
     Ships(Registration<Object, R>),
     Plain(PlainRegistration<R>),
@@ -31,7 +31,7 @@ impl<R: Runtime> Tried<R> {
         }
     }
 
-    /// Runs until the token ends; false if it runs or ran already.
+    /// Runs until the token ends; false if the informer runs or ran already.
     pub(super) fn run(&self, token: &CancelToken<R>) -> bool {
         match self {
             Self::Ships(informer) => informer.run(token).is_ok(),
@@ -70,7 +70,7 @@ impl<R: Runtime> Registered<R> {
         }
     }
 
-    /// Removes it, and waits for its last call or not.
+    /// Removes the handler. It waits for the last call if `waits` is true.
     pub(super) fn remove(&self, waits: bool) {
         match (self, waits) {
             (Self::Ships(handler), true) => handler.remove_and_wait(),

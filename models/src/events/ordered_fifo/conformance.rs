@@ -27,7 +27,7 @@ fn replay(trace: &Trace) -> Result<Replayed, TraceError> {
     trace.replay(|step| driven.step(step).map(Gives::Same))
 }
 
-/// A machine driven by the words of a trace.
+/// A machine driven by the steps of a trace.
 struct Driven {
     queue: OrderedFifo<String, Object, Store, System, Boxed<Machine>>,
     store: Store,
@@ -121,7 +121,7 @@ impl Driven {
         Ok(json!({ "kind": kind, "deltas": deltas, "initial": batch.initial, "err": error }))
     }
 
-    /// What the consumer of a trace does with an event.
+    /// Applies an event as the consumer of a trace does.
     fn apply(&self, event: &Happened) {
         match event {
             Event::Delta(delta) => {

@@ -1,4 +1,4 @@
-//! Follows a history call by call: what the writers said, what was handed out, who sleeps where.
+//! Follows a history call by call: the writers' calls, the events handed out, the sleeping callers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,37 +13,37 @@ use super::{Event, MachineOp, MachineRet, OrderedFifo, Spec};
 use crate::events::fixtures::{Asleep, Bed, Object, left_by};
 use crate::trial::{self, What};
 
-/// What is known before an event.
+/// The state before an event, derived from the history.
 #[derive(Clone, Debug)]
 pub(super) struct OrderedLedger {
     /// How the queue was made.
     pub(super) config: Config,
-    /// The sequential object, led through the same calls.
+    /// The sequential object, given the same calls.
     pub(super) spec: Spec,
-    /// What the queue last showed of itself.
+    /// The last visible state of the queue.
     pub(super) state: Arc<State>,
-    /// What the writers saw last (`cache:INV-3`, the view).
+    /// The objects that the writers saw last (`cache:INV-3`, the view).
     pub(super) view: BTreeMap<u8, Object>,
-    /// What a consumer has that applies whatever it is handed.
+    /// The objects of a consumer that applies every event that it is handed.
     pub(super) handed: BTreeMap<u8, Object>,
-    /// Whether somebody was told that the first list is processed.
+    /// Whether some caller was told that the first list is processed.
     pub(super) synced: bool,
     /// Events that are being processed.
     pub(super) in_process: Vec<InProcess>,
-    /// Who sleeps.
+    /// The callers that sleep.
     pub(super) asleep: Asleep,
     /// Whether the queue is closed.
     pub(super) closed: bool,
 }
 
-/// Events that were taken and whose processing has not ended.
+/// Events that were taken and are still being processed.
 #[derive(Clone, Debug)]
 pub(super) struct InProcess {
-    /// Who took them.
+    /// The thread that took them.
     pub(super) thread: u8,
     /// How many of them belong to the first list.
     pub(super) initial: usize,
-    /// Whether the lock must be held meanwhile.
+    /// Whether the lock must be held during the processing.
     pub(super) locked: bool,
 }
 
@@ -54,11 +54,11 @@ pub(super) struct Over<'a> {
     pub(super) ret: &'a MachineRet,
     /// Whether the lock stays held.
     pub(super) held: bool,
-    /// The state that it left.
+    /// The state after the call.
     pub(super) state: &'a State,
 }
 
-/// What a call took out of the queue.
+/// The events that a call took out of the queue.
 pub(super) struct Taken<'a> {
     pub(super) events: &'a [Happened],
     pub(super) initial: bool,
@@ -77,7 +77,7 @@ pub(super) fn over(event: &Event) -> Option<Over<'_>> {
 }
 
 impl<'a> Over<'a> {
-    /// Returns what the call took.
+    /// Returns the events that the call took.
     pub(super) fn taken(&self) -> Option<Taken<'a>> {
         match self.ret {
             Ret::Pop(Some(popped)) => {
@@ -104,12 +104,12 @@ impl<'a> Over<'a> {
         )
     }
 
-    /// Tells whether the call says that nothing more will come.
+    /// Tells whether the call reports the end of the queue.
     pub(super) fn says_the_end(&self) -> bool {
         matches!(self.ret, Ret::Pop(None) | Ret::PopBatch(None))
     }
 
-    /// Returns the events that the call appended to those that were there.
+    /// Returns the events that the call appended.
     pub(super) fn appended(&self, before: &OrderedLedger) -> &'a [Happened] {
         self.state.events.get(before.state.events.len()..).unwrap_or_default()
     }
@@ -146,7 +146,8 @@ impl trial::Ledger<OrderedFifo> for OrderedLedger {
                     self.spec = self.led_by(&over);
                     self.take_in(&over);
                     self.state = Arc::clone(&reply.state);
-                    // One departure is one violation: what follows is judged by itself.
+                    // One departure is one violation: later events are judged from the queue's own
+                    // state.
                     self.spec.events = self.state.events.iter().cloned().collect();
                 }
             }
@@ -204,7 +205,7 @@ impl OrderedLedger {
         spec
     }
 
-    /// Returns what a thread is processing.
+    /// Returns the events that a thread is processing.
     fn processed_by(&self, thread: u8) -> Option<&InProcess> {
         self.in_process.iter().find(|in_process| in_process.thread == thread)
     }
@@ -226,7 +227,7 @@ impl OrderedLedger {
         }
     }
 
-    /// Takes in what a writer saw.
+    /// Updates the view by a writer's call.
     fn see(&mut self, op: &MachineOp) {
         match op {
             Op::Put(put) => {
@@ -252,15 +253,15 @@ impl OrderedLedger {
         }
     }
 
-    /// Returns what the consumer will have once everything is applied: what it was handed, and
-    /// then what waits.
+    /// Returns the objects that the consumer will have once everything is applied: first the events
+    /// that it was handed, then those that wait.
     pub(super) fn outcome(&self) -> BTreeMap<u8, Object> {
         let mut outcome = self.handed.clone();
         self.state.events.iter().for_each(|event| apply(&mut outcome, event));
         outcome
     }
 
-    /// Tells whether nothing more will be handed out unless somebody writes.
+    /// Tells whether nothing more is handed out unless there is another write.
     pub(super) fn is_drained(&self) -> bool {
         self.closed && self.state.events.is_empty() && self.in_process.is_empty()
     }
@@ -270,7 +271,7 @@ fn by_key(objects: &[Object]) -> BTreeMap<u8, Object> {
     objects.iter().map(|object| (object.0, *object)).collect()
 }
 
-/// Does to a store what a consumer does that is handed an event.
+/// Applies an event to a store, as a consumer does.
 pub(super) fn apply(store: &mut BTreeMap<u8, Object>, event: &Happened) {
     match event {
         Happening::Delta(change) => {

@@ -28,8 +28,8 @@ pub(super) fn is_of_waking(mutant: &Mutant<OrderedFifo>) -> bool {
     of_waking().iter().any(|edited| edited.name == mutant.name)
 }
 
-/// Tells whether a mutant shows only where somebody comes while another processes: whether the lock
-/// is held meanwhile is nothing that a lone caller may try.
+/// Tells whether a mutant shows only if another caller comes during the processing. A lone caller
+/// cannot tell whether the lock is held then.
 pub(super) fn is_of_the_lock(mutant: &Mutant<OrderedFifo>) -> bool {
     of_the_lock().iter().any(|other| other.name == mutant.name)
 }
@@ -49,7 +49,7 @@ fn forgets(what: Passed) -> MachineOf<OrderedFifo> {
     Tried::by(move |config| Box::new(Forgetful { machine: ships(config), forgets: what }))
 }
 
-/// The machine that ships, its answers edited where there is a transformer.
+/// The machine that ships; its answers are edited if there is a transformer.
 fn retold_if_transformed(retell: Retell<Machine>) -> MachineOf<OrderedFifo> {
     Tried::by(move |config| match config.setup.transform {
         true => Box::new(Retold { machine: ships(config), retell }),
@@ -184,7 +184,7 @@ fn of_delivery() -> Vec<Mutant<OrderedFifo>> {
     }
 }
 
-/// Why it does not matter here that only one is told of several events.
+/// Why it does no harm here that several new events wake only one consumer.
 const PASSED_ON: &str = "nobody takes anything while another processes, and who has processed wakes \
                          for what is left: the wake-up is passed on";
 
@@ -227,7 +227,7 @@ fn of_answers() -> Vec<Mutant<OrderedFifo>> {
     }
 }
 
-/// Transforms what is handed out, as if that had not been done on the way in.
+/// Transforms objects again when they are handed out, though they were transformed on the way in.
 fn transform_again(step: &mut Step<MachineRet>) {
     if let Step::Held(Ret::Pop(Some(popped))) = step {
         popped.event = again(&popped.event);

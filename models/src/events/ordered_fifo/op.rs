@@ -41,9 +41,9 @@ pub enum Op {
     Pop,
     PopAndPanic,
     PopBatch,
-    /// Writes while the events are processed, where the lock is released.
+    /// Writes while the events are processed, if the lock is released.
     PopAndWrite(Object),
-    /// Lists while the events are processed, where the lock is released.
+    /// Lists while the events are processed, if the lock is released.
     PopAndReplace,
     Close,
 }
@@ -59,7 +59,7 @@ pub struct Setup {
     pub emit_bookmarks: bool,
     /// With a transformer.
     pub transform: bool,
-    /// Batches of that many events at most.
+    /// The largest number of events in a batch.
     pub batch_size: NonZeroUsize,
 }
 
@@ -83,7 +83,7 @@ pub fn check(setup: Setup, ops: &[Op]) {
     check_on(setup, ops, |machine| Boxed(Box::new(Checked(machine))));
 }
 
-/// As [`check`], on a machine that `change` may have put in place of the one that ships.
+/// As [`check`], on the machine that `change` returns for the one that ships.
 ///
 /// # Panics
 /// As [`check`].
@@ -115,7 +115,7 @@ pub fn check_on(setup: Setup, ops: &[Op], change: impl FnOnce(Machine) -> Boxed<
     }
 }
 
-/// The queue and the sequential object, led through the same calls.
+/// The queue and the sequential object, given the same calls.
 struct Pair {
     queue: OrderedFifo<u8, Object, Store<u8, Object>, System, Boxed<Machine>>,
     spec: Spec,
@@ -168,7 +168,7 @@ impl Pair {
         }
     }
 
-    /// What the transformer makes of an object.
+    /// The object as the transformer leaves it.
     fn taken(&self, object: Object) -> Option<Object> {
         if self.setup.transform { transform(object).ok() } else { Some(object) }
     }
@@ -249,7 +249,7 @@ impl Pair {
         self.follow(&events, meanwhile, unlocked);
     }
 
-    /// Leads the sequential object through what happened while events were processed.
+    /// Repeats on the sequential object what happened while events were processed.
     fn follow(&mut self, events: &[Happened], meanwhile: &Meanwhile, unlocked: bool) {
         let first = self.spec.initial_left;
         if unlocked {
@@ -262,14 +262,14 @@ impl Pair {
                 Meanwhile::Nothing | Meanwhile::Panic => {}
             }
         }
-        // What was taken before the first list came belongs to no list (RF-17).
+        // Events that were taken before the first list came belong to no list (RF-17).
         self.spec.processed(events.len().min(first));
         if let Some(known) = &mut self.spec.known {
             known.clone_from(&self.store.objects());
         }
     }
 
-    /// Takes an event into the store that a plain queue knows. An object without a key is none.
+    /// Applies an event to the store that a plain queue knows. An object without a key is skipped.
     fn apply(&self, event: &Happened) {
         if let Some(change) = event.delta()
             && let Some(key) = super::spec::key_of_change(change)
@@ -289,7 +289,7 @@ impl Pair {
     }
 }
 
-/// What happens while events are processed.
+/// The writer's action while events are processed.
 enum Meanwhile {
     Nothing,
     Panic,
@@ -297,7 +297,7 @@ enum Meanwhile {
     Replace,
 }
 
-/// Reads a setup and calls from the bytes of a fuzzer; every input means something.
+/// Reads a setup and calls from the bytes of a fuzzer; every input is valid.
 pub fn decode(bytes: &[u8]) -> (Setup, Vec<Op>) {
     let mut bytes = bytes.iter().copied();
     let first = bytes.next().unwrap_or(0);

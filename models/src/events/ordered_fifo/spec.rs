@@ -1,4 +1,4 @@
-//! The ordered FIFO as a sequential object: what every call means when nothing overlaps.
+//! The ordered FIFO as a sequential object: the meaning of every call when no calls overlap.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -12,20 +12,20 @@ use crate::events::fixtures::{Object, key_of};
 type Change = Delta<u8, Object>;
 type Happened = Event<u8, Object>;
 
-/// What waits, what the consumer has, and how far the first list is (`cache:RF`).
+/// The waiting events, the consumer's objects, and the progress of the first list (`cache:RF`).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Spec {
-    /// What waits, oldest first.
+    /// The events that wait, oldest first.
     pub events: VecDeque<Happened>,
     /// The consumer's store in plain mode; `None` in atomic mode.
     pub known: Option<BTreeMap<u8, Object>>,
     /// Whether bookmarks are events.
     pub emit_bookmarks: bool,
-    /// How many events are processed together at most.
+    /// The largest number of events in a batch.
     pub batch_size: usize,
     /// Whether there was a write.
     pub populated: bool,
-    /// How many events of the first list are not processed.
+    /// How many events of the first list are not processed yet.
     pub initial_left: usize,
 }
 
@@ -65,7 +65,7 @@ impl Spec {
         changes.into_iter().find(|change| key_of_change(change) == Some(key))
     }
 
-    /// Queues a change; `None` stands for one that was refused (`cache:RF-5`, `RF-6`).
+    /// Queues a change; `None` stands for a refused object (`cache:RF-5`, `RF-6`).
     pub fn put(&mut self, change: Option<Change>) {
         self.populated = true;
         change.into_iter().for_each(|change| self.push(change));
@@ -108,8 +108,8 @@ impl Spec {
         }
     }
 
-    /// Shows what the consumer has, up to the first object that has no key (`cache:RF-12`, `RF-13`);
-    /// false if there is one.
+    /// Shows the consumer's objects, up to the first without a key (`cache:RF-12`, `RF-13`); false
+    /// if there is one.
     pub fn resync(&mut self) -> bool {
         let Some(known) = self.known.clone() else {
             self.events.push_back(Event::SyncAll);
@@ -127,7 +127,7 @@ impl Spec {
         true
     }
 
-    /// Queues a bookmark, where bookmarks are events (`cache:RF-14`).
+    /// Queues a bookmark if bookmarks are events (`cache:RF-14`).
     pub fn bookmark(&mut self, version: &str) {
         if self.emit_bookmarks {
             let bookmark = Bookmark { resource_version: version.to_owned() };
@@ -135,7 +135,7 @@ impl Spec {
         }
     }
 
-    /// Takes the first event, or the next batch, with the flag that processing sees.
+    /// Takes the first event, or the next batch, with the flag for its processing.
     pub fn pop(&mut self, batched: bool) -> (Vec<Happened>, bool) {
         let length = if batched { self.batch_length() } else { self.events.len().min(1) };
         (self.events.drain(..length).collect(), !self.has_synced())
@@ -159,7 +159,7 @@ impl Spec {
         self.events.len()
     }
 
-    /// Ends the processing of that many events.
+    /// Ends the processing of this many events.
     pub fn processed(&mut self, events: usize) {
         self.initial_left = self.initial_left.saturating_sub(events);
     }

@@ -1,4 +1,4 @@
-//! The queue under trial: how its scenario makes it, and what it shows.
+//! The queue under trial: how a scenario makes it, and what it shows of its state.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -23,7 +23,7 @@ pub(super) type Queue<R> = OrderedFifo<u8, Object, Store, R, Hosted<Page>>;
 pub type Tried = fixtures::Tried<Page>;
 /// A call on it.
 pub type Call = fixtures::Call<Page>;
-/// What a call returned, and the state that it left.
+/// The result of a call, and the state after it.
 pub type Reply = fixtures::Reply<Page>;
 
 impl Made for Page {
@@ -37,7 +37,7 @@ impl Made for Page {
 pub struct Config {
     /// The consumer's store, in plain mode.
     pub(super) known: Option<Store>,
-    /// Everything else.
+    /// The other options.
     pub(super) setup: Setup,
 }
 
@@ -59,14 +59,14 @@ impl Config {
         Self { known: None, setup }
     }
 
-    /// As informers choose: one event per list, the lock released while it is processed.
+    /// The configuration of informers: one event per list, processed with the lock released.
     pub(super) fn informer() -> Self {
         let mut config = Self::atomic();
         config.setup.unlock = true;
         config
     }
 
-    /// With batches of that many events at most.
+    /// With at most this many events in a batch.
     pub(super) fn batches_of(mut self, size: usize) -> Self {
         self.setup.batch_size = NonZeroUsize::new(size).expect("a batch has one event at least");
         self
@@ -84,7 +84,7 @@ impl Config {
         self
     }
 
-    /// Tells whether the lock is to be released with that many events left in the queue.
+    /// Tells whether the lock must be released with this many events left in the queue.
     pub(super) fn unlocks(&self, left: usize) -> bool {
         self.known.is_none()
             && self.setup.unlock
@@ -107,12 +107,12 @@ impl Config {
     }
 }
 
-/// What a queue shows of itself.
+/// The visible state of a queue.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct State {
-    /// What waits, oldest first.
+    /// The events that wait, oldest first.
     pub(super) events: Vec<Happened>,
-    /// What the consumer has, if the queue knows.
+    /// The consumer's objects, if the queue knows them.
     pub(super) known: Option<BTreeMap<u8, Object>>,
 }
 

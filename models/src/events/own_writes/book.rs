@@ -1,4 +1,4 @@
-//! What is known before an event: how far the store is, what the server had, who waits for what.
+//! The state before an event: the store's version, the server's objects, and the waiting clients.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,25 +12,25 @@ use super::shelf::{News, Note, Object, Op, Shelf, Wish};
 use super::{Event, OwnWrites};
 use crate::trial::{self, What};
 
-/// What a client waits for: a wish, and all that it had written when it asked.
+/// The wait of a client: its wish, and all that it had written when it asked.
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
     pub(super) wish: Wish,
     pub(super) until: Instant,
-    /// The version that must be there.
+    /// The version that the store must have.
     pub(super) version: u64,
     /// Objects that must be gone: keys and uids.
     pub(super) gone: BTreeMap<String, String>,
 }
 
-/// The oldest and the newest version of an object that were refused.
+/// The oldest and the newest refused version of each object.
 type Refused = BTreeMap<String, (u64, u64)>;
 
-/// What is known before an event.
+/// The state before an event, derived from the history.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Book {
     pub(super) now: Instant,
-    /// How far the rules were told that the store is.
+    /// The version of the store, as the rules were told.
     pub(super) version: u64,
     pub(super) turns: u64,
     pub(super) refused: Refused,
@@ -38,18 +38,18 @@ pub(super) struct Book {
     pub(super) is_over: bool,
     /// Calls that sleep, by their threads.
     pub(super) asleep: BTreeMap<u8, fresh::Op>,
-    /// What is in the store, and up to which version.
+    /// The store's content, and its version.
     pub(super) store: Shelf,
     pub(super) stored: u64,
-    /// What the server had, from which version on.
+    /// The objects of the server, each set with the version from which it holds.
     server: Vec<(u64, Vec<Object>)>,
     written: BTreeMap<String, u64>,
     deleted: BTreeMap<String, String>,
-    /// What threads ask for.
+    /// The current wait of each thread.
     pub(super) asks: BTreeMap<u8, Asked>,
 }
 
-/// Returns what of these objects is wished for.
+/// Returns the names and versions of those objects that the wish covers.
 fn wanted<'a>(objects: impl Iterator<Item = &'a Object>, wish: &Wish) -> BTreeSet<(String, u64)> {
     let key = match wish {
         Wish::OneAtLeast(key, _) | Wish::OneWritten(key) => Some(key),
@@ -60,7 +60,7 @@ fn wanted<'a>(objects: impl Iterator<Item = &'a Object>, wish: &Wish) -> BTreeSe
 }
 
 impl Book {
-    /// Whether something that was refused is missing of a part.
+    /// Whether a refused state is missing from a part of the store.
     fn lacks(&self, part: &Part) -> bool {
         let lacks = |(key, (oldest, _)): (&String, &(u64, u64))| {
             *oldest <= part.version && part.key.as_ref().is_none_or(|wanted| wanted == key)
@@ -68,7 +68,7 @@ impl Book {
         self.refused.iter().any(lacks)
     }
 
-    /// Whether the rules were told of what a call waits for.
+    /// Whether the rules were told everything that a call waits for.
     pub(super) fn is_told(&self, call: &fresh::Op) -> bool {
         match call {
             fresh::Op::AtLeast(AtLeast { version, part, .. }) => {
@@ -80,7 +80,7 @@ impl Book {
         }
     }
 
-    /// Whether the server had what a client is told, at the version that it asked for or later.
+    /// Whether the server had these objects at the version that the client asked for, or later.
     pub(super) fn is_new_enough(&self, asked: &Asked, told: &[Object]) -> bool {
         let told = wanted(told.iter(), &asked.wish);
         let ends = self.server.iter().skip(1).map(|(from, _)| *from).chain([u64::MAX]);
@@ -88,7 +88,7 @@ impl Book {
         states.any(|((_, all), end)| end > asked.version && wanted(all.iter(), &asked.wish) == told)
     }
 
-    /// Whether the store has what a client waits for.
+    /// Whether the store has everything that a client waits for.
     pub(super) fn is_there(&self, asked: &Asked) -> bool {
         let key = match &asked.wish {
             Wish::OneAtLeast(key, _) | Wish::OneWritten(key) => Some(key.clone()),
@@ -102,7 +102,7 @@ impl Book {
             && asked.gone.iter().all(is_gone)
     }
 
-    /// Whether the client has written something.
+    /// Whether the client has written any object.
     pub(super) fn has_written(&self) -> bool {
         !self.written.is_empty()
     }

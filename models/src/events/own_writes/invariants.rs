@@ -1,4 +1,4 @@
-//! What reading one's own writes promises, as checks of a history.
+//! The promises of reading one's own writes, as checks of a history.
 
 use seatrial_core::informer::fresh::{self, AtLeast, NotVisible, Turn, WaitForSync};
 use seatrial_core::machine::Step;
@@ -94,7 +94,7 @@ fn deleted_is_gone(history: &History) -> Checked {
     })
 }
 
-/// Returns until when a call waits.
+/// Returns the time at which a call stops waiting.
 fn limit(call: &fresh::Op) -> Instant {
     match call {
         fresh::Op::AtLeast(AtLeast { until, .. })

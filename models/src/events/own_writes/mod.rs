@@ -1,17 +1,17 @@
-//! The page of reading one's own writes: a client waits until a store shows a version that it knows,
-//! or what it wrote.
+//! The page of reading one's own writes: a client waits until a store shows a version that the
+//! client knows, or its own writes.
 //!
-//! What reads and waits is what ships, with the rules behind their lock. The store is a plain one with
-//! a lock of its own, so a list can come between a look at the rules and a read.
+//! The code that reads and waits is the shipped one, with the rules behind their lock. The store is
+//! a plain one with its own lock, so a list can come between a look at the rules and a read.
 //!
 //! | promise | invariant | scenario | a mutant that breaks it |
 //! |---|---|---|---|
 //! | reads are as new as was asked for | `reads_are_new_enough` | `own_write_is_read`, `goes_back` | `answers_before_the_version_is_seen`, `who_reads_does_not_look_back` |
-//! | what was deleted is gone | `deleted_is_gone` | `deleted_and_made_anew`, `deletion_is_undone` | `a_deletion_is_not_waited_for`, `a_deletion_is_forgotten_before_its_version_is_told` |
+//! | deleted objects are gone | `deleted_is_gone` | `deleted_and_made_anew`, `deletion_is_undone` | `a_deletion_is_not_waited_for`, `a_deletion_is_forgotten_before_its_version_is_told` |
 //! | errors are true | `errors_are_true` | `time_is_over` | `nobody_has_time` |
-//! | nobody sleeps for what is there | `nobody_sleeps_for_what_is_there` | `first_list_comes` | `looks_after_a_pause` |
-//! | nobody waits longer than it wanted | `nobody_outwaits_its_time` | `never_comes` | `time_is_ignored` |
-//! | who waits is told | `who_waits_is_told` | `bookmark_brings_it`, `one_gives_up` | `a_bookmark_is_no_news`, `deletions_are_by_name` |
+//! | no caller sleeps for a version that is there | `nobody_sleeps_for_what_is_there` | `first_list_comes` | `looks_after_a_pause` |
+//! | no caller waits longer than it wanted | `nobody_outwaits_its_time` | `never_comes` | `time_is_ignored` |
+//! | a waiting caller is told | `who_waits_is_told` | `bookmark_brings_it`, `one_gives_up` | `a_bookmark_is_no_news`, `deletions_are_by_name` |
 //! | synced not early | `synced_not_early` | `first_list_comes` | `nobody_waits_for_sync` |
 //! | and not stuck | `synced_not_stuck` | `first_list_never_comes` | `the_first_list_wakes_one` |
 
@@ -61,8 +61,8 @@ impl Component for OwnWrites {
         mutants::all()
     }
 
-    /// Some mutants need three preemptions, which is more than loom's bound; some show in a scenario of
-    /// too many traces alone.
+    /// Some mutants need three preemptions, which is more than loom's bound; others show only in
+    /// scenarios with too many traces.
     fn shows_mutant(engine: Engine, mutant: &str) -> bool {
         const OF_MANY_PREEMPTIONS: &[&str] = &[
             "who_reads_does_not_look_back",

@@ -11,7 +11,7 @@ use super::OwnWrites;
 use super::shelf::{Op, Ret, Shelf};
 use crate::trial::{Edit, Edited, MachineOf, Mutant, at_most, keep_at_most, mutants};
 
-/// Between two looks of one that polls.
+/// The pause between two looks of a caller that polls.
 const PAUSE: Duration = Duration::from_millis(100);
 
 type Bend = fn(&mut Bent, &mut Op, &mut Cx<'_>) -> Step<Ret>;
@@ -20,11 +20,11 @@ type Bend = fn(&mut Bent, &mut Op, &mut Cx<'_>) -> Step<Ret>;
 struct Bent {
     shelf: Shelf,
     step: Bend,
-    /// What the step remembers.
+    /// A flag for the step.
     marked: bool,
-    /// How often a list had gone back when notes were looked for that can be forgotten.
+    /// How often a list had gone back, at the last look for notes to forget.
     returns: Option<u64>,
-    /// Whether the shell passes wake-ups on that nobody took.
+    /// Whether the shell passes on wake-ups that no call took.
     passes: bool,
 }
 
@@ -55,7 +55,7 @@ fn bent(step: Bend) -> MachineOf<OwnWrites> {
     Box::new(Bent { shelf: Shelf::default(), step, marked: false, returns: None, passes: true })
 }
 
-/// Under a shell that does not pass on the wake-up of a call that is given up.
+/// The machine under a shell that does not pass on the wake-up of a call that is given up.
 fn forgetful(step: Bend) -> MachineOf<OwnWrites> {
     Box::new(Bent { shelf: Shelf::default(), step, marked: false, returns: None, passes: false })
 }
@@ -69,7 +69,7 @@ pub(super) fn all() -> Vec<Mutant<OwnWrites>> {
     [of_waking(), of_versions(), of_marked(), of_deletions(), of_time(), of_ends()].concat()
 }
 
-/// Tells whether a mutant is broken only in who wakes.
+/// Tells whether a mutant differs only in whom it wakes.
 pub(super) fn is_of_waking(mutant: &Mutant<OwnWrites>) -> bool {
     of_waking().iter().any(|other| other.name == mutant.name)
 }
@@ -183,7 +183,7 @@ fn of_marked() -> Vec<Mutant<OwnWrites>> {
     }
 }
 
-/// Changes what those see who look how far the store is.
+/// Edits the view that a call gets of the store's version.
 fn looking(step: Step<Ret>, edit: impl FnOnce(&mut View)) -> Step<Ret> {
     match step {
         Step::Done(Ret::Fresh(fresh::Ret::Look(mut view))) => {
@@ -198,7 +198,7 @@ fn looking(step: Step<Ret>, edit: impl FnOnce(&mut View)) -> Step<Ret> {
     }
 }
 
-/// Tells whether a call is that of one who looks for notes that can be forgotten: it waits for nothing.
+/// Tells whether a call looks for notes to forget: only such a call does not wait.
 fn looks_for_notes(op: &Op) -> bool {
     matches!(op, Op::Fresh(fresh::Op::AtLeast(AtLeast { until, .. })) if *until == Instant::ZERO)
 }

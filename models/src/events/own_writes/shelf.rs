@@ -1,4 +1,4 @@
-//! The machine: how far a store is, as it ships, and a store to read, each behind a lock of its own.
+//! The machine: the shipped rules about the store's version, and a store, each behind its own lock.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -43,68 +43,68 @@ impl Described for Thing {
     }
 }
 
-/// What goes into the store.
+/// The events that change the store.
 pub(super) type News = Event<String, Object>;
 
-/// What a client wants to read.
+/// The objects that a client wants to read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Wish {
-    /// An object, of a store that has that version.
+    /// An object, from a store that has this version.
     OneAtLeast(String, u64),
-    /// All of such a store.
+    /// All objects, from a store that has this version.
     AllAtLeast(u64),
-    /// An object, once what was written of it is there.
+    /// An object, once the store has the client's own writes of it.
     OneWritten(String),
-    /// All, once all is there that was written.
+    /// All objects, once the store has all of the client's own writes.
     AllWritten,
 }
 
-/// Something to write down.
+/// A note in the history.
 #[derive(Clone, Debug)]
 pub enum Note {
-    /// The server had these objects from that version on.
+    /// The server had these objects from this version on.
     Server(u64, Vec<Object>),
     /// The client wrote an object.
     Wrote(Object),
     /// The client deleted an object.
     Deleted(Object),
-    /// The client asks, and waits so long.
+    /// The client asks, and waits until this time.
     Asks(Wish, Instant),
-    /// It is told.
+    /// The client gets a result.
     Told(Wish, Result<Vec<Object>, NotVisible>),
-    /// It asks no more.
+    /// The client gives up.
     GivesUp,
 }
 
-/// A call on the one lock or the other.
+/// A call on one of the two locks.
 #[derive(Clone, Debug)]
 pub enum Op {
-    /// On how far the store is.
+    /// A call on the rules about the store's version.
     Fresh(fresh::Op),
     /// Changes the store.
     Apply(News),
     /// Reads an object.
     One(String),
-    /// Reads all.
+    /// Reads all objects.
     All,
     /// Whether an object with this key has this uid.
     Has(String, String),
-    /// Writes something down.
+    /// Records a note.
     Note(Note),
 }
 
-/// What it comes to.
+/// The result of a call.
 #[derive(Clone, Debug)]
 pub enum Ret {
-    /// What the rules say.
+    /// The answer of the rules.
     Fresh(fresh::Ret),
-    /// The store has changed; what is told of it.
+    /// The store has changed; the event to tell.
     Applied(Option<News>),
     /// Objects of the store.
     Read(Vec<Object>),
-    /// Whether it is so.
+    /// Whether the object has this uid.
     Has(bool),
-    /// It is written down.
+    /// The note is recorded.
     Noted,
 }
 
@@ -162,7 +162,7 @@ impl Machine for Shelf {
     }
 }
 
-/// The machine under trial where the rules are that ship.
+/// The machine under trial, in the place of the shipped rules.
 pub(super) struct Hosted(pub(super) MachineOf<OwnWrites>);
 
 impl Host<Fresh> for Hosted {

@@ -1,4 +1,4 @@
-//! A store with those who fill it and read it.
+//! A store, with the callers that fill and read it.
 
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ impl<R: Runtime> Readable for Store<R> {
     }
 }
 
-/// What every scenario needs.
+/// The parts of every scenario.
 pub(super) struct Stage<R: Runtime> {
     pub(super) world: World<R, OwnWrites>,
     store: Arc<Store<R>>,
@@ -70,12 +70,12 @@ impl<R: Runtime> Clone for Stage<R> {
     }
 }
 
-/// The server has these objects from a version on.
+/// The objects of the server, each set with the version from which it holds.
 pub(super) type States = &'static [(u64, &'static [(&'static str, &'static str, u64)])];
 
 impl<R: Runtime> Stage<R> {
-    /// A store in which nothing is, and what the server has at which version. From `few` notes on the
-    /// client looks for those that it can forget.
+    /// Makes an empty store; `server` lists the server's objects by version. Once the client has
+    /// `few` notes, it looks for notes to forget.
     pub(super) fn new(world: &World<R, OwnWrites>, few: usize, server: States) -> Self {
         let runtime = world.runtime().clone();
         let visible = Visible::new(&runtime, Hosted(world.machine().0), few);
@@ -89,7 +89,8 @@ impl<R: Runtime> Stage<R> {
         stage
     }
 
-    /// Writes something down, with a machine of its own: no lock is held that others might want.
+    /// Records a note with a machine of its own, so that it holds no lock that other threads might
+    /// want.
     fn write(&self, note: Note) {
         ask(&mut self.world.machine().0, Op::Note(note), self.world.runtime());
     }
@@ -99,7 +100,7 @@ impl<R: Runtime> Stage<R> {
         self.world.spawn(name, move || run(own))
     }
 
-    /// Changes the store and tells of it, as an informer does.
+    /// Changes the store and tells the rules, as an informer does.
     pub(super) fn tell(&self, news: News) {
         self.visible.prepare(std::slice::from_ref(&news));
         let told = self.store.ask(Op::Apply(news));
@@ -121,7 +122,7 @@ impl<R: Runtime> Stage<R> {
         self.visible.over();
     }
 
-    /// The invariants judge what it is told.
+    /// The invariants judge the result.
     pub(super) fn wait_for_sync(&self, until: Instant) {
         let _synced = self.world.runtime().block_on(self.visible.wait_for_sync(until));
     }
@@ -139,12 +140,12 @@ impl<R: Runtime> Stage<R> {
         noted.expect("its version is a number");
     }
 
-    /// Reads, waiting until then.
+    /// Reads; waits until this time at most.
     pub(super) fn read(&self, wish: Wish, until: Instant) {
         self.world.runtime().block_on(self.reading(wish, until));
     }
 
-    /// As a task that gives up where it would have to wait.
+    /// Reads as a task that gives up if it would have to wait.
     pub(super) fn read_at_once(&self, wish: Wish) {
         if self.world.at_once(self.reading(wish, Instant::NEVER)).is_none() {
             self.write(Note::GivesUp);
@@ -173,23 +174,23 @@ impl<R: Runtime> Stage<R> {
     }
 }
 
-/// An object is there, in that version.
+/// Event: an object exists in this version.
 pub(super) fn put(name: &str, uid: &str, version: u64) -> News {
     Event::Delta(Delta::Updated(Thing::object(name, uid, version)))
 }
 
-/// An object is gone, with that version.
+/// Event: an object was deleted with this version.
 pub(super) fn gone(name: &str, uid: &str, version: u64) -> News {
     Event::Delta(Delta::Deleted(LastState::Final(Thing::object(name, uid, version))))
 }
 
-/// All objects, at that version.
+/// Event: a list of all objects, at this version.
 pub(super) fn list(version: u64, objects: &[Object]) -> News {
     let objects = objects.to_vec();
     Event::ReplacedAll(Arc::new(Snapshot { resource_version: version.to_string(), objects }))
 }
 
-/// Everything up to that version was told.
+/// Event: everything up to this version was told.
 pub(super) fn bookmark(version: u64) -> News {
     Event::Bookmark(Arc::new(Bookmark { resource_version: version.to_string() }))
 }

@@ -1,4 +1,4 @@
-//! What is known of a reflector and its server: what each has, and how the reflector stands.
+//! The state of a reflector and its server, derived from the history.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,45 +11,45 @@ use super::turn::{Asked, Given, Reply, Told, Turned};
 use super::{Event, Reflector};
 use crate::trial::{self, What};
 
-/// A stream that ends sooner than this without an event is no good.
+/// A stream that ends sooner than this is short; without an event it has failed.
 const VERY_SHORT: Duration = Duration::from_secs(1);
-/// How often a stream of all objects may end before they came.
+/// How often a stream of all objects may end before it is complete.
 pub(super) const INCOMPLETE: u32 = 3;
 
-/// What is known before an event.
+/// The state before an event.
 #[derive(Clone, Debug)]
 pub(super) struct Book {
     pub(super) setting: Setting,
-    /// Versions, objects, and whether they exist since.
+    /// The changes: version, object, and whether the object exists from then on.
     log: Vec<(u64, u8, bool)>,
     pub(super) revision: u64,
-    /// What the consumer has.
+    /// The objects of the consumer.
     pub(super) view: BTreeMap<u8, u64>,
     /// The version that the consumer was given last; empty for none.
     pub(super) last: String,
-    /// The server does not know that version.
+    /// Whether the server does not know the last version.
     pub(super) condemned: bool,
     pub(super) paginated: bool,
     pub(super) turn: Option<Turned>,
-    /// What the first page of the list under way was asked for, how many pages came, and whether
-    /// the rest is asked for in one.
+    /// The current list: the version and limit of its first page, how many pages came, and whether
+    /// the rest is requested in one page.
     pub(super) listing: Option<Listing>,
     pub(super) stream: Stream,
     pub(super) incomplete: u32,
-    /// The stream before was short.
+    /// Whether the stream before was short.
     hasty: bool,
-    /// So was this one: a pause comes before the next.
+    /// Whether this stream was short, too: then a pause comes before the next.
     pub(super) hurries: bool,
-    /// What comes next, behind the sleep if one is due or under way.
+    /// The next request, after the sleep if there is one.
     pub(super) after: After,
-    /// When the first and the last of the errors of the server's own came that were met at once.
+    /// The times of the first and the last internal error of the server that was retried at once.
     patience: Option<(Instant, Instant)>,
     pub(super) delays: Delays,
     /// When a resync is due.
     pub(super) resync: Option<Instant>,
 }
 
-/// A list under way.
+/// A list that is not complete.
 #[derive(Clone, Debug)]
 pub(super) struct Listing {
     pub(super) version: String,
@@ -63,11 +63,11 @@ pub(super) struct Listing {
 pub(super) struct Stream {
     since: Instant,
     events: u32,
-    /// Whether it is at the objects that were there already.
+    /// Whether the stream still sends the objects that existed when it began.
     pub(super) initial: bool,
 }
 
-/// What comes next where it is not a sleep.
+/// The next request other than a sleep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum After {
     Begin,
@@ -79,7 +79,7 @@ pub(super) enum After {
     Next,
 }
 
-/// The least of the next pause, and when the last one began.
+/// The minimum of the next pause, and when the last one began.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Delays {
     pub(super) next: Duration,
@@ -125,7 +125,7 @@ impl Book {
         objects
     }
 
-    /// Whether the first objects come by a stream.
+    /// Whether the first objects come through a stream.
     pub(super) fn streams(&self) -> bool {
         self.setting.says_it_streams && self.setting.config.stream_lists
     }
@@ -138,14 +138,14 @@ impl Book {
         at.since(self.stream.since) < VERY_SHORT
     }
 
-    /// Another stream comes: behind two that were short, after a pause.
+    /// The reflector opens another stream: after two short ones, it pauses first.
     fn opens_again(&mut self, at: Instant) -> After {
         let is_short = self.was_short(at);
         self.hurries = std::mem::replace(&mut self.hasty, is_short) && is_short;
         After::Watch
     }
 
-    /// The delay that is due at least if one is asked for now.
+    /// The minimum of a pause that begins now.
     pub(super) fn delay(&self, at: Instant) -> Duration {
         let over = self.delays.used.is_some_and(|used| at.since(used) > Duration::from_secs(120));
         if over { Duration::from_millis(800) } else { self.delays.next }
@@ -157,7 +157,7 @@ impl Book {
         self.delays = Delays { next, used: Some(at) };
     }
 
-    /// Whether an error of the server's own is to be met by another try at once.
+    /// Whether an internal error of the server must be retried at once.
     pub(super) fn has_patience(&self, at: Instant) -> bool {
         let limit = self.setting.config.retry_internal;
         let first = self.patience.filter(|(_, last)| at.since(*last) < Duration::from_secs(60));
@@ -229,7 +229,7 @@ impl Book {
         }
     }
 
-    /// What a reply leads to, perhaps after a pause (`must_pause`).
+    /// Finds the next request after a reply; `must_pause` says whether a pause comes first.
     fn replied(&mut self, turn: &Turned, at: Instant) {
         use SourceKind::{Expired, Internal, Invalid, Refused, TooLarge, TooManyRequests};
         let useless = |kind| matches!(kind, Expired | TooLarge);

@@ -1,5 +1,5 @@
-//! A reflector, its consumer and its server as one machine: a turn asks the server what the
-//! reflector wants, and gives the consumer what comes of it.
+//! A reflector, its consumer and its server as one machine. A turn makes the reflector's request to
+//! the server, and gives the result to the consumer.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,25 +14,25 @@ use super::server::{At, Object, Open, Server, Trouble, error};
 use super::tried::{Bend, Tried};
 use super::turn::{Turned, asked, give, named, reply};
 
-/// Where the reflector sleeps: until something happens at the server, or until it is time.
+/// The channel of the reflector: it sleeps until a change at the server, or until a time.
 pub(super) const REFLECTOR: Channel = 0;
 
-/// Where those sleep who wait until it has come to rest.
+/// The channel of callers that wait until the reflector is at rest.
 pub(crate) const RESTERS: Channel = 1;
 
-/// How long a slow answer takes.
+/// The duration of a slow answer.
 const SLOW: Duration = Duration::from_secs(2);
 
-/// What is tried, and where.
+/// The configuration of a trial.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Setting {
-    /// How many objects there are in the beginning.
+    /// How many objects there are at the beginning.
     pub objects: u8,
-    /// Whether the source says that it can begin a stream with them.
+    /// Whether the source claims that it can begin a stream with all objects.
     pub says_it_streams: bool,
-    /// Whether it can.
+    /// Whether the source can do so.
     pub streams: bool,
-    /// What random numbers are made of; zero for none.
+    /// The seed of the random numbers; zero for none.
     pub random: u64,
     /// How the reflector lists and watches.
     pub config: Config,
@@ -45,24 +45,24 @@ impl Default for Setting {
     }
 }
 
-/// Sets the stage: before anything else.
+/// Sets up the trial; the first call.
 #[derive(Clone, Debug)]
 pub struct Begin(pub Setting);
 
-/// One thing that the reflector wants, done and answered.
+/// Carries out one request of the reflector.
 #[derive(Clone, Debug)]
 pub struct Turn;
 
-/// Something happens at the server; returns its version.
+/// A change at the server; returns its version.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Happen {
     /// An object is stored.
     Write(u8),
-    /// It is deleted.
+    /// An object is deleted.
     Remove(u8),
-    /// What changed up to now is forgotten.
+    /// The server forgets all changes up to now.
     Compact,
-    /// Something goes wrong.
+    /// The server gets trouble, which one of its callers meets later.
     Meet(Trouble),
 }
 
@@ -91,9 +91,9 @@ pub struct Follower {
     tried: Option<Tried>,
     pub(super) server: Server,
     open: Option<Open>,
-    /// What the reflector wants, since when, and by which random bits.
+    /// The reflector's current request, when it was made, and its random bits.
     want: Option<(Want<Object>, Instant, u64)>,
-    /// When a slow answer comes.
+    /// When the slow answer comes.
     slow: Option<Instant>,
     pub(super) view: BTreeMap<u8, u64>,
     happened: u32,
@@ -112,27 +112,28 @@ impl Follower {
         Self { bend, tried, server, open, want, slow, view, happened: 0, stopped: false }
     }
 
-    /// Whether the reflector waits for a change, knows all that happened, and nothing more goes
-    /// wrong.
+    /// Whether the reflector waits for a change, knows all changes, and no more trouble waits for
+    /// its stream.
     pub(crate) fn is_at_rest(&self) -> bool {
         let reads = matches!(self.want, Some((Want::Next { resync: None }, ..)));
         let told = self.open.as_ref().is_some_and(|open| self.server.has_told(open));
         reads && told && !self.server.is_in_trouble()
     }
 
-    /// What the server has.
+    /// The current objects of the server.
     pub(crate) fn newest(&self) -> BTreeMap<u8, u64> {
         self.server.at(u64::MAX)
     }
 
-    /// Everything that decides what comes next.
+    /// The whole state that decides the next steps, as text.
     pub(crate) fn form(&self) -> String {
         format!("{:?} {:?} {:?}", (&self.tried, &self.want), (&self.server, &self.open), {
             (self.slow, &self.view, self.happened, self.stopped)
         })
     }
 
-    /// Asks the server; `None` if it does not answer yet, and until when to sleep.
+    /// Asks the server. While there is no answer, returns as an error when to ask again, if at a
+    /// set time.
     fn answer(
         &mut self,
         want: &Want<Object>,

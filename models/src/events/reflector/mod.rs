@@ -1,27 +1,27 @@
 //! The page of the reflector: lists and watches that keep a consumer at the state of a collection,
-//! against a server of which much goes wrong.
+//! against a server at which many things go wrong.
 //!
-//! Reflector, consumer and server are one machine here: a turn asks the server what the reflector
-//! wants, and gives the consumer what comes of it. So every order of turns and of what happens at
-//! the server is a schedule, on every engine. Made-up plans of what happens are judged by the same
+//! Reflector, consumer and server are one machine here: a turn makes the reflector's request to the
+//! server, and gives the result to the consumer. So every order of turns and of changes at the
+//! server is a schedule, on every engine. Generated plans of changes are judged by the same
 //! promises (`op.rs`).
 //!
 //! | promise | invariant | scenario | a mutant that breaks it |
 //! |---|---|---|---|
 //! | the consumer comes to the server's state | `comes_to_the_state` | all that come to rest | `deletions_are_changes`, `no_streams_is_no_answer` |
 //! | a list is one state | `a_list_is_one_state` | `first_by_a_stream`, `pages` | `any_bookmark_ends_the_first_objects`, `first_page_is_all` |
-//! | what a stream tells is given, once | `events_are_told` | `follows_changes`, `bookmarks` | `deletions_are_not_given`, `nonsense_counts` |
-//! | what is skipped is told | `skipped_is_told` | `bookmarks`, `odd_versions` | `skips_in_silence` |
+//! | each event of a stream is given, once | `events_are_told` | `follows_changes`, `bookmarks` | `deletions_are_not_given`, `nonsense_counts` |
+//! | skipped events are reported | `skipped_is_told` | `bookmarks`, `odd_versions` | `skips_in_silence` |
 //! | no list goes back | `lists_never_go_back` | `version_expires` | `lists_at_any_version` |
-//! | what is asked for is what was given | `asks_for_what_it_has`, `says_what_it_gave` | `version_expires`, `list_is_refused` | `lists_at_any_version`, `rewatches_from_the_list` |
-//! | pages | `pages_as_told` | `pages` | `next_page_has_a_version`, `falls_back_to_pages` |
-//! | streams are asked for rightly | `watches_ask_rightly` | `follows_changes` | `streams_end_after_the_least`, `asks_who_cannot_stream` |
+//! | requests name the version that was given last | `asks_for_what_it_has`, `says_what_it_gave` | `version_expires`, `list_is_refused` | `lists_at_any_version`, `rewatches_from_the_list` |
+//! | pages are requested correctly | `pages_as_told` | `pages` | `next_page_has_a_version`, `falls_back_to_pages` |
+//! | streams are requested correctly | `watches_ask_rightly` | `follows_changes` | `streams_end_after_the_least`, `asks_who_cannot_stream` |
 //! | streams follow one another | `goes_on` | `stream_ends` | `end_is_an_error`, `watch_time_starts_when_it_opens` |
-//! | useless versions are left | `condemned_versions_are_left` | `version_expires`, `server_is_behind`, `odd_versions` | `gone_is_not_recognised`, `invalid_is_not_recognised` |
+//! | useless versions are given up | `condemned_versions_are_left` | `version_expires`, `server_is_behind`, `odd_versions` | `gone_is_not_recognised`, `invalid_is_not_recognised` |
 //! | a busy server is not listed | `busy_servers_are_not_listed` | `server_is_busy` | `refused_is_not_recognised` |
-//! | lists where streams cannot begin with all objects | `falls_back_to_lists` | `cannot_stream`, `first_stream_breaks` | `incomplete_streams_are_tried_for_ever` |
-//! | failures pause | `failures_pause` | `server_is_busy`, `short_streams` | `two_backoffs`, `short_streams_follow_at_once` |
-//! | failures are told | `failures_are_told` | `server_is_busy`, `list_is_refused` | `tells_of_broken_streams` |
+//! | lists replace streams that cannot begin with all objects | `falls_back_to_lists` | `cannot_stream`, `first_stream_breaks` | `incomplete_streams_are_tried_for_ever` |
+//! | failures are followed by a pause | `failures_pause` | `server_is_busy`, `short_streams` | `two_backoffs`, `short_streams_follow_at_once` |
+//! | failures are reported | `failures_are_told` | `server_is_busy`, `list_is_refused` | `tells_of_broken_streams` |
 //! | resyncs | `resyncs_come` | `resyncs` | `never_resyncs` |
 
 mod book;

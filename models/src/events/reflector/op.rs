@@ -1,4 +1,5 @@
-//! Made-up plans of what happens at a server, each led to its end, and judged by every promise.
+//! Generated plans of changes at a server. Each is carried out to its end and judged by every
+//! promise.
 
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use crate::engine::End;
 use crate::single_step::{HandClock, judge_all};
 use crate::trial::What;
 
-/// What happens, one thing after the other.
+/// A step of a plan.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Op {
     /// Something happens at the server.
@@ -26,10 +27,10 @@ pub enum Op {
     Advance(u16),
 }
 
-/// A setting, and what happens in it.
+/// A setting, and the steps in it.
 pub type Plan = (Setting, Vec<Op>);
 
-/// Reads a plan: every sequence of bytes is one.
+/// Reads a plan; every sequence of bytes is one.
 pub fn decode(bytes: &[u8]) -> Plan {
     let mut bytes = bytes.iter().copied();
     let mut next = || bytes.next();
@@ -84,7 +85,7 @@ fn trouble(which: u8) -> Trouble {
     }
 }
 
-/// Carries a plan out with the reflector that ships, and judges it.
+/// Carries out a plan with the reflector that ships, and judges the result.
 ///
 /// # Panics
 /// If a promise is broken.
@@ -92,7 +93,7 @@ pub fn check(plan: &Plan) {
     check_on(plan, ships());
 }
 
-/// As [`check`], with a reflector that may be another.
+/// As [`check`], on the given machine.
 ///
 /// # Panics
 /// As [`check`].
@@ -101,11 +102,11 @@ pub fn check_on(plan: &Plan, machine: Box<dyn Machine<Op = Call, Ret = Answer>>)
     judge_all::<Reflector>(&history, plan);
 }
 
-/// The most turns between one thing that goes wrong and the next: a stream is refused, a list comes
-/// page by page, another stream is opened and read, and a pause ends.
+/// The most turns from one trouble to the next: a stream is refused, a list comes page by page,
+/// another stream is opened and read, and a pause ends.
 const ROUND: usize = 16;
 
-/// One thread that does what a plan says.
+/// The only thread; it does the steps of a plan.
 struct Carrier {
     machine: Box<dyn Machine<Op = Call, Ret = Answer>>,
     clock: HandClock,
@@ -132,8 +133,8 @@ impl Carrier {
         }
     }
 
-    /// Lets time pass until the reflector has come to rest: it waits for a change, or a resync follows
-    /// another with nothing between. False if it has not done so after this number of turns.
+    /// Lets time pass until the reflector is at rest: it waits for a change, or two resyncs come
+    /// with no other reply between them. False if it is not at rest after this number of turns.
     fn rests(&mut self, most: usize) -> bool {
         let mut resyncs = 0;
         for _ in 0..most {
@@ -155,7 +156,7 @@ impl Carrier {
     }
 }
 
-/// Carries a plan out: what happened.
+/// Carries out a plan, and returns the history.
 fn carried_out(
     (setting, ops): &Plan,
     machine: Box<dyn Machine<Op = Call, Ret = Answer>>,
@@ -171,7 +172,8 @@ fn carried_out(
             }
         }
     }
-    // Then all goes well: what still goes wrong once goes wrong now, in a round of its own.
+    // No trouble is added from here on. Each trouble that is left is met now, in a round of its
+    // own.
     let most = ROUND * (ops.len() + 2);
     assert!(carrier.rests(most), "it never comes to rest: {setting:?} {ops:?}");
     let at = carrier.clock.now();

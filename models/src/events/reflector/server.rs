@@ -1,5 +1,5 @@
-//! A server of one collection, as data: what it remembers, and what goes wrong when it is asked
-//! (`cache` section 23).
+//! A server of one collection, as data: its history, and the trouble that its callers meet (`cache`
+//! section 23).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -16,14 +16,14 @@ pub struct Thing {
     /// Its version; a deletion has one, too.
     pub version: u64,
     text: String,
-    /// Whether it says who it is.
+    /// Whether it has metadata.
     named: bool,
 }
 
-/// As the reflector handles it.
+/// The object as the reflector handles it.
 pub type Object = Arc<Thing>;
 
-/// How many keys there are at most.
+/// How many keys there are.
 pub(crate) const KEYS: u8 = 4;
 
 const NAMES: [&str; KEYS as usize] = ["a", "b", "c", "d"];
@@ -35,7 +35,7 @@ impl Thing {
         Self::of(key, version, version.to_string())
     }
 
-    /// Makes one whose version is told as any text.
+    /// Makes an object whose version is sent as the given text.
     fn of(key: u8, version: u64, text: String) -> Object {
         Arc::new(Self { key, version, text, named: true })
     }
@@ -49,13 +49,13 @@ impl Described for Thing {
     }
 }
 
-/// Something that goes wrong, once: the next call that it can happen to meets it.
+/// Trouble, which happens once: the next call that it applies to meets it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Trouble {
-    /// A request or a stream fails like that, and the server wants to be left alone for this number of
-    /// seconds.
+    /// A request or a stream fails with this kind of error, and the server asks for a pause of this
+    /// number of seconds.
     Fails(SourceKind, u8),
-    /// A stream fails like that.
+    /// A stream fails with this kind of error.
     Breaks(SourceKind),
     /// The next page of a list is gone.
     PageExpires,
@@ -63,19 +63,19 @@ pub enum Trouble {
     IsSlow,
     /// A stream ends.
     Ends,
-    /// The next change that a stream tells has no version.
+    /// The next change that a stream sends has no version.
     Versionless,
-    /// The next change that a stream tells has a version that is no number.
+    /// The next change that a stream sends has a version that is no number.
     Garbled,
     /// A page of a list is followed by itself.
     PageRepeats,
-    /// A stream tells something that is no object.
+    /// A stream sends something other than an object.
     Foreign,
-    /// A stream tells an object that does not say who it is.
+    /// A stream sends an object without metadata.
     Unnamed,
-    /// A stream tells how far it is, or names a version that is older by this number of changes.
+    /// A stream sends a bookmark; its version is older than the stream's position by this number.
     Bookmark(u8),
-    /// Among the first objects of a stream there is a bookmark that does not end them.
+    /// Among the first objects of a stream comes a bookmark that does not end them.
     FalseEnd,
     /// A list that may have any version has an old one.
     Lags,
@@ -83,7 +83,7 @@ pub enum Trouble {
     ListIsRefused,
 }
 
-/// What a trouble can happen to.
+/// The calls and events that trouble can apply to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum At<'a> {
     List(&'a ListOptions),
@@ -91,7 +91,7 @@ pub(super) enum At<'a> {
     Stream {
         initial: bool,
     },
-    /// A change that a stream tells.
+    /// A change that a stream sends.
     Change,
     Consumer,
 }
@@ -118,25 +118,25 @@ impl Trouble {
 /// A stream that is open.
 #[derive(Clone, Debug)]
 pub(super) struct Open {
-    /// What is still to come of the objects that were there already; none if it began without.
+    /// The initial objects that are still to come; none if the stream began without them.
     initial: VecDeque<Object>,
-    /// Whether their end is still to come.
+    /// Whether the end of the initial objects is still to come.
     ends_initial: bool,
-    /// Up to which change it has told.
+    /// The version of the last change that was sent.
     at: u64,
-    /// It begins with an error.
+    /// Whether the stream begins with an error.
     expired: bool,
 }
 
-/// All that ever happened to the collection, and how much of it the server forgot.
+/// All changes of the collection ever, and how many of them the server forgot.
 #[derive(Clone, Debug)]
 pub(super) struct Server {
-    /// Versions, objects, and whether these exist since.
+    /// The changes: version, object, and whether the object exists from then on.
     log: Vec<(u64, u8, bool)>,
     first: u64,
     pub(super) revision: u64,
     compacted: u64,
-    /// Whether it begins streams with the objects that are there, when it is asked to.
+    /// Whether it can begin streams with all objects, on request.
     streams: bool,
     troubles: VecDeque<Trouble>,
 }
@@ -145,7 +145,7 @@ pub(super) fn error(kind: SourceKind) -> SourceError {
     SourceError::new(kind, format!("{kind:?}"))
 }
 
-/// A version as a server reads it: zero for none.
+/// Reads a version as a server does: zero for an empty text.
 fn understood(version: &str) -> Result<u64, SourceError> {
     if version.is_empty() {
         return Ok(0);
@@ -153,7 +153,7 @@ fn understood(version: &str) -> Result<u64, SourceError> {
     version.parse().map_err(|_| error(SourceKind::Invalid))
 }
 
-/// Reads a version; zero for none.
+/// Reads a version; zero if it is no number.
 pub(super) fn number(version: &str) -> u64 {
     version.parse().unwrap_or(0)
 }
@@ -179,7 +179,8 @@ impl Server {
         objects
     }
 
-    /// Changes an object; returns the version. To delete what is not there changes nothing.
+    /// Changes an object; returns the version. Deleting an object that does not exist changes
+    /// nothing.
     pub(super) fn change(&mut self, key: u8, exists: bool) -> u64 {
         if exists || self.at(self.revision).contains_key(&key) {
             self.revision += 1;
@@ -188,7 +189,7 @@ impl Server {
         self.revision
     }
 
-    /// Forgets what changed up to now.
+    /// Forgets all changes up to now.
     pub(super) fn compact(&mut self) {
         self.compacted = self.revision;
     }
@@ -197,24 +198,24 @@ impl Server {
         self.troubles.push_back(trouble);
     }
 
-    /// Takes the next trouble that can happen to a call.
+    /// Takes the next trouble that applies to a call.
     pub(super) fn trouble(&mut self, at: At<'_>) -> Option<Trouble> {
         let next = self.troubles.iter().position(|trouble| trouble.meets(at))?;
         self.troubles.remove(next)
     }
 
-    /// Takes one trouble of that very kind.
+    /// Takes one trouble that is exactly `wanted`, if it applies.
     pub(super) fn has(&mut self, wanted: Trouble, at: At<'_>) -> bool {
         let next = self.troubles.iter().position(|it| *it == wanted && it.meets(at));
         next.and_then(|next| self.troubles.remove(next)).is_some()
     }
 
-    /// Whether a stream that is read is going to meet trouble.
+    /// Whether trouble waits for a stream that is being read.
     pub(super) fn is_in_trouble(&self) -> bool {
         self.troubles.iter().any(|trouble| trouble.meets(At::Stream { initial: false }))
     }
 
-    /// Whether a stream has told everything that happened.
+    /// Whether a stream has sent all changes.
     pub(super) fn has_told(&self, open: &Open) -> bool {
         let told = self.log.iter().all(|(at, ..)| *at <= open.at);
         told && open.initial.is_empty() && !open.ends_initial && !open.expired
@@ -279,7 +280,7 @@ impl Server {
         Ok(Open { initial, ends_initial: false, at, expired: at < self.compacted })
     }
 
-    /// The next event of a stream, `None` if there is none yet.
+    /// The next event of a stream; `None` if there is none yet.
     pub(super) fn next(&mut self, open: &mut Open) -> Option<Option<Event<Object>>> {
         if std::mem::take(&mut open.expired) {
             return Some(Some(Event::Error(error(SourceKind::Expired))));
@@ -306,7 +307,7 @@ impl Server {
         }))
     }
 
-    /// How the version of a change is told.
+    /// The text in which the version of a change is sent.
     fn text(&mut self, at: u64) -> String {
         if self.has(Trouble::Versionless, At::Change) {
             return String::new();

@@ -1,6 +1,6 @@
-//! A reflector and its server as states: the reflector takes its turns, others let things happen,
-//! and one stops it when it has come to rest. That it does is the promise: by every way, and with
-//! what the server has.
+//! A reflector and its server as states: the reflector takes its turns, callers let things happen,
+//! and one caller stops it at rest. The promise: on every path it comes to rest, with the server's
+//! objects.
 
 use seatrial_core::informer::SourceKind;
 use seatrial_core::informer::reflector::Config;
@@ -24,11 +24,11 @@ pub(super) enum Do {
     Turns,
     /// Lets something happen.
     Lets(Happen),
-    /// Stops it once so much has happened and it is at rest.
+    /// Stops the reflector once this many things have happened and it is at rest.
     Stops(u32),
 }
 
-/// A reflector, and those who let things happen.
+/// A reflector, and the callers that let things happen.
 #[derive(Clone, Debug)]
 pub(super) struct AtServer {
     programs: Programs<Do>,
@@ -36,8 +36,8 @@ pub(super) struct AtServer {
     bend: Bend,
 }
 
-/// The programs of those who do something until all stops, of one who stops it when all has happened
-/// and rests, and of those who let things happen.
+/// The programs of three groups of callers: those in `others`, one that stops everything once all
+/// has happened and is at rest, and those that let things happen.
 pub(crate) fn programs<D: Copy + PartialEq>(
     others: &[&[D]],
     happen: &[&[Happen]],
@@ -165,7 +165,7 @@ impl Explored for AtServer {
         })
     }
 
-    /// The reflector is at rest after all that happened.
+    /// The reflector is at rest after all changes.
     fn reaches<'a>(&self, machine: &Follower, _: impl Iterator<Item = &'a Place> + Clone) -> bool {
         machine.is_at_rest()
     }

@@ -1,5 +1,5 @@
-//! The reflector that is tried: the rules that ship, with what they want and what they are told
-//! perhaps changed on the way. That is how the bugs are made.
+//! The reflector under trial: the shipped rules. A bug changes their requests, or the replies that
+//! they get, on the way.
 
 use std::time::Duration;
 
@@ -10,9 +10,9 @@ use seatrial_core::runtime::{Ambient, Instant, WallTime};
 
 use super::server::Object;
 
-/// Changes what the rules want, before the source or the consumer sees it.
+/// Changes a request of the rules before the source or the consumer sees it.
 pub(super) type Ask = fn(&mut Memory, Want<Object>) -> Want<Object>;
-/// Changes what the rules are told.
+/// Changes a reply before the rules see it.
 pub(super) type Tell = fn(&mut Memory, Got<Object>) -> Got<Object>;
 
 /// One way to be wrong.
@@ -20,17 +20,17 @@ pub(super) type Tell = fn(&mut Memory, Got<Object>) -> Got<Object>;
 pub(super) struct Bend {
     pub(super) ask: Ask,
     pub(super) tell: Tell,
-    /// What the rules take the time for.
+    /// The time that the rules are given.
     pub(super) time: fn(&Memory) -> Instant,
-    /// What the rules take for random bits.
+    /// The random bits that the rules are given.
     pub(super) chance: fn(u64) -> u64,
-    /// How much a delay grows.
+    /// The factor by which a delay grows.
     pub(super) growth: f64,
-    /// How large a random part of it is added to a delay at most.
+    /// The largest random part of a delay that is added to it.
     pub(super) jitter: f64,
-    /// Whether a source that cannot begin a stream with all objects is asked to.
+    /// Whether to ask a source for a stream that begins with all objects although it cannot do so.
     pub(super) believes: bool,
-    /// Whether it says nothing of what the consumer does not get.
+    /// Whether skipped events are not reported.
     pub(super) silent: bool,
 }
 
@@ -53,40 +53,40 @@ impl std::fmt::Debug for Bend {
     }
 }
 
-/// What a bug may know of what went before.
+/// The past, as far as a bug may know it.
 #[derive(Clone, Debug)]
 pub(super) struct Memory {
     pub(super) now: Instant,
-    /// When what is answered was wanted.
+    /// When the request was made that is answered now.
     pub(super) asked_at: Instant,
     pub(super) opened_at: Instant,
-    /// What was wanted last, as the rules said it.
+    /// The last request, as the rules made it.
     pub(super) wanted: Option<Want<Object>>,
-    /// How the last call failed.
+    /// The kind of the last failure.
     pub(super) failed: Option<SourceKind>,
-    /// Whether the stream is at the objects that were there already.
+    /// Whether the stream still sends the objects that existed when it began.
     pub(super) initial: bool,
-    /// Whether anything came by the stream.
+    /// How many events the stream has sent.
     pub(super) events: u32,
-    /// Objects that it kept, though it should not.
+    /// Objects that a bug keeps.
     pub(super) kept: Vec<Object>,
-    /// A version that it kept.
+    /// A version that a bug keeps.
     pub(super) version: String,
     pub(super) count: u32,
 }
 
-/// The rules, bent.
+/// The rules, with a bug.
 #[derive(Clone, Debug)]
 pub(super) struct Tried {
     rules: Rules<Object>,
     bend: Bend,
     memory: Memory,
     random: u64,
-    /// The random bits of the last answer.
+    /// The random bits that were used last.
     chance: u64,
 }
 
-/// Time and chance of one answer.
+/// The time and the random bits of one answer.
 pub(super) struct Moment(pub(super) Instant, pub(super) u64);
 
 impl Ambient for Moment {
@@ -134,12 +134,12 @@ impl Tried {
         self.rules.last_resource_version()
     }
 
-    /// Whether it says that the consumer does not get what was answered last.
+    /// Whether the rules report that they skipped the last event.
     pub(super) fn skips(&mut self) -> bool {
         self.rules.take_skipped().is_some() && !self.bend.silent
     }
 
-    /// The random bits that were there for what is wanted.
+    /// The random bits of the current request.
     pub(super) fn chance(&self) -> u64 {
         self.chance
     }
@@ -199,7 +199,7 @@ impl Memory {
         self.events += u32::from(matches!(got, Got::Event(Some(_))));
     }
 
-    /// Whether the stream was asked to begin with all objects and is at them.
+    /// Whether the stream was asked to begin with all objects and still sends them.
     pub(super) fn reads_a_list(&self) -> bool {
         self.initial
     }

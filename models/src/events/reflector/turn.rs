@@ -1,4 +1,4 @@
-//! What a turn asked, was answered and gave, as data.
+//! The request of a turn, its reply, and the event for the consumer, as data.
 
 use std::collections::BTreeMap;
 
@@ -9,16 +9,16 @@ use seatrial_core::store::Described as _;
 
 use super::server::{Object, number};
 
-/// What was asked.
+/// The request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Asked {
     /// A list, or a page of it.
     List {
         /// The version.
         version: String,
-        /// How many objects.
+        /// The largest number of objects.
         limit: u32,
-        /// Whether it goes on where a page ended.
+        /// Whether it continues after a page.
         goes_on: bool,
     },
     /// A stream.
@@ -27,9 +27,9 @@ pub enum Asked {
         version: String,
         /// Whether it begins with all objects.
         initial: bool,
-        /// Whether bookmarks may come, and any newer version if it begins with all objects.
+        /// Whether it allows bookmarks, and, if it begins with all objects, any newer version.
         rightly: bool,
-        /// After how many seconds it ends.
+        /// The number of seconds after which it ends.
         timeout: u64,
     },
     /// The next event.
@@ -37,16 +37,16 @@ pub enum Asked {
         /// When a resync is due.
         resync: Option<Instant>,
     },
-    /// A sleep.
+    /// A sleep until a time.
     Sleep {
         /// Its end.
         until: Instant,
-        /// What the error handler is told.
+        /// The failure that the error handler is told.
         failed: Option<Why>,
     },
 }
 
-/// What an error handler is told of.
+/// The failure that an error handler is told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Why {
     /// A list failed.
@@ -57,7 +57,7 @@ pub enum Why {
     Replace,
 }
 
-/// What was answered.
+/// The reply.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Reply {
     /// A page, and whether there are more.
@@ -66,7 +66,7 @@ pub enum Reply {
     Stuck,
     /// A stream is open.
     Opened,
-    /// It failed, and the server wants to be left alone for this number of seconds.
+    /// The request failed, and the server asks for a pause of this number of seconds.
     Failed(SourceKind, u64),
     /// An event.
     Told(Told),
@@ -81,17 +81,18 @@ pub enum Reply {
 /// An event of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Told {
-    /// An object exists, in that version.
+    /// An object exists, in this version.
     Exists(u8, u64),
-    /// It does not, since that version.
+    /// An object is gone, since this version.
     Gone(u8, u64),
-    /// Everything up to a version was told, and perhaps all that was there in the beginning.
+    /// Everything up to this version was sent; if true, also all objects that existed at the
+    /// beginning.
     Bookmark(u64, bool),
-    /// Nothing that makes sense.
+    /// Any other event.
     Nonsense,
 }
 
-/// What the consumer was given.
+/// The event that the consumer was given.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Given {
     /// All objects, at a version.
@@ -102,30 +103,30 @@ pub enum Given {
     Gone(u8, u64),
     /// A bookmark.
     Bookmark(u64),
-    /// Everything once more.
+    /// All objects again.
     Resync,
 }
 
 /// A turn.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Turned {
-    /// What was asked.
+    /// The request.
     pub asked: Asked,
-    /// When.
+    /// When the request was made.
     pub since: Instant,
-    /// The random bits that were there for it.
+    /// The random bits of the request.
     pub chance: u64,
-    /// What was answered.
+    /// The reply.
     pub reply: Reply,
-    /// The version that it names; empty if none.
+    /// The version that the reply names; empty if none.
     pub named: String,
-    /// Whether it was said that the consumer does not get it.
+    /// Whether the rules reported that the consumer does not get the event.
     pub skipped: bool,
-    /// What the consumer was given for that.
+    /// The event that the consumer was given for the reply.
     pub given: Option<Given>,
-    /// Whether it refused.
+    /// Whether the consumer refused it.
     pub refused: bool,
-    /// The newest version that the reflector says it has given.
+    /// The newest version that the reflector claims to have given.
     pub last: String,
 }
 
@@ -220,7 +221,7 @@ pub(super) fn give(delivery: Delivery<Object>) -> Given {
 }
 
 impl Given {
-    /// Changes what a consumer has.
+    /// Applies the event to a consumer's objects.
     pub(crate) fn change(&self, view: &mut BTreeMap<u8, u64>) {
         match self {
             Self::All(objects, _) => view.clone_from(objects),

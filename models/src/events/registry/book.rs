@@ -1,7 +1,7 @@
-//! What goes on around a registry, written down as it happens.
+//! Records events around a registry as they happen.
 //!
-//! A registry is no machine under one lock: each of its members has locks and a thread of its own. So
-//! what is written down is what a user sees, and what the members do.
+//! A registry is no machine under one lock: each of its members has its own locks and its own
+//! thread. So the book records the events that a user sees, and the members' actions.
 
 use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::runtime::Instant;
@@ -13,30 +13,30 @@ pub type Number = u8;
 /// The name of a member.
 pub type Name = &'static str;
 
-/// Something to write down.
+/// An entry of the book.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Entry {
-    /// Nothing: it is asked which registry is tried.
+    /// Records nothing: asks which registry is under trial.
     Which,
-    /// Somebody wants the member of a name.
+    /// A caller asks for the member with this name.
     Gets(Name),
-    /// It is there, or all is over.
+    /// The caller gets the member, or none because the registry is over.
     Got(Name, Option<Number>),
-    /// All that are there are to be started.
+    /// All members are about to be started.
     Starts,
-    /// They are.
+    /// All members were started.
     Started,
-    /// Somebody waits until all have their first lists, or until then.
+    /// A caller waits, until this time at most, for the first lists of all members.
     AwaitsSync(Instant),
-    /// They have, or these have not.
+    /// All members have their first lists, or these do not.
     Synced(Result<(), Vec<String>>),
-    /// The member of a name is to be removed.
+    /// The member with this name is about to be removed.
     Removes(Name),
-    /// It was, or there was none.
+    /// The member was removed (true), or there was none.
     Removed(Name, bool),
-    /// All are to be stopped.
+    /// All members are about to be stopped.
     ShutsDown,
-    /// That is over, perhaps with a panic.
+    /// The stop is over.
     ShutDown {
         /// Whether it panicked.
         panicked: bool,
@@ -45,35 +45,35 @@ pub enum Entry {
     Dropped,
     /// A member begins to run.
     Runs(Number),
-    /// It has its first list.
+    /// A member has its first list.
     Lists(Number),
-    /// It panics.
+    /// A member panics.
     Panics(Number),
-    /// Its run ends.
+    /// The run of a member ends.
     Ends(Number),
-    /// Nobody has it any more.
+    /// A member was dropped by its last owner.
     Gone(Number),
 }
 
-/// What the book says.
+/// The answer of the book.
 #[derive(Clone, Debug)]
 pub enum Said {
-    /// The registry that is tried.
+    /// The registry under trial.
     Which(Which),
-    /// It is written down.
+    /// The entry is recorded.
     Noted,
 }
 
-/// Which registry is tried.
+/// The registry under trial.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Which {
-    /// The one that ships.
+    /// The registry that ships.
     Ships,
-    /// The one of `reference`, with a mistake or without.
+    /// The registry of `reference`, with a mistake or without.
     Reference(Option<Mistake>),
 }
 
-/// A book that knows which registry is tried.
+/// A book that knows which registry is under trial.
 #[derive(Clone, Copy, Debug)]
 pub struct Book(pub Which);
 

@@ -1,4 +1,4 @@
-//! What a registry promises, as checks of a history.
+//! The promises of a registry, as checks of a history.
 
 use super::book::Entry;
 use super::ledger::{Seen, entry};
@@ -148,7 +148,8 @@ fn nothing_runs_on(history: &History) -> Checked {
     at_every_entry(history, |seen, entry, event| {
         let running = match entry {
             Entry::ShutDown { .. } => seen.running(),
-            // Nobody makes another one of that name beside a removal, so it is this one.
+            // No scenario makes another member with that name during a removal, so this is the
+            // removed one.
             Entry::Removed(_, true) => seen.removes[&event.thread].filter(|number| {
                 seen.members.get(number).is_some_and(|it| it.is_started && !it.ended)
             }),
@@ -185,7 +186,8 @@ fn nothing_behind_the_end(history: &History) -> Checked {
     })
 }
 
-/// If several stop all at once, or remove, one of them is told.
+/// If several callers stop all members at once, or remove some, one of these callers gets the
+/// panic.
 fn panics_come_out(history: &History) -> Checked {
     at_every_entry(history, |seen, entry, _| match entry {
         Entry::ShutDown { panicked } if seen.ends == 1 && *panicked != seen.has_panicked => {

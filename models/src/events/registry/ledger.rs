@@ -1,4 +1,4 @@
-//! What is known before an event: who got which member, what was started, what has ended.
+//! The state before an event: the members that callers got, and the starts and ends.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,53 +8,53 @@ use super::book::{Entry, Name, Number};
 use super::{Event, Registry};
 use crate::trial::{self, What};
 
-/// What is known of a member.
+/// The state of a member.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
     pub(super) name: Option<Name>,
-    /// It was there when something was started.
+    /// Whether it was in the registry at a start.
     pub(super) is_started: bool,
     pub(super) runs: bool,
     pub(super) lists: bool,
     pub(super) ended: bool,
     pub(super) gone: bool,
-    /// It is being removed, or was.
+    /// Whether its removal has begun.
     pub(super) leaves: bool,
 }
 
-/// Somebody who waits for first lists.
+/// A caller that waits for first lists.
 #[derive(Clone, Debug)]
 pub(super) struct Awaits {
     pub(super) until: Instant,
-    /// Those that were there when it began.
+    /// The members in the registry when the wait began.
     pub(super) all: BTreeSet<Number>,
-    /// The names of those that had their lists already.
+    /// The names of the members that had their lists by then.
     pub(super) had: BTreeSet<Name>,
 }
 
-/// What is known before an event.
+/// The state before an event, derived from the history.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
     pub(super) members: BTreeMap<Number, Known>,
-    /// Which member has which name, as far as somebody got it.
+    /// The member with each name, if a caller has got it.
     pub(super) named: BTreeMap<Name, Number>,
-    /// What threads ask for, the last inside the others, and whether all was over before.
+    /// The open requests of each thread, the innermost last; true if the registry was over before.
     pub(super) gets: BTreeMap<u8, Vec<bool>>,
     pub(super) awaits: BTreeMap<u8, Awaits>,
-    /// What threads remove.
+    /// The member that each thread is removing.
     pub(super) removes: BTreeMap<u8, Option<Number>>,
-    /// Threads that are stopping all.
+    /// Threads that are stopping all members.
     pub(super) stops: BTreeSet<u8>,
-    /// The end of all was asked for, so often,
+    /// How often a stop of all members has begun,
     pub(super) ends: u32,
-    /// and has come.
+    /// and whether one is over.
     pub(super) is_over: bool,
     pub(super) is_dropped: bool,
     pub(super) has_removed: bool,
     pub(super) has_panicked: bool,
 }
 
-/// Returns what was written down with an event.
+/// Returns the entry that an event recorded.
 pub(super) fn entry(event: &Event) -> Option<&Entry> {
     match &event.what {
         What::Step { op, .. } => Some(op),
@@ -68,7 +68,7 @@ impl Seen {
         self.members.iter().find(|(_, it)| it.runs && !it.ended).map(|(number, _)| *number)
     }
 
-    /// Returns a member that somebody has still.
+    /// Returns a member that still has an owner.
     pub(super) fn held(&self) -> Option<Number> {
         self.members.iter().find(|(_, it)| !it.gone).map(|(number, _)| *number)
     }

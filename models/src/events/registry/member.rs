@@ -1,4 +1,4 @@
-//! What stands in the place of informers: as little as a registry can tell from one.
+//! Members that replace informers. They do only the things that a registry can notice.
 
 use std::any::Any;
 use std::sync::{Arc, Weak};
@@ -12,16 +12,16 @@ use seatrial_core::runtime::{Instant, Runtime};
 use super::book::{Entry, Name, Number};
 use super::stage::{Pen, Tried};
 
-/// How a member is.
+/// How a member behaves.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Manners {
-    /// It asks for another one while it is made.
+    /// The member that it asks for while it is made.
     pub(super) first: Option<Name>,
-    /// It asks for another one when it runs.
+    /// The member that it asks for when it runs.
     pub(super) asks: Option<Name>,
-    /// Its first list never comes.
+    /// Whether its first list never comes.
     pub(super) never_lists: bool,
-    /// It panics when it has its first list.
+    /// Whether it panics when it has its first list.
     pub(super) panics: bool,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Member<R: Runtime> {
     pen: Pen<R>,
     tried: Weak<Tried<R>>,
     manners: Manners,
-    /// What those look at who wait for its first list.
+    /// The state that callers read while they wait for its first list.
     visible: Visible<R>,
 }
 
@@ -65,7 +65,7 @@ impl<R: Runtime> Member<R> {
     }
 }
 
-/// A run: its end is written down, whatever ends it.
+/// A run. Its end is recorded, whatever the cause.
 struct Run<'a, R: Runtime>(&'a Member<R>);
 
 impl<R: Runtime> Drop for Run<'_, R> {

@@ -1,23 +1,23 @@
-//! The page of the registry: the informers of a program, one of a kind, that start, sync and end
-//! together.
+//! The page of the registry: the informers of a program, one of each kind, which start, sync and
+//! end together.
 //!
-//! The registry is the one that ships. It keeps members in place of informers: they do only what a
-//! registry can notice, so that all schedules can be searched. Informers have a page of their own. The
-//! invariants judge what a user sees and what members do. The bugs are those of a registry as one writes
-//! it first (`reference`).
+//! The registry is the one that ships. It holds members instead of informers: they do only the
+//! things that a registry can notice, so that all schedules can be searched. Informers have a page
+//! of their own. The invariants judge what a user sees and what members do. The bugs are those of a
+//! straightforward first version of a registry (`reference`).
 //!
 //! | promise | invariant | scenario | a mutant that breaks it |
 //! |---|---|---|---|
 //! | one informer of a name | `one_of_a_kind` | `asked_twice` | `two_of_a_kind` |
-//! | that runs once | `runs_once` | `all_start` | `starts_all_again` |
-//! | what is started runs | `all_run` | `all_start`, `one_comes_late` | `starts_once` |
+//! | which runs once | `runs_once` | `all_start` | `starts_all_again` |
+//! | every started informer runs | `all_run` | `all_start`, `one_comes_late` | `starts_once` |
 //! | synced not early | `synced_not_early` | `first_lists_are_awaited` | `synced_when_one_is` |
 //! | and not stuck | `synced_not_stuck` | `one_ends_first` | `sync_wakes_nobody` |
-//! | behind an end nothing runs | `nothing_runs_on` | `shut_down_twice`, `removed_beside_the_end` | `one_shut_down_waits` |
+//! | after an end nothing runs | `nothing_runs_on` | `shut_down_twice`, `removed_beside_the_end` | `one_shut_down_waits` |
 //! | and nothing is left | `nothing_is_left` | `dropped_anywhere` | `dropped_goes_on` |
-//! | nothing comes behind it | `nothing_behind_the_end` | `asked_behind_the_end` | `takes_more_behind_the_end` |
-//! | a panic comes out | `panics_come_out` | `one_panics` | `panics_are_lost` |
-//! | it calls nobody under its lock | `terminates` | `making_asks`, `member_asks` | `makes_under_the_lock` |
+//! | and nothing new comes | `nothing_behind_the_end` | `asked_behind_the_end` | `takes_more_behind_the_end` |
+//! | a panic reaches the caller | `panics_come_out` | `one_panics` | `panics_are_lost` |
+//! | it calls no foreign code under its lock | `terminates` | `making_asks`, `member_asks` | `makes_under_the_lock` |
 
 mod book;
 mod invariants;

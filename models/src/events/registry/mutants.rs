@@ -5,45 +5,45 @@ use super::book::{Book, Which};
 use crate::trial::{MachineOf, Mutant, mistakes, mutants};
 
 mistakes! {
-    /// What one may get wrong.
+    /// The mistakes that a mutant can make.
     pub enum Mistake {
-        /// Who made a member puts it in, whichever was there before.
+        /// A caller that made a member puts it in, even if another one is there by then.
         TwoOfAKind,
         /// Members are made under the lock.
         MakesUnderTheLock,
-        /// What comes after the first start is not started.
+        /// Members that are added after the first start are not started.
         StartsOnce,
-        /// A start starts one.
+        /// A start starts only one member.
         StartsOne,
-        /// A start starts also what runs.
+        /// A start starts running members again.
         StartsAllAgain,
-        /// All have synced when the first has.
+        /// All members count as synced when the first has synced.
         SyncedWhenOneIs,
-        /// Nobody waits for a first list.
+        /// No caller waits for a first list.
         SyncIsNotAwaited,
-        /// Who waits for a first list is not woken when it will not come.
+        /// A caller that waits for a first list is not woken when the list will not come.
         SyncWakesNobody,
-        /// Who comes behind one that is late is called late.
+        /// All members after a late one are called late.
         AllAreLate,
         /// A removal does not wait for the end of the run.
         RemovalIsNotAwaited,
-        /// Who stops all does not wait for what is being removed.
+        /// A stop of all members does not wait for members that are being removed.
         RemovalIsNobodysAffair,
-        /// Who stops all does not wait for the ends of the runs.
+        /// A stop of all members does not wait for the ends of the runs.
         ShutDownIsNotAwaited,
-        /// The second who stops all finds nothing to wait for.
+        /// The second caller that stops all members finds nothing to wait for.
         OneShutDownWaits,
         /// Threads are joined under the lock.
         JoinsUnderTheLock,
-        /// Who stops all panics before the others have ended.
+        /// A stop of all members panics before the other members have ended.
         PanicsGoOnAtOnce,
-        /// A panic is told nobody.
+        /// A panic is not passed on.
         PanicsAreLost,
-        /// A run that panics does not tell of its end.
+        /// A run that panics does not signal its end.
         EndIsNotToldByAPanic,
-        /// One that is over takes members and starts them.
+        /// A registry that is over takes members and starts them.
         TakesMoreBehindTheEnd,
-        /// To drop it ends nothing.
+        /// Dropping the registry ends nothing.
         DroppedGoesOn,
     }
 }

@@ -1,5 +1,5 @@
-//! A registry as one writes it first: a table of members and their threads under one lock. With the
-//! mistakes that one may make in it.
+//! A straightforward first version of a registry: a table of members and their threads under one
+//! lock. Its mistakes can be switched on.
 
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
@@ -14,7 +14,7 @@ use super::mutants::Mistake::{self, *};
 
 type Shared<R> = Arc<Member<R>>;
 
-/// A registry as one writes it first.
+/// The straightforward registry.
 pub(super) struct Reference<R: Runtime> {
     runtime: R,
     mistake: Option<Mistake>,
@@ -24,7 +24,7 @@ pub(super) struct Reference<R: Runtime> {
 
 struct Inside<R: Runtime> {
     entries: BTreeMap<String, Entry<R>>,
-    /// The ends of runs that somebody stops.
+    /// The ends of runs that are being stopped.
     leaving: Vec<CancelToken<R>>,
     has_started: bool,
     is_over: bool,
@@ -36,7 +36,7 @@ struct Entry<R: Runtime> {
     running: Option<(CancelToken<R>, R::Join<()>)>,
 }
 
-/// Tells of an end, whatever brings it.
+/// Signals the end of a run, whatever the cause.
 struct Ended<R: Runtime>(CancelToken<R>);
 
 impl<R: Runtime> Drop for Ended<R> {
@@ -65,7 +65,7 @@ impl<R: Runtime> Reference<R> {
         self.lock().entries.get(name).map(|entry| Arc::clone(&entry.member))
     }
 
-    /// Returns the member of a name, unless all is over.
+    /// Returns the member with a name, unless the registry is over.
     pub(super) fn get_or_make(
         &self,
         name: &str,

@@ -1,4 +1,4 @@
-//! The registry that is tried, with those who use it and write down what goes on.
+//! The registry under trial, with the pens that record what happens.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -14,7 +14,7 @@ use super::member::{Manners, Member};
 use super::reference::Reference;
 use crate::trial::World;
 
-/// The registry that is tried.
+/// The registry under trial.
 pub(super) enum Tried<R: Runtime> {
     Ships(Members<R>),
     Reference(Reference<R>),
@@ -64,7 +64,7 @@ impl<R: Runtime> Tried<R> {
     }
 }
 
-/// Writes things down. The lock is no part of the execution: nobody ever waits for it.
+/// Records entries. Its lock is no part of the checked execution: no thread ever waits for it.
 pub(super) struct Pen<R: Runtime> {
     world: World<R, Registry>,
     book: Mutex<Boxed<Book>>,
@@ -93,7 +93,7 @@ impl<R: Runtime> Pen<R> {
     }
 }
 
-/// What every scenario needs.
+/// The parts of every scenario.
 pub(super) struct Stage<R: Runtime> {
     world: World<R, Registry>,
     pen: Pen<R>,
@@ -167,7 +167,7 @@ impl<R: Runtime> Stage<R> {
         self.pen.write(Entry::ShutDown { panicked });
     }
 
-    /// Drops the registry, if nobody else has it.
+    /// Drops this handle of the registry. The last handle drops the registry.
     pub(super) fn drop_registry(self) {
         self.pen.write(Entry::Dropped);
     }

@@ -1,4 +1,4 @@
-//! What a controller of replica sets promises, as checks of a history.
+//! The promises of a controller of replica sets, as checks of a history.
 
 use super::server::{Pod, STRANGER, Todo, Truth};
 use super::stage::{Acted, Answer};
@@ -36,11 +36,11 @@ pub(super) fn all() -> Vec<Invariant<ReplicaSet>> {
     ]
 }
 
-/// What is known before an event.
+/// The state before an event, derived from the history.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Book {
     pub(super) truth: Truth,
-    /// The most pods that were wanted since all was at rest.
+    /// The largest number of pods that was wanted since everything was last at rest.
     most: usize,
 }
 
@@ -64,7 +64,7 @@ impl trial::Ledger<ReplicaSet> for Book {
     }
 }
 
-/// Says what is wrong with a server once all is at rest.
+/// Says what is wrong with a server at rest.
 pub(super) fn unwanted(truth: &Truth) -> Option<String> {
     let Truth { set, pods } = truth;
     let Some(set) = set else {
@@ -104,14 +104,14 @@ fn no_pod_outlives_its_set(history: &History) -> Checked {
     Book::after_every_event(history, |book| orphan(&book.truth).map_or(Ok(()), Err))
 }
 
-/// Says which pod has an owner that is gone.
+/// Describes a pod whose owner is gone.
 pub(super) fn orphan(Truth { set, pods }: &Truth) -> Option<String> {
     let uid = set.as_ref().map(|set| set.uid);
     let orphan = pods.iter().find(|pod| pod.owner.is_some() && pod.owner != uid)?;
     Some(format!("{orphan:?} has outlived its set"))
 }
 
-/// Tells whether some event meets a condition that knows what happened before it.
+/// Tells whether some event meets a condition. The condition also sees the state before the event.
 pub(super) fn some(history: &History, wanted: impl Fn(&Book, &Event) -> bool) -> bool {
     Book::some(history, wanted)
 }

@@ -1,17 +1,17 @@
-//! The page of a worked controller: a small one of replica sets, with the mistakes that controllers are
-//! known for. The example `replica_set` of `seatrial-core` runs the same rules between real informers,
-//! a queue and workers.
+//! The page of a worked controller: a small one of replica sets, with the known mistakes of
+//! controllers. The example `replica_set` of `seatrial-core` runs the same rules between real
+//! informers, a queue and workers.
 //!
-//! The rules (`rules.rs`) are a function from what the caches show to a list of requests. Around them
-//! are a server, caches that follow it late, and a process that may die after every request; a request
-//! is carried out or not when it dies, and none is under way. A request whose answer is lost is not
-//! tried: nobody knows then what there is until the cache shows it.
+//! The rules (`rules.rs`) are a function from the state of the caches to a list of requests. Around
+//! them are a server, caches that follow it late, and a process that may die after every request.
+//! When it dies, each request has either been carried out or not; none is in progress. Requests
+//! whose answer is lost are not modelled: then the state is unknown until the cache shows it.
 //!
 //! | promise | invariant | scenario | a mutant that breaks it |
 //! |---|---|---|---|
-//! | what is wanted comes, what is deleted goes | `comes_to_what_is_wanted` | all | `deletions_are_not_told`, `counts_what_it_created_twice`, `never_releases` |
+//! | wanted pods come, deleted sets go | `comes_to_what_is_wanted` | all | `deletions_are_not_told`, `counts_what_it_created_twice`, `never_releases` |
 //! | never more than was wanted, also after a crash | `never_more_than_wanted` | `dies_between_requests`, `states_of_crashes` | `acts_on_a_stale_cache`, `counts_from_memory`, `works_before_the_sync` |
-//! | pods of others stay | `deletes_only_its_own` | `made_anew` | `owns_by_name` |
+//! | pods of other owners stay | `deletes_only_its_own` | `made_anew` | `owns_by_name` |
 //! | the finalizer goes after the pods | `no_pod_outlives_its_set` | `deleted_meanwhile`, `made_anew`, `states_of_deletions` | `never_guards`, `releases_first` |
 
 mod invariants;
@@ -73,7 +73,7 @@ impl Component for ReplicaSet {
         engine != Engine::Trace // which holds no scenario
     }
 
-    /// The crash must come between two requests, to which loom's search comes late.
+    /// The crash must come between two requests, which loom's search reaches late.
     fn shows_mutant(engine: Engine, mutant: &str) -> bool {
         engine != Engine::Loom || mutant != "owns_later"
     }

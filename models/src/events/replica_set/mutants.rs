@@ -1,12 +1,12 @@
-//! The bugs: what controllers get wrong, one at a time. The rules stay as they ship; what they are
-//! shown, what becomes of their plan, or when they are asked is bent.
+//! The bugs: the mistakes of controllers, one at a time. The rules are the shipped ones; a bug
+//! changes the view that they get, their plan, or the time at which they are asked.
 
 use super::ReplicaSet;
 use super::stage::Stage;
 use crate::trial::{MachineOf, Mutant, mistakes, mutants};
 
 mistakes! {
-    /// What one may get wrong.
+    /// The mistakes that a mutant can make.
     pub enum Mistake {
         /// It does not wait until its caches show its own writes.
         ActsOnAStaleCache,
@@ -14,15 +14,16 @@ mistakes! {
         WorksBeforeTheSync,
         /// The handler of pods does not want deletions.
         DeletionsAreNotTold,
-        /// A list takes nothing out of the cache.
+        /// A list removes nothing from the cache.
         ListsKeepWhatIsGone,
-        /// A list tells nothing of what it lacks.
+        /// A list does not tell the objects that it lacks.
         ListsTellNoDeletions,
-        /// It counts the pods that it remembers to have created, not those that are there for its set.
+        /// It counts the pods that it remembers to have created, not the existing pods of its set.
         CountsFromMemory,
-        /// It makes a pod, and says in a second request whose it is.
+        /// It makes a pod first, and sets the owner in a second request.
         OwnsLater,
-        /// It takes pods that it has created for pods still to come, also those that it sees.
+        /// It takes the pods that it has created for pods still to come, even those that it sees
+        /// already.
         CountsWhatItCreatedTwice,
         /// It puts no finalizer on its set.
         NeverGuards,
@@ -30,9 +31,9 @@ mistakes! {
         NeverReleases,
         /// It takes its finalizer off before it deletes the pods.
         ReleasesFirst,
-        /// It owns what is called like its set, whatever the uid of the owner.
+        /// It takes all pods for its own, as if owners were compared by name and not by uid.
         OwnsByName,
-        /// It does not try again what has failed.
+        /// It does not retry a failed request.
         GivesUp,
     }
 }

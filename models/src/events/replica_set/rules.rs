@@ -1,19 +1,19 @@
-//! What a controller of replica sets decides, as a function of what its caches show: no lock, no clock,
-//! no request. The example `replica_set` of `seatrial-core` compiles this very file: what is checked
-//! here is what runs there.
+//! The decisions of a controller of replica sets, as a function of the state of its caches: no
+//! lock, no clock, no request. The example `replica_set` of `seatrial-core` compiles this same
+//! file, so the code that is checked here is the code that runs there.
 
 /// A replica set, as the cache shows it. Uids and names are of the type `I`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Set<I> {
-    /// It tells this set from one of the same name that was there before.
+    /// It distinguishes this set from an earlier one of the same name.
     pub uid: I,
     /// How many pods the user wants.
     pub wanted: usize,
-    /// How many pods the status tells.
+    /// The number of pods in the status.
     pub ready: usize,
-    /// It has our finalizer: it stays until we take that off.
+    /// Whether it has our finalizer: it stays until we take that off.
     pub guarded: bool,
-    /// A user has deleted it.
+    /// Whether a user has deleted it.
     pub deleted: bool,
 }
 
@@ -33,20 +33,20 @@ pub enum Todo<I> {
     Guard,
     /// Create a pod that the set owns, under a name that the server makes up.
     Create,
-    /// Delete the pod of that name.
+    /// Delete the pod with this name.
     Delete(I),
-    /// Tell in the status how many pods there are.
+    /// Write the number of pods to the status.
     Report(usize),
     /// Take our finalizer off the set.
     Release,
 }
 
-/// Says what is to be done, in this order. The caller stops at the first request that fails, and
-/// asks again with a newer view. The view must show all that the same process has written before.
+/// Returns the requests to make, in this order. The caller stops at the first request that fails,
+/// and asks again with a newer view. The view must show all earlier writes of the same process.
 pub fn plan<I: Clone + Ord>(set: Option<&Set<I>>, pods: &[Pod<I>]) -> Vec<Todo<I>> {
-    // What we have guarded has no pods any more when it goes: nothing is left to do.
+    // A set with our finalizer goes only after its pods, so nothing is left to do.
     let Some(set) = set else { return Vec::new() };
-    // The name decides nothing: one that was made anew does not own the pods of the one before.
+    // The uid decides, not the name: a set that was made again does not own the old set's pods.
     let mut mine: Vec<&I> = pods
         .iter()
         .filter(|pod| pod.owner.as_ref() == Some(&set.uid))
@@ -60,7 +60,8 @@ pub fn plan<I: Clone + Ord>(set: Option<&Set<I>>, pods: &[Pod<I>]) -> Vec<Todo<I
         let release = (set.guarded && mine.is_empty()).then_some(Todo::Release);
         return surplus.chain(release).collect();
     }
-    // Before the first pod: a set without it may go at any time, and leave its pods behind.
+    // The finalizer comes before the first pod: a set without it may go any time and leave its
+    // pods.
     let guard = (!set.guarded).then_some(Todo::Guard);
     let missing = std::iter::repeat_n(Todo::Create, wanted.saturating_sub(mine.len()));
     let report = (set.ready != wanted).then_some(Todo::Report(wanted));

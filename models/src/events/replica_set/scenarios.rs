@@ -25,8 +25,8 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<ReplicaSet>>> {
     ]
 }
 
-/// More than 200,000: every step of the four threads is one of the same machine. The models of states
-/// come to each state once.
+/// There are more than 200,000, because every step of the four threads is one of the same machine.
+/// The models of states visit each state once.
 fn too_many_traces(engine: Engine) -> Option<&'static str> {
     (engine == Engine::Trace).then_some("it has too many traces; others try some of them")
 }
@@ -46,7 +46,7 @@ fn work<R: Runtime>(stage: &Shared<R>) {
     }
 }
 
-/// Lets two informers and a worker run while things happen; all comes to rest after each part.
+/// Runs two informers and a worker while things happen; everything comes to rest after each part.
 fn run<R: Runtime>(world: &World<R, ReplicaSet>, parts: &[&[Happen]]) {
     let stage: Shared<R> = Arc::new(Monitor::new(world.runtime(), world.machine()));
     let informers = [(Kind::Sets, "sets"), (Kind::Pods, "pods")].map(|(kind, name)| {
@@ -77,7 +77,7 @@ fn is_delete(todo: &Todo) -> bool {
     matches!(todo, Todo::Delete(_))
 }
 
-/// Fewer pods are wanted while they are made.
+/// Fewer pods are wanted while pods are made.
 struct ScaledMeanwhile;
 
 impl Scenario<ReplicaSet> for ScaledMeanwhile {
@@ -97,7 +97,7 @@ impl Scenario<ReplicaSet> for ScaledMeanwhile {
     }
 }
 
-/// A pod goes, and then another one of which the server does not tell.
+/// A pod goes, and then another one whose deletion the server does not send.
 struct PodsAreLost;
 
 impl Scenario<ReplicaSet> for PodsAreLost {
@@ -137,7 +137,7 @@ impl Scenario<ReplicaSet> for DiesBetweenRequests {
         too_many_traces(engine)
     }
 
-    /// The pod is there, and the status does not tell.
+    /// The pod is there, and the status does not count it yet.
     fn reaches(history: &History) -> bool {
         some(history, |book, event| {
             let died = matches!(
@@ -169,7 +169,7 @@ impl Scenario<ReplicaSet> for DeletedMeanwhile {
     }
 }
 
-/// A set of the same name is made after one that was deleted.
+/// A set is deleted, and another one with the same name is made.
 struct MadeAnew;
 
 impl Scenario<ReplicaSet> for MadeAnew {

@@ -1,10 +1,10 @@
-//! A server with one replica set and its pods, and what it has still to tell to those who follow it.
+//! A server with one replica set and its pods, and the changes that the caches have not seen yet.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use super::rules;
 
-/// A uid or a name: the revision that it was made at.
+/// A uid or a name: the revision at which it was made.
 pub type Id = u64;
 /// A replica set.
 pub type Set = rules::Set<Id>;
@@ -13,10 +13,10 @@ pub type Pod = rules::Pod<Id>;
 /// A request.
 pub type Todo = rules::Todo<Id>;
 
-/// A pod that is none of ours.
+/// A pod that does not belong to the set.
 pub(super) const STRANGER: Id = 0;
 
-/// What a cache is of.
+/// The kind of objects in a cache.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// The set.
@@ -25,16 +25,16 @@ pub enum Kind {
     Pods,
 }
 
-/// What others do.
+/// The actions of users, and accidents.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Happen {
-    /// A user wants as many pods, and makes the set if there is none.
+    /// A user wants this number of pods, and makes the set if there is none.
     Wants(usize),
     /// A user deletes the set.
     Deletes,
     /// A node dies, and a pod with it.
     Kills,
-    /// The same, and the server forgets to tell: the cache must list.
+    /// As `Kills`, but the server does not send the change: the cache must list.
     Loses,
     /// The server will refuse the next request.
     Refuses,
@@ -42,7 +42,7 @@ pub enum Happen {
     Crashes,
 }
 
-/// What the server has.
+/// The objects of the server.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Truth {
     /// The set.
@@ -67,7 +67,8 @@ pub(super) struct Server {
     /// Pods with their owners.
     pub(super) pods: BTreeMap<Id, Option<Id>>,
     refuses: bool,
-    /// What each cache has not seen, with its revision; `None` if it must list.
+    /// The changes that each cache has not seen, with their revisions; `None` if the cache must
+    /// list.
     pub(super) behind: [Option<VecDeque<(u64, Change)>>; 2],
 }
 
@@ -83,7 +84,7 @@ impl Server {
         Truth { set: self.set.clone(), pods }
     }
 
-    /// Counts a change, and has it on its way to the cache.
+    /// Counts a change, and sends it to the cache.
     fn changed(&mut self, kind: Kind, change: Change) {
         self.revision += 1;
         if let Some(behind) = &mut self.behind[kind as usize] {
@@ -129,17 +130,17 @@ impl Server {
                 }
             }
             (Happen::Refuses, _) => self.refuses = true,
-            (Happen::Crashes, _) => self.behind = [None, None], // who starts anew lists
+            (Happen::Crashes, _) => self.behind = [None, None], // a new process lists
         }
     }
 
-    /// Carries out a request of a controller on behalf of a set; tells whether it does.
+    /// Carries out a request of a controller about a set; false if it is refused.
     pub(super) fn request(&mut self, about: Option<Id>, todo: &Todo) -> bool {
-        // A request names the set by its uid: one that was made anew is another.
+        // A request names the set by its uid: a set that was made again is another one.
         let set = self.set.clone().filter(|set| Some(set.uid) == about);
         match (todo, set) {
             _ if std::mem::take(&mut self.refuses) => return false,
-            // A server lets no finalizer be added to what is deleted.
+            // A server refuses to add a finalizer to a deleted object.
             (Todo::Guard, Some(set)) if !set.deleted => {
                 self.put_set(Some(Set { guarded: true, ..set }));
             }

@@ -1,7 +1,7 @@
-//! A controller of replica sets beside its server, as one machine: caches that follow late, a worker
-//! that plans by the rules that ship, and a process that may die after every request. Caches and queue
-//! are as simple as what they promise: the pages `delivery`, `reflector` and `queue` check the real
-//! ones.
+//! A controller of replica sets with its server, as one machine: caches that follow late, a worker
+//! that plans by the shipped rules, and a process that may die after every request. Caches and
+//! queue are as simple as their promises allow: the pages `delivery`, `reflector` and `queue` check
+//! the real ones.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,43 +11,45 @@ use super::mutants::Mistake::{self, *};
 use super::rules::plan;
 use super::server::{Change, Happen, Id, Kind, Pod, Server, Set, Todo, Truth};
 
-/// Where those who follow a kind sleep is its number.
+/// The channel of the worker. A caller that follows a kind sleeps on the channel with the kind's
+/// number.
 const WORKER: Channel = 2;
 const RESTERS: Channel = 3;
 
-/// Something happens. Returns what the server has then, and how many requests of a plan were left.
+/// Lets something happen. Returns the server's objects then, and how many requests of a plan were
+/// left.
 #[derive(Clone, Copy, Debug)]
 pub struct Occur(pub Happen);
 
-/// The cache of a kind takes in one change, or lists. False: everything has stopped.
+/// The cache of a kind takes in one change, or lists. False if everything has stopped.
 #[derive(Clone, Copy, Debug)]
 pub struct Inform(pub Kind);
 
-/// A worker takes the key, and plans what is to be done.
+/// A worker takes the key and makes a plan.
 #[derive(Clone, Copy, Debug)]
 pub struct Take;
 
-/// A worker of the process of that number makes its next request.
+/// A worker of the process with this number makes its next request.
 #[derive(Clone, Copy, Debug)]
 pub struct Act(pub u32);
 
-/// Everything stops once so much has happened and all is at rest.
+/// Stops everything once this many things have happened and everything is at rest.
 #[derive(Clone, Copy, Debug)]
 pub struct StopAtRest(pub u32);
 
-/// What a worker has taken.
+/// The work that a worker has taken.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Work {
     /// The number of its process.
     pub process: u32,
-    /// What is to be done.
+    /// The requests to make.
     pub todo: Vec<Todo>,
 }
 
-/// What became of a request.
+/// The result of a request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Acted {
-    /// It was carried out; the server is like that then, and that many requests are left.
+    /// It was carried out; then the server's objects, and how many requests are left.
     Did(Todo, Truth, usize),
     /// It was refused, and the plan is void.
     Refused(Todo),
@@ -65,13 +67,13 @@ seatrial_core::operations! {
     }
 }
 
-/// What dies with the process.
+/// The state that is lost when the process dies.
 #[derive(Clone, Debug, Default)]
 struct Process {
     /// The caches.
     set: Option<Set>,
     pods: BTreeMap<Id, Option<Id>>,
-    /// The key is in the queue.
+    /// Whether the key is in the queue.
     due: bool,
     /// The caches must show these revisions before the key is taken.
     wrote: [u64; 2],
@@ -113,13 +115,14 @@ impl Stage {
         self.server.pods.contains_key(&name)
     }
 
-    /// Whether nothing is under way any more.
+    /// Whether nothing is in progress any more.
     pub(super) fn is_at_rest(&self) -> bool {
         let told = self.server.behind.iter().all(|it| it.as_ref().is_some_and(VecDeque::is_empty));
         told && !self.process.due && self.process.plan.is_empty()
     }
 
-    /// A cache takes in what it has not seen, and the key is due. False: there is nothing new.
+    /// A cache takes in changes that it has not seen, and the key becomes due. False if there are
+    /// none.
     fn inform(&mut self, kind: Kind) -> bool {
         let behind = self.server.behind[kind as usize].as_mut().map(VecDeque::pop_front);
         let (is_list, changes) = match behind {
@@ -141,7 +144,7 @@ impl Stage {
         true
     }
 
-    /// What a list finds that the cache shows otherwise.
+    /// The differences between the server and the cache, as a list finds them.
     fn list(&self, kind: Kind) -> Vec<Change> {
         if kind == Kind::Sets {
             return vec![Change::Set(self.server.set.clone())];
@@ -154,7 +157,7 @@ impl Stage {
         gone.map(|name| Change::Gone(*name)).chain(differs).collect()
     }
 
-    /// Whether a cache has listed, and shows all that this process has written.
+    /// Whether a cache has listed, and shows all writes of this process.
     fn shows_own_writes(&self, kind: Kind) -> bool {
         match &self.server.behind[kind as usize] {
             None => kind == Kind::Pods && self.has(WorksBeforeTheSync),
@@ -165,13 +168,13 @@ impl Stage {
         }
     }
 
-    /// Whether the worker has something to do.
+    /// Whether the worker has a key to take.
     fn is_ready(&self) -> bool {
         let kinds = [Kind::Sets, Kind::Pods];
         self.process.due && kinds.into_iter().all(|kind| self.shows_own_writes(kind))
     }
 
-    /// Wakes those who can move now.
+    /// Wakes the callers that can move now.
     fn wake(&self, cx: &mut Cx<'_>) {
         for (channel, behind) in [0, 1].into_iter().zip(&self.server.behind) {
             if self.stopped || behind.as_ref().is_none_or(|it| !it.is_empty()) {
@@ -186,7 +189,7 @@ impl Stage {
         }
     }
 
-    /// Plans by what the caches show, as the controller that ships does, but for a mistake.
+    /// Makes a plan from the caches, as the shipped controller does, except for a mistake.
     fn plan(&self) -> Vec<Todo> {
         let cache = &self.process;
         let mut set = cache.set.clone();
@@ -249,8 +252,8 @@ impl Stage {
         }
         let todo = self.process.plan.pop_front().expect("a worker acts while there is a plan");
         let went_well = self.request(&todo);
-        // What was written must be seen before the next plan. So must what made a request fail:
-        // that stands for the pause before it is tried again.
+        // The caches must show this write before the next plan. After a failed request, they must
+        // show everything up to now: that replaces the pause before a retry.
         let kinds: &[Kind] = match todo {
             _ if !went_well => &[Kind::Sets, Kind::Pods],
             Todo::Create | Todo::Delete(_) => &[Kind::Pods],

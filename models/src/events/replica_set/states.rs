@@ -1,6 +1,6 @@
-//! The same as states: every order in which users, crashes, informers and a worker can take their
-//! steps. Nobody goes round for ever, and what comes to rest has what is wanted: so under weak fairness
-//! it is always reached.
+//! The controller as states: every order in which users, crashes, informers and a worker can take
+//! their steps. No caller loops for ever, and at rest the wanted pods are there: so under weak
+//! fairness that state is always reached.
 
 use seatrial_core::machine::Step;
 
@@ -25,14 +25,14 @@ pub(super) enum Do {
     Works,
     /// Lets something happen.
     Lets(Happen),
-    /// Stops everything once so much has happened and all is at rest.
+    /// Stops everything once this many things have happened and everything is at rest.
     Stops(u32),
 }
 
-/// Where a caller stands, and the process for which it makes requests.
+/// A caller's position in its program, and the process for which it makes requests.
 type Caller = (Place, Option<u32>);
 
-/// Everything, and those who let things happen.
+/// The controller with its server, and the callers that let things happen.
 #[derive(Clone, Debug)]
 pub(super) struct Whole {
     programs: Programs<Do>,
@@ -57,7 +57,7 @@ impl Whole {
         Self { mistake: Some(mistake), ..self }
     }
 
-    /// The most pods that are ever wanted.
+    /// The largest number of pods that is ever wanted.
     fn most(&self) -> usize {
         let wanted = self.programs.all().map(|call| match call {
             Do::Lets(Wants(wanted)) => wanted,

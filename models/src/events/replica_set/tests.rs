@@ -1,4 +1,4 @@
-//! The models of states hold, and notice mistakes; and the rules by themselves.
+//! The models of states hold, and detect mistakes. The rules are also tested alone.
 
 use super::mutants::Mistake::{self, *};
 use super::rules::plan;
@@ -35,7 +35,7 @@ fn mistakes_show_in_some_state() {
     }
 }
 
-/// Carries out a plan on a copy of what was shown, as a server does.
+/// Carries out a plan on a copy of the view, as a server does.
 fn carry_out(set: &mut Option<Set>, pods: &mut Vec<Pod>, plan: Vec<Todo>) {
     for todo in plan {
         let it = set.as_mut().expect("a plan is about a set");

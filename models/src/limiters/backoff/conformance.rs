@@ -16,7 +16,7 @@ pub const fn conformance() -> Conformance {
     Conformance { traces_of: "backoff", carried: TRACES, replay, faithful: None }
 }
 
-/// Where the traces' time zero lies: events may be before it.
+/// The position of the traces' time zero, so that events may be before it.
 const START: i64 = 1 << 60;
 
 fn replay(trace: &Trace) -> Result<Replayed, TraceError> {
@@ -30,19 +30,19 @@ fn replay(trace: &Trace) -> Result<Replayed, TraceError> {
     trace.replay(|step| driven.step(step).map(Gives::Same))
 }
 
-/// Returns the keys that a step names. A collection of garbage names every key of its trace, also
-/// those that no call mentions.
+/// Returns the keys that a step names. A collection of garbage names every key of its trace, even
+/// keys that no call mentions.
 fn keys_of(step: &Step) -> impl Iterator<Item = &str> {
     let shown = step.out.get("backoff_ns").and_then(Value::as_object);
     let shown = shown.into_iter().flat_map(|left| left.keys().map(String::as_str));
     step.args.text("id").ok().into_iter().chain(shown)
 }
 
-/// The table, driven by the words of a trace.
+/// The table, driven by the steps of a trace.
 struct Driven<'t> {
     table: BackoffTable<String>,
     now: Instant,
-    /// Every key of the trace: a collection of garbage shows what is left of each.
+    /// Every key of the trace; a collection of garbage shows the remaining delay of each.
     keys: BTreeSet<&'t str>,
 }
 

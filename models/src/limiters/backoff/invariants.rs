@@ -1,4 +1,4 @@
-//! What a keyed back-off promises, as checks of a history.
+//! The promises of a keyed back-off, as checks of a history.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -51,7 +51,7 @@ pub(super) fn all() -> Vec<Invariant<Backoff>> {
     ]
 }
 
-/// What is known of every key: the delay that it was given, and when. Times are in nanoseconds.
+/// The delay that every key was given, and when. Times are in nanoseconds.
 #[derive(Clone, Debug, Default)]
 struct Given(BTreeMap<u8, (i128, i128)>);
 
@@ -68,7 +68,7 @@ impl Given {
         self.0.values().filter(|(_, given)| expired(now, *given)).count()
     }
 
-    /// Returns the least and the most that the next delay of a key may be.
+    /// Returns the shortest and the longest next delay of a key.
     fn range(&self, key: u8, event: i128) -> (i128, i128) {
         let (plain, jitter) = match self.0.get(&key) {
             Some((delay, given)) if !expired(event, *given) => (2 * delay, *delay),

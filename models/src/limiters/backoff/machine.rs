@@ -11,26 +11,26 @@ use crate::single_step::hash;
 /// A call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Call {
-    /// Something happened to a key, then.
+    /// An event of a key happened at that time.
     Next(u8, Instant),
     /// How long does the key back off?
     Get(u8),
-    /// Does it still, counted from that event to now?
+    /// Does the key still back off, counted from that event until now?
     Since(u8, Instant),
-    /// Does it still, counted from its last update to that event?
+    /// Does the key still back off, counted from its last update until that event?
     SinceUpdate(u8, Instant),
     /// Forget the key.
     Reset(u8),
-    /// Forget what would start over.
+    /// Forget the keys that would start over.
     CollectGarbage,
 }
 
 /// An answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Said {
-    /// So long.
+    /// This long.
     Delay(Duration),
-    /// Whether it does.
+    /// Whether the key backs off.
     BacksOff(bool),
     /// How many keys were forgotten.
     Forgotten(u8),

@@ -1,15 +1,15 @@
-//! The keyed back-off's page.
+//! The page of the keyed back-off.
 //!
-//! The table agrees with its sequential object on random calls (`op.rs`), without jitter. Here it
-//! has one, threads share it, and its bugs are convicted.
+//! The table agrees with its sequential object on random calls (`op.rs`), without jitter. On this
+//! page it has jitter, threads share it, and its bugs are convicted.
 //!
 //! | promise | invariant | scenario | a mutant that breaks it |
 //! |---|---|---|---|
 //! | a key that goes on failing waits longer | `never_too_short` | `two_threads_fail`, `starts_over` | `delays_do_not_grow` |
 //! | not beyond the maximum, and starts over | `never_too_long` | `starts_over` | `no_maximum`, `never_starts_over` |
 //! | keys that fail alike differ | `spreads_out` | `two_threads_fail` | `no_jitter` |
-//! | what was given is told | `tells_what_it_gave` | `two_threads_fail` | `jitter_is_not_kept` |
-//! | a key backs off so long | `backs_off_so_long` | `asked_about_times` | `end_belongs_to_it` |
+//! | the delay that was given is reported | `tells_what_it_gave` | `two_threads_fail` | `jitter_is_not_kept` |
+//! | a key backs off for that long | `backs_off_so_long` | `asked_about_times` | `end_belongs_to_it` |
 //! | and is forgotten in time | `forgets_what_it_says` | `garbage_between` | `resets_all` |
 
 mod conformance;
@@ -46,9 +46,9 @@ type History = HistoryOf<Backoff>;
 
 /// The first delay of a key.
 const INITIAL: Duration = Duration::from_millis(100);
-/// The longest.
+/// The longest delay of a key.
 const MAX: Duration = Duration::from_secs(2);
-/// How much longer a delay may be by chance, of the delay before it was doubled.
+/// The largest random part of a delay, as a fraction of the delay before it was doubled.
 const JITTER: f64 = 0.5;
 
 impl Component for Backoff {

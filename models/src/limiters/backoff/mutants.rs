@@ -1,4 +1,4 @@
-//! The bugs: one changed line each, in the table written down again.
+//! The bugs: one changed line each, in a second implementation of the table.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,52 +12,52 @@ use crate::trial::{MachineOf, Mutant, mistakes, mutants};
 mistakes! {
     /// One changed line.
     enum Mistake {
-        // What the reference did once, or nearly.
-        /// The jitter is of the doubled value.
+        // Mistakes that the reference made once, or nearly made.
+        /// The jitter is computed from the doubled delay.
         JitterOfTheDoubled,
-        /// The jitter is told, and not kept.
+        /// The jitter is returned, but not kept.
         JitterIsNotKept,
-        /// The jitter comes on top of the maximum.
+        /// The jitter is added on top of the maximum.
         JitterAboveTheMaximum,
 
-        // What anybody may do.
+        // Mistakes that any programmer may make.
         /// There is no jitter.
         NoJitter,
         /// The delay does not grow.
         Flat,
-        /// The first delay is twice the first delay.
+        /// The first delay is doubled.
         FirstIsDoubled,
         /// There is no maximum.
         NoMaximum,
         /// A key never starts over.
         NeverStartsOver,
-        /// A key starts over after the maximum, not after twice as long.
+        /// A key starts over after the maximum, not after twice the maximum.
         StartsOverEarly,
-        /// The last update is the event.
+        /// The time of the event is kept as the last update.
         UpdatedByTheEvent,
-        /// All keys are one.
+        /// All keys count as the same key.
         OneForAll,
-        /// What would start over is told as nothing.
+        /// The delay of a key that would start over is given as zero.
         GetLooksAtTime,
         /// The back-off of an event counts from the update.
         SinceTheUpdate,
-        /// The back-off of an update counts to now.
+        /// The back-off of an update counts until now.
         UntilNow,
-        /// The end of a back-off belongs to it.
+        /// The last moment still belongs to the back-off.
         EndBelongsToIt,
-        /// Before its update a key does not back off.
+        /// A key does not back off before its update.
         NothingBeforeTheUpdate,
-        /// Garbage stays.
+        /// Garbage is kept.
         GarbageStays,
-        /// What backs off is garbage.
+        /// Keys that back off are garbage, too.
         AllIsGarbage,
         /// A reset forgets all keys.
         ResetsAll,
-        /// A reset forgets nothing.
+        /// A reset forgets no key.
         ResetsNothing,
-        /// What is forgotten is not told.
+        /// The number of forgotten keys is not returned.
         ForgetsInSilence,
-        /// Nothing is wrong: the table that the mistakes are made in.
+        /// No mistake: the table in which the mistakes are made.
         Nothing,
     }
 }

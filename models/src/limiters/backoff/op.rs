@@ -8,7 +8,7 @@ use seatrial_core::runtime::Instant;
 use super::Spec;
 use crate::single_step::hash;
 
-/// A call. An event is that many units before or after now.
+/// A call. An event is this many units before or after now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[expect(missing_docs, reason = "the variants are the calls of the table")]
 pub enum Op {
@@ -21,7 +21,7 @@ pub enum Op {
     CollectGarbage,
 }
 
-/// How a table is made, in units: the delays, and how many nanoseconds a unit has.
+/// The set-up of a table, in units: the delays, and the number of nanoseconds in a unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Setup {
     /// The first delay.
@@ -75,7 +75,7 @@ pub fn decode(bytes: &[u8]) -> (Setup, Vec<Op>) {
     (setup, ops.chunks_exact(3).map(op).collect())
 }
 
-/// The table and the sequential object, led through the same calls.
+/// The table and the sequential object, which get the same calls.
 struct Pair {
     ours: BackoffTable<u8>,
     spec: Spec,
@@ -84,8 +84,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// Returns the time of an event that a clock can read: none before it began, none after it
-    /// ends.
+    /// Returns the time of an event, limited to the times that a clock can show.
     fn event(&self, units: i8) -> i128 {
         (self.now + i128::from(units) * self.unit).clamp(0, u64::MAX.into())
     }

@@ -21,7 +21,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Backoff>>> {
     ]
 }
 
-/// The machine under trial under one lock.
+/// The machine under trial, behind one lock.
 struct Shared<R: Runtime> {
     runtime: R,
     machine: R::Mutex<Boxed<Ships>>,
@@ -41,7 +41,7 @@ impl<R: Runtime> Shared<R> {
         }
     }
 
-    /// Something happens to a key now.
+    /// An event of a key happens now.
     fn fail(&self, key: u8) -> Duration {
         match self.ask(Call::Next(key, self.runtime.now())) {
             Said::Delay(delay) => delay,
@@ -80,7 +80,7 @@ impl Scenario<Backoff> for TwoThreadsFail {
     }
 }
 
-/// Whether a key backs off is asked at the very end of its delay, before and after it.
+/// At the very end of its delay, before it and after it, threads ask whether a key backs off.
 struct AskedAboutTimes;
 
 impl Scenario<Backoff> for AskedAboutTimes {
@@ -180,7 +180,7 @@ impl Scenario<Backoff> for GarbageBetween {
         table.ask(Call::Get(1));
     }
 
-    /// Somebody fails between two looks at the garbage.
+    /// A key fails between two collections of garbage.
     fn reaches(history: &History) -> bool {
         in_turns(history)
     }

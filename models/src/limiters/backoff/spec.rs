@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// A delay per key, and when it was updated. Times are in nanoseconds and may be below zero.
+/// A delay for each key, and when it was updated. Times are in nanoseconds and may be negative.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Spec {
     initial: i128,
@@ -37,12 +37,12 @@ impl Spec {
         self.entries.insert(key, (delay, now));
     }
 
-    /// Tells whether a key backs off, counted from an event (`workqueue:BO-6`).
+    /// Tells whether a key backs off, counted from an event until now (`workqueue:BO-6`).
     pub fn since(&self, key: u8, event: i128, now: i128) -> bool {
         self.backs_off(key, event, |_| now - event)
     }
 
-    /// Tells whether a key backs off, counted to an event (`workqueue:BO-7`).
+    /// Tells whether a key backs off, counted from its update until an event (`workqueue:BO-7`).
     pub fn since_update(&self, key: u8, event: i128) -> bool {
         self.backs_off(key, event, |updated| event - updated)
     }
@@ -53,7 +53,7 @@ impl Spec {
         })
     }
 
-    /// Forgets what has expired; returns how many keys that are (`workqueue:BO-8`).
+    /// Forgets the keys that have expired; returns their number (`workqueue:BO-8`).
     pub fn collect_garbage(&mut self, now: i128) -> usize {
         let before = self.entries.len();
         let entries = std::mem::take(&mut self.entries);

@@ -1,4 +1,4 @@
-//! What a limiter promises, as checks of a history.
+//! The promises of a limiter, as checks of a history.
 
 use super::machine::{Call, Said};
 use super::{Event, History, Limiter, Spec, shape};
@@ -6,7 +6,7 @@ use crate::trial::{self, Invariant, Ledger as _, Violation};
 
 type Checked = Result<(), Violation>;
 
-/// The bucket computes in double precision, its sequential object in whole nanoseconds.
+/// The bucket computes in double precision, and its sequential object in whole nanoseconds.
 const SLACK: u128 = 1_000;
 
 pub(super) fn all() -> Vec<Invariant<Limiter>> {
@@ -32,7 +32,7 @@ pub(super) fn all() -> Vec<Invariant<Limiter>> {
     ]
 }
 
-/// The sequential object, led through the same questions.
+/// The sequential object, which gets the same questions.
 #[derive(Clone, Debug)]
 struct Asked(Spec);
 

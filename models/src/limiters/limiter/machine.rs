@@ -21,11 +21,11 @@ pub enum Call {
 /// An answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Said {
-    /// So long.
+    /// This long.
     Delay(Duration),
     /// It is forgotten.
     Forgotten,
-    /// So often.
+    /// This often.
     Count(u32),
 }
 

@@ -1,13 +1,13 @@
-//! The limiters' page.
+//! The page of the limiters.
 //!
-//! Every limiter agrees with its sequential object on random calls (`op.rs`). Here the one that
-//! controllers use - a delay per item and a pace for all, the longer counts - is shared by threads,
-//! and its bugs are convicted.
+//! Every limiter agrees with its sequential object on random calls (`op.rs`). On this page, threads
+//! share the limiter that controllers use: a delay for each item and a pace for all items, and the
+//! longer one counts. Its bugs are convicted.
 //!
 //! | promise | invariant | scenario | a mutant that breaks it |
 //! |---|---|---|---|
-//! | nobody waits too short | `never_too_short` | `fails_for_long`, `paced_together` | `twice_the_delay_wraps`, `first_part_only` |
-//! | nobody waits too long | `never_too_long` | `two_threads_fail` | `no_maximum`, `delays_add_up` |
+//! | no item waits for too short a time | `never_too_short` | `fails_for_long`, `paced_together` | `twice_the_delay_wraps`, `first_part_only` |
+//! | no item waits for too long a time | `never_too_long` | `two_threads_fail` | `no_maximum`, `delays_add_up` |
 //! | failures are counted | `failures_are_counted` | `forgotten_between`, `many_fail` | `forgets_all_items`, `asking_counts`, `many_are_forgotten` |
 
 mod conformance;
@@ -46,7 +46,7 @@ type History = HistoryOf<Limiter>;
 
 /// The first delay of an item.
 const BASE: Duration = Duration::from_millis(5);
-/// The longest.
+/// The longest delay of an item.
 const MAX: Duration = Duration::from_secs(1_000);
 
 /// A delay per item.
@@ -60,7 +60,7 @@ fn paced() -> Shape {
     Shape::Bucket { rate: Rate::PerSecond(10), burst: 3 }
 }
 
-/// What controllers use: the longer of both.
+/// The limiter that controllers use: the longer one of both delays.
 fn shape() -> Shape {
     Shape::MaxOf(vec![per_item(), paced()])
 }

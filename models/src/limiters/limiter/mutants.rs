@@ -14,42 +14,42 @@ use crate::trial::{MachineOf, Mutant, mistakes, mutants};
 mistakes! {
     /// One changed line.
     enum Mistake {
-        // What was reported of the reference.
-        /// Twice the delay is computed without a look at whether it fits.
+        // Mistakes that were reported of the reference.
+        /// The delay is doubled without a check for overflow.
         Wraps,
         /// The distance of a shift is cut to six bits.
         ShiftsInCircles,
-        /// What does not fit becomes nothing.
+        /// A delay that does not fit becomes zero.
         BecomesNothing,
         /// The delay grows tenfold.
         Tenfold,
 
-        // What anybody may do.
-        /// Nothing is forgotten.
+        // Mistakes that any programmer may make.
+        /// No item is ever forgotten.
         NeverForgets,
-        /// Forgetting one item forgets all.
+        /// Forgetting one item forgets all items.
         ForgetsAll,
-        /// All items are one.
+        /// All items count as the same item.
         OneForAll,
         /// The delay does not grow.
         Flat,
-        /// A failure counts before the delay is computed.
+        /// A failure is counted before the delay is computed.
         CountsFirst,
-        /// Asking how often an item failed counts as a failure.
+        /// A question for the number of failures counts as a failure.
         AskingCounts,
         /// There is no maximum.
         NoMaximum,
-        /// The shortest of the answers counts.
+        /// The shortest of the answers is given.
         ShortestCounts,
-        /// The parts that come after the first are not asked.
+        /// Only the first part is asked.
         FirstPartOnly,
         /// The delays of all parts are added up.
         AddsUp,
-        /// One item more than the room is for starts all counts anew.
+        /// If one item more fails than there is room for, all counts start anew.
         ForgetsMany,
-        /// Forgetting an item fills the bucket.
+        /// When an item is forgotten, the bucket is filled.
         ForgettingFills,
-        /// The bucket stands still in time.
+        /// The bucket ignores the time.
         TimeStandsStill,
     }
 }
@@ -60,13 +60,13 @@ use Mistake::*;
 struct Mistaken {
     parts: Vec<Spec>,
     mistake: Mistake,
-    /// Failures that nobody reported.
+    /// Failures that no caller reported.
     extra: std::cell::Cell<u32>,
-    /// Who has failed and is not forgotten.
+    /// The items that have failed and are not forgotten.
     remembered: BTreeSet<u8>,
 }
 
-/// How many items a piece has room for.
+/// The number of items for which a piece has room.
 const ROOM: usize = 64;
 
 impl Mistaken {
@@ -78,7 +78,7 @@ impl Mistaken {
         if self.makes(OneForAll) { 1 } else { *item.key() }
     }
 
-    /// Returns what the count of failures alone asks for.
+    /// Returns the delay that the count of failures alone demands.
     fn of_failures(&self, before: u32, right: u128) -> u128 {
         let base = u64::try_from(BASE.as_nanos()).expect("a short time");
         let max = MAX.as_nanos();

@@ -54,7 +54,7 @@ pub fn check(shape: &Shape, ops: &[Op]) {
     check_on(shape, ops, limiter(shape));
 }
 
-/// As [`check`], on a limiter that stands in for the one that ships.
+/// As [`check`], on a limiter in place of the one that ships.
 ///
 /// # Panics
 /// As [`check`].

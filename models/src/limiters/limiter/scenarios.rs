@@ -70,7 +70,7 @@ fn limiter<R: Runtime>(world: &World<R, Limiter>) -> Shared<R> {
     Arc::new(RateLimiter::with_hasher(world.runtime(), FixedHasher::default(), tried))
 }
 
-/// Two threads say that one item failed, and one of them another.
+/// Two threads report a failure of one item, and one of them also a failure of another.
 struct TwoThreadsFail;
 
 impl Scenario<Limiter> for TwoThreadsFail {
@@ -121,7 +121,7 @@ impl Scenario<Limiter> for ForgottenBetween {
     }
 }
 
-/// The pace of all items together holds each of them back.
+/// The common pace of all items holds each of them back.
 struct PacedTogether;
 
 impl Scenario<Limiter> for PacedTogether {
@@ -148,7 +148,7 @@ impl Scenario<Limiter> for PacedTogether {
     }
 }
 
-/// An item fails so often that its delay would not fit any more (museum W8).
+/// An item fails until its delay would no longer fit (museum W8).
 struct FailsForLong;
 
 impl Scenario<Limiter> for FailsForLong {
@@ -168,7 +168,7 @@ impl Scenario<Limiter> for FailsForLong {
     }
 }
 
-/// More items fail than fit into one piece of what remembers them.
+/// More items fail than fit into one piece of the memory for failures.
 struct ManyFail;
 
 const MANY: u8 = 150;
@@ -189,7 +189,7 @@ impl Scenario<Limiter> for ManyFail {
         }
     }
 
-    /// All of them are asked for, when half are remembered.
+    /// The failures of all items are read, when half of the items are remembered.
     fn reaches(history: &History) -> bool {
         let asks = |call: &Call| matches!(call, Call::NumRequeues(_));
         let asked = history.events.iter().filter_map(|event| event.returned());

@@ -7,14 +7,14 @@ use crate::token_bucket::{self, Rate};
 /// The longest delay in nanoseconds.
 pub(super) const FOREVER: u128 = i64::MAX as u128;
 
-/// What kind of limiter, without its state. Times are in nanoseconds.
+/// The kind of a limiter, without its state. Times are in nanoseconds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Shape {
     /// Doubles from `base` to `max`.
     Exponential {
         /// The first delay.
         base: u64,
-        /// The longest.
+        /// The longest delay.
         max: u64,
     },
     /// Some short delays, then long ones.
@@ -23,14 +23,14 @@ pub enum Shape {
         fast: u64,
         /// The long delay.
         slow: u64,
-        /// How many short ones.
+        /// The number of short delays.
         max_fast: u8,
     },
     /// One token bucket for all items.
     Bucket {
         /// Tokens per second.
         rate: Rate,
-        /// How many fit.
+        /// The number of tokens that fit.
         burst: u8,
     },
     /// The longest of the answers.
@@ -42,18 +42,18 @@ pub enum Shape {
 /// A limiter and its state.
 #[derive(Clone, Debug)]
 pub enum Spec {
-    /// One that counts failures per item.
+    /// A limiter that counts failures for each item.
     PerItem(Shape, BTreeMap<u8, u32>),
     /// A bucket.
     Bucket(token_bucket::Spec),
-    /// Several.
+    /// Several limiters.
     MaxOf(Vec<Spec>),
-    /// One whose answer is cut.
+    /// A limiter whose answer is cut.
     WithMaxWait(Box<Spec>, u64),
 }
 
 impl Spec {
-    /// Makes a limiter that has seen nothing.
+    /// Makes a limiter without any failures.
     pub fn new(shape: &Shape) -> Self {
         match shape {
             Shape::Exponential { .. } | Shape::FastSlow { .. } => {

@@ -31,16 +31,16 @@ pub(crate) fn whole(value: &Value, name: &str) -> Result<u64, String> {
     value[name].as_u64().ok_or_else(|| format!("'{name}' is no whole number: {}", value[name]))
 }
 
-/// Writes a number as the traces do: whole ones without a point.
+/// Writes a number as the traces do: whole numbers without a point.
 fn written(number: f64) -> Value {
     let whole = number as i64;
     if whole as f64 == number { json!(whole) } else { json!(number) }
 }
 
-/// A bucket, driven by the words of a trace.
+/// A bucket, driven by the steps of a trace.
 struct Driven {
     bucket: TokenBucket,
-    /// What the configuration says, as written; `None` for a bucket with explicit times.
+    /// The rate of the configuration, as written; `None` for a bucket with explicit times.
     client_qps: Option<Value>,
     now: Instant,
     made: Vec<Reservation>,

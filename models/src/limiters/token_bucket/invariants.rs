@@ -1,4 +1,4 @@
-//! What a token bucket promises, as checks of a history.
+//! The promises of a token bucket, as checks of a history.
 
 use super::machine::{Ask, Call, Said};
 use super::spec::{NEVER, Reserved};
@@ -7,7 +7,7 @@ use crate::trial::{self, Invariant, Ledger as _, Violation};
 
 type Checked = Result<(), Violation>;
 
-/// The bucket computes in double precision, its sequential object in whole nanoseconds.
+/// The bucket computes in double precision, and its sequential object in whole nanoseconds.
 const SLACK: i128 = 1_000;
 
 pub(super) fn all() -> Vec<Invariant<Bucket>> {
@@ -51,7 +51,7 @@ pub(super) fn all() -> Vec<Invariant<Bucket>> {
     ]
 }
 
-/// The bucket in whole numbers, led through the same calls.
+/// The bucket in whole numbers, which gets the same calls.
 #[derive(Clone, Debug)]
 struct Led {
     spec: Spec,
@@ -65,7 +65,7 @@ impl Default for Led {
 }
 
 impl Led {
-    /// Does what is asked; returns when the tokens may be used, if they are granted.
+    /// Makes a call; returns the time until the tokens may be used, if they are granted.
     fn ask(&mut self, call: &Call) -> Option<i128> {
         let t = i128::from(call.at.as_nanos());
         match call.ask {

@@ -1,4 +1,4 @@
-//! A token bucket as a machine: every call is one critical section, and says what time it is.
+//! A token bucket as a machine: every call is one critical section, and carries its own time.
 
 use std::time::Duration;
 
@@ -8,42 +8,42 @@ use seatrial_core::runtime::Instant;
 
 use super::Rate;
 
-/// A call, by somebody who read the clock before taking the lock.
+/// A call whose caller read the clock before it took the lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Call {
-    /// What the clock said.
+    /// The reading of the clock.
     pub at: Instant,
-    /// What is asked.
+    /// The request.
     pub ask: Ask,
 }
 
-/// What is asked.
+/// A request to the bucket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ask {
-    /// That many tokens, now or never.
+    /// Takes this many tokens, now or never.
     Allow(u8),
-    /// That many tokens, if the wait is not longer.
+    /// Reserves this many tokens, if the wait is not longer.
     Reserve(u8, Duration),
-    /// To take a reservation back, by its number.
+    /// Takes a reservation back, by its number.
     Cancel(u8),
-    /// How many tokens there are.
+    /// Asks how many tokens there are.
     Tokens,
-    /// To change the rate.
+    /// Changes the rate.
     SetRate(Rate),
-    /// To change how many fit.
+    /// Changes how many tokens fit.
     SetBurst(u8),
 }
 
 /// An answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Said {
-    /// Whether they were there.
+    /// Whether the tokens were there.
     Allowed(bool),
-    /// After how long they may be used, and the number of the reservation.
+    /// The time until the tokens may be used, and the number of the reservation.
     Reserved(Duration, u8),
-    /// It would take too long.
+    /// Refused: it would take too long.
     Refused,
-    /// That many, in billionths.
+    /// This many tokens, in billionths.
     Tokens(i128),
     /// It is done.
     Done,

@@ -1,13 +1,13 @@
-//! The token bucket's page.
+//! The page of the token bucket.
 //!
-//! The bucket agrees with the one in whole numbers on random calls (`op.rs`). Here threads share it,
-//! and its bugs are convicted.
+//! The bucket agrees with the one in whole numbers on random calls (`op.rs`). On this page, threads
+//! share it, and its bugs are convicted.
 //!
 //! | promise | invariant | scenario | a mutant that breaks it |
 //! |---|---|---|---|
-//! | no more is granted than there is | `grants_no_more` | `two_threads_reserve`, `clocks_read_early` | `allow_borrows`, `time_runs_backwards` |
-//! | what there is, is granted | `grants_what_there_is` | `two_threads_reserve`, `odd_rates` | `starts_empty`, `unlimited_counts` |
-//! | nobody goes before the tokens come | `nobody_goes_early` | `two_threads_reserve` | `no_debt` |
+//! | no more tokens are granted than there are | `grants_no_more` | `two_threads_reserve`, `clocks_read_early` | `allow_borrows`, `time_runs_backwards` |
+//! | all available tokens are granted | `grants_what_there_is` | `two_threads_reserve`, `odd_rates` | `starts_empty`, `unlimited_counts` |
+//! | no caller goes on before the tokens come | `nobody_goes_early` | `two_threads_reserve` | `no_debt` |
 //! | nor later | `nobody_goes_late` | `cancelled_in_any_order` | `gives_nothing_back` |
 //! | the balance is right | `balance_is_told` | `cancelled_in_any_order`, `settings_change` | `gives_all_back`, `rate_of_now` |
 
@@ -42,7 +42,7 @@ pub struct Bucket;
 type Event = EventOf<Bucket>;
 type History = HistoryOf<Bucket>;
 
-/// How fast the tokens of a scenario come, and how many fit.
+/// The rate at which the tokens of a scenario come, and the number that fits.
 const RATE: Rate = Rate::PerSecond(2);
 const BURST: u8 = 3;
 

@@ -12,49 +12,49 @@ use crate::trial::{MachineOf, Mutant, mistakes, mutants};
 mistakes! {
     /// One changed line.
     enum Mistake {
-        /// It starts empty.
+        /// The bucket starts empty.
         StartsEmpty,
-        /// More tokens come than fit.
+        /// The bucket gets more tokens than fit.
         Overflows,
         /// A refusal takes tokens.
         RefusalTakes,
         /// A debt is forgotten.
         NoDebt,
-        /// Patience is not looked at.
+        /// The caller's patience is ignored.
         WaitsForEver,
-        /// Who wants tokens now gets those of the future.
+        /// A caller that wants tokens now gets those of the future.
         AllowBorrows,
-        /// More is granted than fits.
+        /// More tokens are granted than fit.
         MoreThanFits,
-        /// A rate of nothing makes nobody wait.
+        /// At a rate of zero, no caller waits.
         NothingIsAtOnce,
-        /// An unlimited bucket counts.
+        /// An unlimited bucket counts its tokens.
         UnlimitedCounts,
-        /// A wait is told in whole milliseconds.
+        /// A wait is rounded up to whole milliseconds.
         RoundsUp,
-        /// A wait is told in whole tenths of a millisecond, rounded down.
+        /// A wait is rounded down to whole tenths of a millisecond.
         RoundsDown,
-        /// Who reserves is refused the last token.
+        /// A reservation is refused the last token.
         ReserveKeepsOne,
-        /// Cancelling gives everything back, even if others came later.
+        /// Cancelling gives all tokens back, even if others reserved later.
         GivesAllBack,
-        /// Cancelling gives nothing back.
+        /// Cancelling gives no tokens back.
         GivesNothingBack,
-        /// Cancelling gives back what may be used already.
+        /// Cancelling gives back tokens that may be in use already.
         GivesUsedBack,
-        /// Cancelling gives back more than fits.
+        /// Cancelling gives back more tokens than fit.
         GivesTooMuchBack,
-        /// The newest reservation is still the newest when it is cancelled.
+        /// The newest reservation still counts as the newest after it was cancelled.
         NewestStays,
-        /// Cancelling computes with the rate of now.
+        /// Cancelling computes with the current rate.
         RateOfNow,
-        /// A new rate counts from the last call on.
+        /// A new rate counts from the last call.
         RateCountsBackwards,
-        /// More room is filled at once.
+        /// If more tokens fit, the new room is filled at once.
         RoomIsFilled,
         /// Time runs backwards.
         TimeRunsBackwards,
-        /// Nothing is wrong: the bucket that the mistakes are made in.
+        /// No mistake: the bucket in which the mistakes are made.
         Nothing,
     }
 }

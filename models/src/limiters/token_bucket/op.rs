@@ -13,33 +13,33 @@ use super::spec::{NEVER, Rate, Reserved, Spec};
 #[expect(missing_docs, reason = "the variants are the calls of the bucket")]
 pub enum Op {
     Advance(u8),
-    /// Lets the next calls come with an earlier time, as after a race for the lock.
+    /// Gives the next calls an earlier time, as after a race for the lock.
     GoBack(u8),
     Allow(u8),
     Reserve(u8),
     /// Reserves if the wait is not longer than this.
     ReserveWithin(u8, u8),
-    /// Cancels one of the reservations made.
+    /// Cancels one of the reservations.
     Cancel(u8),
     SetRate(Rate),
     SetBurst(u8),
 }
 
-/// How a bucket is made.
+/// The set-up of a bucket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Setup {
-    /// How fast tokens come.
+    /// The rate at which tokens come.
     pub rate: Rate,
-    /// How many fit.
+    /// The number of tokens that fit.
     pub burst: u8,
 }
 
 const TICK: u64 = 1_000_000_000 / 32;
-/// A tick halves four times before a nanosecond is too coarse and the two round differently. Waits
-/// at two tokens a second take one of these; each cancel of what was reserved at another rate than
-/// today's may take another.
+/// A tick can be halved four times before nanoseconds are too coarse and the two buckets round
+/// differently. Waits at two tokens a second use one of these halvings. Each cancel of a
+/// reservation that was made at another rate than the current one may use another.
 const STRANGE_CANCELS: usize = 3;
-/// Far enough from zero to go back in time.
+/// Far enough from zero for times that go back.
 const START: u64 = 1_000 * 32 * TICK;
 
 /// Runs calls on the bucket that ships and on the one in whole numbers.
@@ -85,7 +85,7 @@ pub fn decode(bytes: &[u8]) -> (Setup, Vec<Op>) {
     (setup, ops.chunks_exact(2).map(op).collect())
 }
 
-/// The bucket and the one in whole numbers, led through the same calls.
+/// The bucket and the one in whole numbers, which get the same calls.
 struct Pair {
     ours: TokenBucket,
     spec: Spec,

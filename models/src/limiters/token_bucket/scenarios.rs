@@ -22,7 +22,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Bucket>>> {
     ]
 }
 
-/// The machine under trial under one lock; every call says what time it is.
+/// The machine under trial, behind one lock; every call carries its time.
 struct Shared<R: Runtime> {
     runtime: R,
     machine: R::Mutex<Boxed<Ships>>,
@@ -43,7 +43,7 @@ impl<R: Runtime> Shared<R> {
         }
     }
 
-    /// Reserves, whatever the wait, and returns the number of the reservation.
+    /// Reserves, however long the wait is, and returns the number of the reservation.
     fn reserve(&self, at: Duration, n: u8) -> Option<u8> {
         match self.ask(at, Ask::Reserve(n, FOREVER)) {
             Said::Reserved(_, number) => Some(number),
@@ -60,7 +60,7 @@ impl<R: Runtime> Shared<R> {
 
 const START: Duration = Duration::ZERO;
 
-/// Two threads take tokens, of the future in the end.
+/// Two threads take tokens, in the end tokens of the future.
 struct TwoThreadsReserve;
 
 impl Scenario<Bucket> for TwoThreadsReserve {
@@ -89,7 +89,7 @@ impl Scenario<Bucket> for TwoThreadsReserve {
     }
 }
 
-/// Reservations of two threads are taken back, newest and oldest first.
+/// Two threads take their reservations back, the newest and the oldest first.
 struct CancelledInAnyOrder;
 
 impl Scenario<Bucket> for CancelledInAnyOrder {
@@ -128,7 +128,7 @@ impl Scenario<Bucket> for CancelledInAnyOrder {
     }
 }
 
-/// Two threads read the clock, and come to the lock in another order.
+/// Two threads read the clock, and reach the lock in the other order.
 struct ClocksReadEarly;
 
 impl Scenario<Bucket> for ClocksReadEarly {
@@ -148,7 +148,7 @@ impl Scenario<Bucket> for ClocksReadEarly {
         bucket.ask(millis(1_000), Ask::Tokens);
     }
 
-    /// The earlier reading comes later.
+    /// The earlier reading reaches the lock later.
     fn reaches(history: &History) -> bool {
         let times: Vec<_> =
             history.events.iter().filter_map(|it| it.returned()).map(|(call, _)| call.at).collect();
@@ -156,7 +156,7 @@ impl Scenario<Bucket> for ClocksReadEarly {
     }
 }
 
-/// Rate and room change while tokens are reserved.
+/// The rate and the number of tokens that fit change while tokens are reserved.
 struct SettingsChange;
 
 impl Scenario<Bucket> for SettingsChange {
@@ -191,7 +191,7 @@ impl Scenario<Bucket> for SettingsChange {
     }
 }
 
-/// No tokens come, and then as many as anybody wants.
+/// First no tokens come, and then as many as callers want.
 struct OddRates;
 
 impl Scenario<Bucket> for OddRates {

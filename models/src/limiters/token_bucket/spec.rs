@@ -6,9 +6,9 @@
 /// Tokens per second.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rate {
-    /// That many, possibly none.
+    /// This many, possibly none.
     PerSecond(u8),
-    /// As many as are asked for.
+    /// As many as callers want.
     Unlimited,
 }
 
@@ -19,16 +19,16 @@ const TOKEN: i128 = 1_000_000_000;
 /// A bucket.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Spec {
-    /// How fast tokens come.
+    /// The rate at which tokens come.
     pub rate: Rate,
-    /// How many fit.
+    /// The number of tokens that fit.
     pub burst: u8,
     tokens: i128,
     last: Option<i128>,
     last_event: i128,
 }
 
-/// What was reserved.
+/// A reservation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reserved {
     n: u8,
@@ -54,7 +54,8 @@ impl Spec {
         i128::from(self.burst) * TOKEN
     }
 
-    /// Returns the time that counts and the balance then (`workqueue:TB-2`, `TB-8`, `TB-23`).
+    /// Returns the time that counts, and the balance at that time (`workqueue:TB-2`, `TB-8`,
+    /// `TB-23`).
     fn look(&self, t: i128) -> (i128, i128) {
         let Some(last) = self.last else { return (t, self.full()) };
         let t = t.max(last);
@@ -90,7 +91,7 @@ impl Spec {
         Some(Reserved { n, rate: self.rate, act: t + wait, wait })
     }
 
-    /// Gives back what a reservation has not used (`workqueue:TB-16` to `TB-18`).
+    /// Gives back the tokens that a reservation has not used (`workqueue:TB-16` to `TB-18`).
     pub fn cancel(&mut self, t: i128, reserved: &Reserved) {
         let (t, tokens) = self.look(t);
         let &Reserved { n, rate, act, .. } = reserved;

@@ -1,7 +1,7 @@
-//! What is known of the channels of a history: what lies in them, who waits, and for what.
+//! The state of the channels of a history: their messages, and the calls that wait for them.
 //!
-//! Messages of a scenario are different numbers, and a thread has one call under way at a time. So a
-//! call that waits is known by its thread, and what came of a message by its number.
+//! All messages of a scenario are different numbers, and a thread has one call under way at a time.
+//! So a waiting call is identified by its thread, and a message by its number.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,8 +18,8 @@ pub(super) struct Pipe {
     pub(super) capacity: Option<usize>,
     pub(super) senders: usize,
     pub(super) receivers: usize,
-    /// What was sent and has not been received. In a rendezvous it is on its way to one who waited,
-    /// or came back from one who gave up.
+    /// The messages that were sent and not received. In a rendezvous, a message here is on its way
+    /// to a caller that waited, or it came back from one that gave up.
     pub(super) kept: Vec<u8>,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct Ending<'a> {
 }
 
 impl Ending<'_> {
-    /// Returns what it sent and where to, if it did.
+    /// Returns the message that it sent, and the channel, if it sent one.
     pub(super) fn sent(&self) -> Option<(PipeId, u8)> {
         match self.done()? {
             (Act::Send(pipe, Some(message)), Outcome::Sent(Ok(()))) => Some((*pipe, *message)),
@@ -58,7 +58,7 @@ impl Ending<'_> {
         }
     }
 
-    /// Returns what it received and where from, if it did.
+    /// Returns the message that it received, and the channel, if it received one.
     pub(super) fn received(&self) -> Option<(PipeId, u8)> {
         match self.done()? {
             (Act::Receive(pipe), Outcome::Received(Ok(message))) => Some((*pipe, *message)),
@@ -66,28 +66,28 @@ impl Ending<'_> {
         }
     }
 
-    /// Returns the act that was done, and what came of it.
+    /// Returns the act that was done, and its outcome.
     pub(super) fn done(&self) -> Option<(&Act<u8>, &Outcome<u8>)> {
         let (at, outcome) = self.chosen.done.as_ref()?;
         Some((self.acts.get(*at)?, outcome))
     }
 }
 
-/// What is known before an event.
+/// The state before an event.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
     pub(super) pipes: BTreeMap<PipeId, Pipe>,
     /// Calls that wait, by their threads.
     pub(super) calls: BTreeMap<u8, Call>,
-    /// What was received from one who still waits to send it.
+    /// The messages that were received from a caller that still waits to send them.
     pub(super) taken: BTreeSet<u8>,
-    /// What was not sent: its call was given up, or said that.
+    /// The messages that were not sent: their call was given up, or gave them back.
     pub(super) withdrawn: BTreeSet<u8>,
     waited: usize,
 }
 
 impl Known {
-    /// Returns the call that an event ends, if it ends one that sends or receives.
+    /// Returns the call that an event ends, if it ends a send, a receive or a select.
     pub(super) fn ending<'a>(&self, event: &'a Event) -> Option<Ending<'a>> {
         let Some((Op::Choose(call), Ret::Choose(chosen))) = event.returned() else { return None };
         let acts = match self.calls.get(&event.thread) {
@@ -111,7 +111,7 @@ impl Known {
         })
     }
 
-    /// Tells whether nobody can have met a call that waits.
+    /// Tells whether no partner can have met a waiting call.
     pub(super) fn is_unmet(&self, call: &Call) -> bool {
         call.acts.iter().all(|act| match act {
             Act::Receive(pipe) => {
@@ -122,7 +122,7 @@ impl Known {
         })
     }
 
-    /// Tells why something can be done now, if it surely can.
+    /// Returns the reason why an act can be done now, if it certainly can.
     pub(super) fn ready(&self, thread: u8, act: &Act<u8>) -> Option<&'static str> {
         let (at, pipe) = (act.pipe(), self.pipes.get(&act.pipe())?);
         let waits = |side| {
@@ -141,7 +141,7 @@ impl Known {
         }
     }
 
-    /// Tells whether a channel has a message that is on its way to nobody else.
+    /// Tells whether a channel has a message that is not on its way to another caller.
     pub(super) fn lies(&self, thread: u8, at: PipeId) -> bool {
         let kept = self.pipes[&at].kept.len();
         let others = self.others(thread, at, Side::Receiving).count();
@@ -161,7 +161,7 @@ impl Known {
         }
     }
 
-    /// Takes in what came of a call.
+    /// Notes the outcome of a call.
     fn settle(&mut self, ending: &Ending<'_>) {
         self.withdrawn.extend(ending.chosen.unsent.iter().map(|(_, message)| *message));
         if let Some((pipe, message)) = ending.sent()

@@ -1,4 +1,4 @@
-//! What channels promise, as checks of a history.
+//! The promises of channels, as checks of a history.
 
 use seatrial_core::channel::{Act, Op, Outcome, RECEIVERS, Ret, SENDERS, Side};
 use seatrial_core::runtime::Instant;
@@ -121,7 +121,7 @@ fn waiting() -> Vec<Invariant<Channel>> {
     ]
 }
 
-/// Checks every call that ends, against what is known before.
+/// Checks every call that ends, against the state before it.
 fn at_every_end(
     history: &History,
     check: impl Fn(&Known, &Event, &Ending<'_>) -> Result<(), String>,
@@ -140,7 +140,7 @@ fn received_once(history: &History) -> Checked {
         let offered = offers.any(|(_, act)| *act == Act::Send(at, Some(message)));
         let was_taken = before.taken.contains(&message);
         if sent || (offered && !was_taken) || before.withdrawn.contains(&message) {
-            return Ok(()); // what was withdrawn is the matter of another promise
+            return Ok(()); // another promise covers messages that were withdrawn
         }
         Err(format!("message {message} comes, and nobody has sent it since it came last"))
     })
@@ -154,7 +154,7 @@ fn nothing_lost(history: &History) -> Checked {
         let mut left = Vec::from_iter(left.iter().copied());
         let mut kept = if is_last { pipe.kept.clone() } else { vec![] };
         if pipe.is_rendezvous() {
-            left.sort_unstable(); // what came back is in the order in which it was handed over
+            left.sort_unstable(); // messages that came back are in the order of their hand-over
             kept.sort_unstable();
         }
         if left == kept { Ok(()) } else { Err(format!("{left:?} comes out, and {kept:?} is left")) }
@@ -168,7 +168,7 @@ fn in_order(history: &History) -> Checked {
         let is_kept = pipe.kept.contains(&message);
         let waited = before.calls.contains_key(&event.thread);
         let nobody_else = || before.others(event.thread, at, Side::Receiving).next().is_none();
-        // From hand to hand, others may still hold what was handed to them before.
+        // In a rendezvous, other receivers may still hold messages that were handed to them before.
         if is_kept && (!pipe.is_rendezvous() || !waited && nobody_else()) {
             let first = pipe.kept[0];
             let says = || format!("message {message} comes, and {first} was sent before it");
@@ -264,7 +264,7 @@ fn one_arm(history: &History) -> Checked {
     at_every_end(history, |_, _, ending| {
         let done = ending.chosen.done.as_ref();
         let others = ending.acts.iter().enumerate().filter(|(at, _)| {
-            done.is_none_or(|(done, _)| done != at) // what was done comes back with its outcome
+            done.is_none_or(|(done, _)| done != at) // a case that was done has an outcome
         });
         let messages = others.filter_map(|(at, act)| match act {
             Act::Send(_, message) => Some((at, (*message)?)),
@@ -303,7 +303,7 @@ fn never_early(history: &History) -> Checked {
     })
 }
 
-/// Judges only histories of virtual time, which are those with a quiet moment.
+/// Judges only histories of virtual time; only those have a quiet moment.
 fn nothing_late(history: &History) -> Checked {
     if !history.events.iter().any(|event| matches!(event.what, What::Quiet)) {
         return Ok(());

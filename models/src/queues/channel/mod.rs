@@ -1,26 +1,27 @@
 //! The page of channels.
 //!
-//! Messages are small numbers: they must be `Clone`, as a checker repeats steps; the channels
-//! themselves never clone one. Every call that sends, receives or selects is one kind of call of the
-//! machine, so one ledger (`book`) knows what lies where and who waits for what, and the invariants
-//! ask it. Random calls of one thread are held against a simple construction (`op`, `reference`).
+//! Messages are small numbers: they must be `Clone`, because a checker repeats steps; the channels
+//! themselves never clone one. Sends, receives and selects are one kind of call of the machine. So
+//! one ledger (`book`) knows the messages in each channel and the calls that wait, and the
+//! invariants ask it. Random calls of one thread are compared with a simple construction (`op`,
+//! `reference`).
 //!
 //! | promise | invariant | scenario | a mutant that breaks it |
 //! |---|---|---|---|
 //! | a message is received once | `received_once` | `two_producers` | `first_comes_twice` |
 //! | it is received, or dropped with the last receiver | `nothing_lost` | `closes_while_full`, `given_up_hand` | `last_receiver_leaves_all`, `given_up_loses_all` |
 //! | messages come in order | `in_order` | `closes_while_full`, `two_pairs`, `two_give_up` | `newest_comes_first`, `newest_is_met`, `back_comes_first` |
-//! | a channel holds what fits | `capacity_is_kept` | `two_producers` | `one_more_fits` |
-//! | from hand to hand, who sends waits for who takes | `rendezvous_meets` | `two_pairs` | `rendezvous_keeps_one` |
-//! | what is not sent never comes | `withdrawn_stays_so` | `given_up_offer`, `one_of_two_sends` | `given_up_stays`, `select_sends_all` |
-//! | len counts what lies there | `len_counts` | `counted` | `len_forgets_one` |
-//! | the end comes behind all messages and all senders | `ends_when_empty` | `closes_while_full` | `last_sender_takes_all`, `first_sender_ends` |
+//! | a channel holds no more than fits | `capacity_is_kept` | `two_producers` | `one_more_fits` |
+//! | in a rendezvous, a sender waits for a receiver | `rendezvous_meets` | `two_pairs` | `rendezvous_keeps_one` |
+//! | a message that is not sent never comes | `withdrawn_stays_so` | `given_up_offer`, `one_of_two_sends` | `given_up_stays`, `select_sends_all` |
+//! | len counts the messages in the channel | `len_counts` | `counted` | `len_forgets_one` |
+//! | the end comes after all messages and all senders | `ends_when_empty` | `closes_while_full` | `last_sender_takes_all`, `first_sender_ends` |
 //! | a send fails when nobody can receive | `fails_without_receivers` | `receivers_go` | `first_receiver_ends`, `sends_to_nobody` |
 //! | a select does one case | `one_arm` | `selects_meet`, `one_of_two_sends` | `select_says_first`, `unsent_is_forgotten` |
-//! | who gets nothing could get nothing | `unready_only_when_so` | `deadline_and_message` | `deadline_looks_no_more` |
+//! | a call that gets nothing could get nothing | `unready_only_when_so` | `deadline_and_message` | `deadline_looks_no_more` |
 //! | deadlines come in time | `never_early`, `nothing_late` | `deadlines_pass` | `deadline_is_early`, `sleeps_without_time` |
 //! | no wake-up is lost | `no_lost_wakeup` | `given_up_receive`, `group_of_two`, `hands_in_a_group` | `given_up_swallows_wake`, `group_wakes_one`, `meeting_wakes_one` |
-//! | nobody is woken for nothing | `wakes_no_crowd` | `senders_go` | `message_wakes_all` |
+//! | no caller is woken without a reason | `wakes_no_crowd` | `senders_go` | `message_wakes_all` |
 
 mod book;
 mod invariants;
@@ -77,7 +78,7 @@ impl Component for Channel {
         mutants::all()
     }
 
-    /// Three must wait, and one of them give up between two others, to which loom's search comes late.
+    /// Three calls must wait, and the middle one must give up; loom's search reaches that late.
     fn shows_mutant(engine: Engine, mutant: &str) -> bool {
         engine != Engine::Loom || mutant != "back_is_not_told"
     }
@@ -118,7 +119,7 @@ impl Component for Channel {
     }
 }
 
-/// What a call wants. Once it has waited, the group has its acts.
+/// Describes the cases of a call. Once the call has waited, the group has its acts.
 fn cases(acts: &[Act<u8>]) -> String {
     let word = |act: &Act<u8>| match act {
         Act::Send(pipe, Some(message)) => format!("send {message} into {}", pipe.0),

@@ -13,18 +13,18 @@ pub(super) fn all() -> Vec<Mutant<Channel>> {
         .concat()
 }
 
-/// Tells whether a mutant is broken only in whom it wakes.
+/// Tells whether a mutant only wakes the wrong callers.
 pub(super) fn is_of_waking(mutant: &Mutant<Channel>) -> bool {
     let of_wakes = [wakes(), of_shells(), equivalents()].concat();
     mutant.name == "back_is_not_told" || of_wakes.iter().any(|other| other.name == mutant.name)
 }
 
-/// The simple construction with mistakes.
+/// The simple construction, with mistakes.
 fn mistaken(mistakes: &'static [Mistake]) -> MachineOf<Channel> {
     Box::new(Lists::with(mistakes))
 }
 
-/// The machine that ships, its wakes edited after each step.
+/// The machine that ships; the wakes of each step are edited.
 fn edited(edit: Edit<Group<u8>>) -> MachineOf<Channel> {
     Box::new(Edited { machine: Group::default(), edit })
 }

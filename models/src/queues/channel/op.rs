@@ -1,6 +1,6 @@
 //! Sequences of calls, and the property that the machine agrees with the simple construction.
 //!
-//! A call that waits stays under way: it looks again, or is given up, when a later step says that.
+//! A call that waits stays under way until a later step lets it try again, or gives it up.
 
 use seatrial_core::channel::{
     Act, Acts, Choose, Hold, Leave, Len, Op as Call, Open, PipeId, Ret, Side,
@@ -13,32 +13,31 @@ use super::reference::Lists;
 use crate::single_step::{Behind, HandClock};
 use crate::trial::Component;
 
-/// The most channels, and the most calls under way.
+/// The largest number of channels, and of calls under way.
 const MOST: usize = 3;
 
-/// A call. Channels and calls under way are named by a number, which is taken modulo how many there
-/// are.
+/// A call. Its numbers of channels and of calls under way are taken modulo their count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Op {
-    /// Opens a channel for this many messages, from three on for any number.
+    /// Opens a channel for this many messages; three or more means without limit.
     Open(u8),
-    /// Sends the next message, waiting for so long.
+    /// Sends the next message, and waits for this long.
     Send(u8, u8),
-    /// Receives, waiting for so long.
+    /// Receives, and waits for this long.
     Receive(u8, u8),
-    /// Selects from sending into one and receiving from another, waiting for so long.
+    /// Selects between a send to one channel and a receive from another, and waits for this long.
     Select(u8, u8, u8),
-    /// A call under way looks again.
+    /// A call under way tries again.
     Look(u8),
     /// A call under way is given up.
     GiveUp(u8),
-    /// One more uses an end.
+    /// One more caller uses an end.
     Copy(u8, bool),
-    /// One less uses an end.
+    /// One caller fewer uses an end.
     Leave(u8, bool),
     /// Counts the messages.
     Len(u8),
-    /// Lets that many milliseconds pass.
+    /// Lets this many milliseconds pass.
     Advance(u8),
 }
 
@@ -50,7 +49,7 @@ pub fn check(ops: &[Op]) {
     check_on(ops, Behind(Channel::machine()));
 }
 
-/// As [`check`], on a machine that stands in for the one that ships.
+/// As [`check`], on a machine in place of the one that ships.
 ///
 /// # Panics
 /// As [`check`].
@@ -88,19 +87,19 @@ pub fn decode(bytes: &[u8]) -> Vec<Op> {
     bytes.chunks_exact(3).map(op).collect()
 }
 
-/// A call under way, for each of the two.
+/// A call under way: the acts, and the call on each of the two machines.
 struct UnderWay {
     acts: Vec<Act<u8>>,
     ours: Call<u8>,
     simple: Call<u8>,
 }
 
-/// The machine and the simple construction, led through the same calls.
+/// The machine and the simple construction, which get the same calls.
 struct Pair {
     ours: Box<dyn Machine<Op = Call<u8>, Ret = Ret<u8>>>,
     simple: Lists,
     clock: HandClock,
-    /// Of each channel, how many use the end where messages go in, and the other.
+    /// For each channel, how many callers use the sending end and the receiving end.
     users: Vec<[usize; 2]>,
     under_way: Vec<UnderWay>,
     message: u8,
@@ -115,7 +114,7 @@ impl Pair {
             Op::Select(into, from, wait) => {
                 let mut cases = [(into, Side::Sending), (from, Side::Receiving)];
                 if wait.is_multiple_of(2) {
-                    cases.reverse(); // chance takes the first that is ready
+                    cases.reverse(); // chance takes the first case that is ready
                 }
                 self.choose(&cases, wait);
             }
@@ -144,7 +143,7 @@ impl Pair {
         }
     }
 
-    /// Steps a call of each, and sees that they come to the same.
+    /// Makes a call on both, and asserts that both answer the same.
     fn agree(&mut self, ours: &mut Call<u8>, simple: &mut Call<u8>) -> Step<Ret<u8>> {
         let step = self.ours.step(ours, &mut Cx::new(&self.clock));
         let expected = self.simple.step(simple, &mut Cx::new(&self.clock));
@@ -174,7 +173,7 @@ impl Pair {
         for (at, side) in wanted {
             let Some(at) = nth(*at, self.users.len()) else { return };
             if self.users[at][*side as usize] == 0 {
-                return; // nobody can
+                return; // that end has no user
             }
             acts.push(match side {
                 Side::Sending => {
@@ -210,7 +209,7 @@ impl Pair {
         }
     }
 
-    /// Drops a copy, unless it is the last and a call under way borrows it.
+    /// Drops a copy of an end, unless it is the last one and a call under way borrows it.
     fn leave(&mut self, at: u8, side: Side) {
         let Some(at) = nth(at, self.users.len()) else { return };
         let uses = |act: &Act<u8>| act.pipe() == PipeId(at) && act.side() == side;

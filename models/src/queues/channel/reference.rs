@@ -1,7 +1,8 @@
-//! Channels once more, as simply as they go, with the mistakes that one may make in them.
+//! A second implementation of channels, as simple as possible, with the mistakes that a programmer
+//! may make in it.
 //!
-//! Plain lists, searched from the front, so that a mistake is one changed line. Without a mistake it
-//! is the sequential object against which made-up calls are held (`op.rs`).
+//! It has plain lists that are searched from the front, so that a mistake is one changed line.
+//! Without a mistake it is the sequential object with which made-up calls are compared (`op.rs`).
 
 use seatrial_core::channel::{
     Act, Choose, Chosen, Disconnected, MEETING, Op, Outcome, PipeId, RECEIVERS, Ret, SENDERS, Side,
@@ -14,57 +15,57 @@ use crate::trial::mistakes;
 mistakes! {
     /// One changed line.
     pub(super) enum Mistake {
-        /// The first message that is received stays there.
+        /// The first message that is received stays in the channel.
         FirstComesTwice,
         /// The newest message comes first.
         NewestComesFirst,
-        /// One message more fits.
+        /// One message too many fits.
         OneMoreFits,
-        /// One message less fits.
+        /// One message too few fits.
         OneLessFits,
         /// A rendezvous keeps a message, and its sender goes on.
         RendezvousKeepsOne,
-        /// Of those who wait for a partner, the newest is met.
+        /// Among the callers that wait for a partner, the newest is met.
         NewestIsMet,
-        /// What is left goes with the last sender.
+        /// The remaining messages vanish with the last sender.
         LastSenderTakesAll,
-        /// The first sender that goes ends the channel.
+        /// The first sender that leaves ends the channel.
         FirstSenderEnds,
-        /// The first receiver that goes ends the channel.
+        /// The first receiver that leaves ends the channel.
         FirstReceiverEnds,
-        /// Who sends does not look whether there are receivers.
+        /// A sender does not check whether there are receivers.
         SendsToNobody,
-        /// A message that is not sent is not the one that comes back.
+        /// A failed send gives back another message.
         AnotherComesBack,
-        /// What the last receiver leaves is kept.
+        /// The messages that the last receiver leaves behind are kept.
         LastReceiverLeavesAll,
-        /// A select receives all that it can.
+        /// A select receives from every channel that has a message.
         SelectTakesAll,
-        /// A select sends all that it can.
+        /// A select sends to every channel that has room.
         SelectSendsAll,
-        /// A select says the first case, if it did another.
+        /// A select reports the first case, even if it did another.
         SelectSaysFirst,
         /// The messages of the other cases do not come back.
         UnsentIsForgotten,
-        /// At its deadline a call does not look once more.
+        /// At its deadline a call does not try once more.
         DeadlineLooksNoMore,
         /// A deadline comes a millisecond early.
         DeadlineIsEarly,
         /// A deadline comes a millisecond late.
         DeadlineIsLate,
-        /// Who waits sleeps without a deadline.
+        /// A caller that waits sleeps without a deadline.
         SleepsWithoutTime,
-        /// A call that is given up stays among those who wait.
+        /// A call that is given up stays among those that wait.
         GivenUpStays,
-        /// What was handed to a call that is given up is gone.
+        /// The message that was handed to a call is lost when the call is given up.
         GivenUpLosesAll,
-        /// What comes back from a call that was given up comes first.
+        /// The message that comes back from a call that was given up comes first.
         BackComesFirst,
-        /// Who gets what came back is not told.
+        /// The caller that could receive a message that came back is not woken.
         BackIsNotTold,
         /// One message is not counted.
         LenForgetsOne,
-        /// Of several cases the first is done.
+        /// If several cases are ready, the first is done.
         FirstCaseWins,
     }
 }
@@ -76,9 +77,9 @@ const MS: u64 = 1_000_000;
 struct Pipe {
     capacity: Option<usize>,
     kept: Vec<u8>,
-    /// What came back from those who gave up, with the number of its hand-over.
+    /// The messages that came back from callers that gave up, with the number of the hand-over.
     back: Vec<(u64, u8)>,
-    /// How many use the end where messages go in, and the one where they come out.
+    /// How many callers use the sending end, and how many the receiving end.
     users: [usize; 2],
 }
 
@@ -86,7 +87,7 @@ struct Pipe {
 struct Call {
     ticket: u64,
     acts: Vec<Act<u8>>,
-    /// What it came to, and the number of the hand-over.
+    /// The case that was done for it with its outcome, and the number of the hand-over.
     met: Option<(usize, Outcome<u8>, u64)>,
 }
 
@@ -160,7 +161,7 @@ impl Lists {
         })
     }
 
-    /// Finds who waits for a partner, and which of its acts wants one.
+    /// Finds a call that waits for a partner, and its act that wants one.
     fn partner(&self, at: PipeId, side: Side) -> Option<(usize, usize)> {
         if self.pipes[at.0].capacity != Some(0) {
             return None;
@@ -194,7 +195,7 @@ impl Lists {
         self.calls[call].met = Some((at, Outcome::Received(Ok(message)), number));
     }
 
-    /// Wakes one for a message of a channel alone, and all where there are several.
+    /// Wakes one caller if there is only one channel, and all callers if there are several.
     fn wake(&self, on: u8, cx: &mut Cx<'_>) {
         if self.pipes.len() == 1 {
             cx.wakes.one(on);
@@ -277,7 +278,7 @@ impl Lists {
         Some((says, outcome))
     }
 
-    /// Returns until when a call waits.
+    /// Returns the time until which a call waits.
     fn until(&self, call: &Choose<u8>) -> Instant {
         let until = call.until.as_nanos();
         match call.until {
@@ -307,7 +308,7 @@ impl Lists {
     fn choose(&mut self, call: &mut Choose<u8>, cx: &mut Cx<'_>) -> Step<Chosen<u8>> {
         let waited = self.take_call(call.ticket);
         let has_waited = waited.is_some();
-        // A call that has waited has left its acts here.
+        // The acts of a call that has waited are kept here.
         let (acts, met) = match waited {
             Some(Call { acts, met, .. }) => (acts, met),
             None => (call.acts.to_vec(), None),

@@ -1,4 +1,5 @@
-//! A history of the delaying queue as one of the queue: every item is added when its time comes.
+//! A history of the delaying queue as a history of the queue: every item is added when its time
+//! comes.
 
 use std::time::Duration;
 
@@ -11,15 +12,15 @@ use seatrial_core::runtime::Instant;
 
 type QueueEvent = EventOf<queue::Queue>;
 
-/// Stands for time itself where the adder of an item is named.
+/// The number of the thread in an add that the time made.
 const TIME: u8 = u8::MAX;
 
-/// Returns the moment as the sequential object counts it.
+/// Returns the moment in the time of the sequential object.
 pub(super) fn moment(at: Instant) -> Duration {
     at.since(Instant::ZERO)
 }
 
-/// Returns what a call means to the queue inside; `None` if it does not concern it.
+/// Translates a call for the queue inside; `None` if the call does not concern it.
 pub(super) fn call(op: &Call<u8>) -> Option<core::Op<u8>> {
     Some(match op {
         Call::Add(add) => core::Op::Add(add.clone()),
@@ -41,7 +42,7 @@ pub(super) fn call(op: &Call<u8>) -> Option<core::Op<u8>> {
     })
 }
 
-/// Returns what a result means to the queue inside.
+/// Translates a result for the queue inside.
 pub(super) fn outcome(outcome: &Step<Ret<u8>>) -> Option<Step<core::Ret<u8>>> {
     let ret = match outcome {
         Step::Wait { on, until } => return Some(Step::Wait { on: *on, until: *until }),
@@ -64,7 +65,8 @@ pub(super) fn outcome(outcome: &Step<Ret<u8>>) -> Option<Step<core::Ret<u8>>> {
     }))
 }
 
-/// Leads the sequential object through an event, as far as times go: nothing is taken from it.
+/// Makes the calls of an event that concern times on the sequential object; no item is taken from
+/// it.
 pub(super) fn apply(times: &mut Spec<u8>, event: &Event) {
     times.advance_to(moment(event.at));
     let What::Step { op, .. } = &event.what else { return };
@@ -78,15 +80,15 @@ pub(super) fn apply(times: &mut Spec<u8>, event: &Event) {
     }
 }
 
-/// Returns the items whose time comes before or at a moment, in the order of their times.
+/// Returns the items whose time comes at or before a moment, in the order of their times.
 pub(super) fn due(times: &Spec<u8>, at: Instant) -> Vec<(u8, Duration)> {
     let is_due = |item: &&(u8, Duration)| item.1 <= moment(at);
     let mut due: Vec<_> = times.later.iter().filter(is_due).copied().collect();
-    due.sort_by_key(|(_, time)| *time); // of equal times the earlier call comes first
+    due.sort_by_key(|(_, time)| *time); // for equal times the earlier call comes first
     due
 }
 
-/// The events as the queue inside sees them, and the event that each of them stands for.
+/// The events for the queue inside, and the number of the original of each.
 struct Seen {
     events: Vec<QueueEvent>,
     stands_for: Vec<usize>,
@@ -122,7 +124,7 @@ fn seen(history: &History) -> Seen {
 
 type QueueWhat = What<core::Op<u8>, core::Ret<u8>>;
 
-/// A call that means nothing to the queue inside, and tells something.
+/// A call that does not concern the queue inside, but reports figures.
 const TELLS: QueueWhat = What::Note { label: "tells", value: 0 };
 
 /// An item is added because its time has come.

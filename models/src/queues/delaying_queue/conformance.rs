@@ -19,7 +19,7 @@ fn replay(trace: &Trace) -> Result<Replayed, TraceError> {
     trace.replay(|step| queue.step(step).map(Gives::Same))
 }
 
-/// The machine, driven by the words of a trace.
+/// The machine, driven by the steps of a trace.
 struct Driven(ByHand<Op<String>, Ret<String>>);
 
 impl Driven {
@@ -65,7 +65,8 @@ impl Driven {
     }
 }
 
-/// Reads a time; one below zero is none, because our delays have no sign (`workqueue:CV-3`).
+/// Reads a delay; a negative one counts as zero, because our delays have no sign
+/// (`workqueue:CV-3`).
 fn millis(step: &Step) -> Result<Duration, String> {
     let millis = step.args.integer("ms")?;
     Ok(Duration::from_millis(u64::try_from(millis).unwrap_or(0)))

@@ -1,4 +1,4 @@
-//! What the delaying queue promises, as checks of a history.
+//! The promises of the delaying queue, as checks of a history.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::trial::{Invariant, Ledger, Told, Violation, What};
 
 type Checked = Result<(), Violation>;
 
-/// A promise of the queue inside, on a history in which the times stand as adds.
+/// A promise of the queue inside, on a history in which each time that comes is an add.
 macro_rules! of_the_queue {
     ($kind:ident, $name:literal, $says:literal, $rules:expr) => {
         Invariant::$kind($name, $says, $rules, |history| judged(history, $name))
@@ -162,10 +162,10 @@ fn ends() -> Vec<Invariant<DelayingQueue>> {
     ]
 }
 
-/// What is known before an event.
+/// The state before an event.
 #[derive(Default)]
 struct Known {
-    /// The sequential object, as far as times go.
+    /// The sequential object, for the times only.
     times: Spec<u8>,
     /// How often an item was added, or its time came.
     causes: BTreeMap<u8, u32>,
@@ -178,8 +178,8 @@ impl Known {
         *self.causes.entry(key).or_default() += 1;
     }
 
-    /// Counts what comes due until an event. Not before that is looked at: invariants ask themselves
-    /// what comes due with it.
+    /// Counts the items that become due up to an event. This happens only after the event was
+    /// checked: until then, invariants ask for themselves which items become due with it.
     fn note_due(&mut self, event: &Event) {
         for (key, _) in due(&self.times, event.at) {
             self.cause(key);
@@ -214,7 +214,7 @@ impl Ledger<DelayingQueue> for Known {
     }
 }
 
-/// Returns the items that a call handed out, one by one or together.
+/// Returns the items that a call handed out, one or several.
 fn taken(ret: &Ret<u8>) -> impl Iterator<Item = u8> {
     let (one, several): (Option<_>, &[_]) = match ret {
         Ret::Get(taken) => (taken.as_ref(), &[]),
@@ -245,8 +245,9 @@ fn never_early(history: &History) -> Checked {
     })
 }
 
-/// Judges only histories of virtual time, which are those with a quiet moment: there time passes
-/// only when every thread is blocked, so a caller still asleep after a due time missed its wake-up.
+/// Judges only histories of virtual time; only those have a quiet moment. In virtual time, time
+/// passes only when every thread is blocked, so a caller that is still asleep after a due time
+/// missed its wake-up.
 fn nothing_late(history: &History) -> Checked {
     if !history.events.iter().any(|event| matches!(event.what, What::Quiet)) {
         return Ok(());
@@ -265,7 +266,7 @@ fn nothing_late(history: &History) -> Checked {
 fn steps_are_bounded(history: &History) -> Checked {
     for (number, event) in history.events.iter().enumerate() {
         let most = match &event.what {
-            // One more for each call, and what the calls add themselves.
+            // One more due item for each call, and the items that the calls themselves add.
             What::Step { op: Call::AddAll(all), .. } => AT_ONCE + 2 * all.0.len(),
             What::Step { op: Call::DoneAll(all), .. } => AT_ONCE + all.0.len(),
             What::Step { op: Call::GetBatch(batch), .. } => AT_ONCE + batch.most.get(),

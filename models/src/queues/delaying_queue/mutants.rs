@@ -44,7 +44,7 @@ fn around_broken(name: &str, mistakes: &'static [Mistake]) -> MachineOf<Delaying
     Box::new(TwoLayers::with(mistakes, (mutant.make)()))
 }
 
-/// The machine that ships, its wakes edited after each step.
+/// The machine that ships; the wakes of each step are edited.
 fn edited(edit: Edit<Delaying<u8>>) -> MachineOf<DelayingQueue> {
     Box::new(Edited { machine: Delaying::default(), edit })
 }
@@ -54,12 +54,12 @@ fn forgets(what: Passed) -> MachineOf<DelayingQueue> {
     Box::new(Forgetful { machine: Delaying::<u8>::default(), forgets: what })
 }
 
-/// The machine that ships, under a shell that does not know who was woken.
+/// The machine that ships, under a shell that does not tell it which sleepers were woken.
 fn unaware() -> MachineOf<DelayingQueue> {
     Box::new(Unaware(Delaying::<u8>::default()))
 }
 
-/// The machine that ships, with what it tells a metrics library edited.
+/// The machine that ships; the figures for a metrics library are edited.
 fn mistold(edit: fn(&mut Telling<'_, Delaying<u8>>)) -> MachineOf<DelayingQueue> {
     Box::new(Mistold::new(Delaying::measured(Fifo::default(), &metrics()), edit))
 }
@@ -181,7 +181,7 @@ fn figures() -> Vec<Mutant<DelayingQueue>> {
     }
 }
 
-/// The machine that ships, stepped anew for each call of a batch, all in one critical section.
+/// The machine that ships, with a new step for each call of a batch, all in one critical section.
 #[derive(Debug)]
 struct EachAnew(Delaying<u8>);
 

@@ -1,8 +1,8 @@
-//! The reference's construction: a queue, and around it a list of items that wait for their time,
-//! with the mistakes that one may make in it.
+//! The reference's construction, with the mistakes that a programmer may make in it: a queue, and
+//! around it a list of items that wait for their time.
 //!
-//! A plain list instead of our heap, so that a mistake is one changed line. The queue inside is the
-//! one that ships, or one of the mutants of the queue.
+//! The list is plain instead of our heap, so that a mistake is one changed line. The queue inside
+//! is the one that ships, or one of the mutants of the queue.
 
 use seatrial_core::delaying_queue::{AddAfter, Delaying, Op, Ret};
 use seatrial_core::machine::{Cx, Machine, Step};
@@ -18,9 +18,9 @@ use crate::trial::MachineOf;
 pub(super) enum Mistake {
     /// Times are compared in ticks of ten milliseconds, rounded up.
     TicksOfTen,
-    /// An item that waits keeps the time that it was given first.
+    /// A waiting item keeps its first time.
     FirstDelayCounts,
-    /// An item that waits takes the time that it was given last.
+    /// A waiting item takes its last time.
     LastDelayCounts,
     /// Every call makes an entry of its own.
     OneEntryPerCall,
@@ -28,39 +28,39 @@ pub(super) enum Mistake {
     AddCancelsDelay,
     /// A due item is added, and stays in the list.
     DueIsNotRemoved,
-    /// A due item is removed, and added only if nobody processes it.
+    /// A due item is removed, but added only if it is not in processing.
     DueLostWhileProcessing,
-    /// Due items are added in the order in which their times were given.
+    /// Due items are added in the order of their calls.
     OrderOfCalls,
-    /// Done does not look for items whose time has come.
+    /// Done does not look for due items.
     DoneForgetsDue,
-    /// Adding an item does not look for items whose time has come.
+    /// Adding an item does not look for due items.
     AddForgetsDue,
-    /// Len does not look for items whose time has come.
+    /// Len does not look for due items.
     LenForgetsDue,
     /// Len counts the items that wait for their time.
     LenCountsDelayed,
     /// A consumer sleeps until the latest time.
     SleepUntilLatest,
-    /// A consumer sleeps without a time.
+    /// A consumer sleeps without a deadline.
     SleepWithoutTime,
-    /// A caller that wants several items sleeps without a time.
+    /// A caller that wants several items sleeps without a deadline.
     BatchSleepsWithoutTime,
     /// A caller that wants several items also takes those that are not due yet.
     BatchTakesEarly,
-    /// An earlier time wakes nobody.
+    /// An earlier time wakes no sleeper.
     EarlierTimeWakesNobody,
-    /// Only delays that change something are counted.
+    /// Only delays that change a time are counted.
     RetriesCountKept,
     /// A call without a delay is not counted.
     ZeroDelayIsNotCounted,
-    /// A shutdown of a queue that already refuses items does nothing.
+    /// A shutdown of a queue that already refuses items has no effect.
     SecondShutDownIsNothing,
-    /// Shutdown does not look for items whose time has come.
+    /// Shutdown does not look for due items.
     ShutDownForgetsDue,
-    /// A drain does not look for items whose time has come.
+    /// A drain does not look for due items.
     DrainForgetsDue,
-    /// Shutdown adds what waits for its time.
+    /// Shutdown adds the items that wait for their time.
     FlushAtShutdown,
     /// A drain waits for the items that wait for their time.
     DrainWaitsForDelayed,
@@ -79,7 +79,7 @@ struct Entry {
 pub(super) struct TwoLayers {
     mistakes: &'static [Mistake],
     queue: MachineOf<Queue>,
-    /// In the order in which the times were given.
+    /// Items in the order in which their times were given.
     later: Vec<Entry>,
     processing: Vec<(Token, u8)>,
     retries: u64,
@@ -154,7 +154,7 @@ impl TwoLayers {
         }
     }
 
-    /// Gives an item a time; tells whether that changes something.
+    /// Gives an item a time; tells whether that changes its time.
     fn wait_until(&mut self, new: Entry) -> bool {
         let before = self.later.iter().position(|entry| entry.key == new.key);
         match before.filter(|_| !self.makes(OneEntryPerCall)) {

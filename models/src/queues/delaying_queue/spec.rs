@@ -7,7 +7,7 @@ use crate::queue;
 /// A queue, and the items whose time has not come.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Spec<K: Ord + Clone> {
-    /// What was added.
+    /// The items that were added.
     pub queue: queue::Spec<K>,
     /// Items and their times, in the order in which the times were given.
     pub later: Vec<(K, Duration)>,
@@ -23,7 +23,7 @@ impl<K: Ord + Clone> Spec<K> {
         Self { queue: queue::Spec::new(), later: Vec::new(), now: Duration::ZERO, retries: 0 }
     }
 
-    /// Lets time pass until a moment, if it lies ahead.
+    /// Lets time pass until a moment, if that lies in the future.
     pub fn advance_to(&mut self, moment: Duration) {
         self.advance(moment.saturating_sub(self.now));
     }
@@ -44,8 +44,8 @@ impl<K: Ord + Clone> Spec<K> {
         self.add_after_call(key, self.now, delay);
     }
 
-    /// As [`add_after`](Self::add_after), for a call that was made a little earlier: the delay
-    /// counts from there (`workqueue:DQ-5`).
+    /// As [`add_after`](Self::add_after), for a call that was made a little earlier; the delay
+    /// counts from then (`workqueue:DQ-5`).
     pub fn add_after_call(&mut self, key: &K, called: Duration, delay: Duration) {
         if self.queue.shutting_down {
             return;
@@ -58,7 +58,7 @@ impl<K: Ord + Clone> Spec<K> {
         }
     }
 
-    /// Gives an item a time; one that has an earlier one keeps it (`workqueue:DQ-9`).
+    /// Gives an item a time; an item with an earlier time keeps it (`workqueue:DQ-9`).
     fn wait_until(&mut self, key: &K, time: Duration) {
         match self.later.iter().position(|(waiting, _)| waiting == key) {
             Some(at) if self.later[at].1 <= time => return,

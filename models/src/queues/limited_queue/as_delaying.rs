@@ -1,5 +1,5 @@
-//! A history of the rate-limiting queue as one of the delaying queue: every failure gives its item
-//! the delay that a limiter without a mistake would give.
+//! A history of the rate-limiting queue as a history of the delaying queue: every failure gives its
+//! item the delay that a correct limiter would give.
 
 use std::collections::BTreeMap;
 
@@ -17,17 +17,17 @@ type InnerCall = inner::Op<u8>;
 type InnerStep = Step<inner::Ret<u8>>;
 type InnerWhat = What<InnerCall, inner::Ret<u8>>;
 
-/// What is known before an event: how often items failed, and who has which.
+/// The state before an event: how often items failed, and the deliveries that have not ended.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Failures {
     /// Failures since an item was last forgotten.
     pub(super) failures: BTreeMap<u8, u32>,
-    /// Deliveries that were not ended.
+    /// Deliveries that have not ended.
     held: Vec<(Token, u8)>,
 }
 
 impl Failures {
-    /// Returns the item of a delivery that was not ended.
+    /// Returns the item of a delivery that has not ended.
     pub(super) fn held(&self, token: Token) -> Option<u8> {
         self.held.iter().find(|(held, _)| *held == token).map(|(_, key)| *key)
     }
@@ -36,7 +36,7 @@ impl Failures {
         self.failures.get(&key).copied().unwrap_or_default()
     }
 
-    /// Returns how an item is added because of a call, if it is.
+    /// Returns the delayed add that a call causes, if it causes one.
     fn added(&self, op: &Call<u8>, at: Instant) -> Option<AddAfter<u8>> {
         let add = |key: u8, delay, called| AddAfter { key: Some(key), hash: 0, delay, called };
         match op {
@@ -89,7 +89,7 @@ impl trial::Ledger<LimitedQueue> for Failures {
     }
 }
 
-/// Returns what a call means to the queue inside; `None` if it does not concern it.
+/// Translates a call for the queue inside; `None` if the call does not concern it.
 pub(super) fn call(op: &Call<u8>) -> Option<InnerCall> {
     Some(match op {
         Call::Add(add) => InnerCall::Add(add.clone()),
@@ -111,7 +111,7 @@ pub(super) fn call(op: &Call<u8>) -> Option<InnerCall> {
     })
 }
 
-/// Returns what a result means to the queue inside.
+/// Translates a result for the queue inside.
 pub(super) fn outcome(outcome: &Step<Ret<u8>>) -> Option<InnerStep> {
     let ret = match outcome {
         Step::Wait { on, until } => return Some(Step::Wait { on: *on, until: *until }),
@@ -155,7 +155,8 @@ fn translated(what: &What<Call<u8>, Ret<u8>>) -> Option<InnerWhat> {
     })
 }
 
-/// Turns a history into one of the delaying queue, with the event that each of its own stands for.
+/// Turns a history into one of the delaying queue, and gives for each event the number of its
+/// original.
 fn seen(history: &History) -> (Vec<EventOf<DelayingQueue>>, Vec<usize>) {
     let (mut events, mut stands_for) = (Vec::new(), Vec::new());
     let mut known = Failures::default();
@@ -168,7 +169,7 @@ fn seen(history: &History) -> (Vec<EventOf<DelayingQueue>>, Vec<usize>) {
         let whats: Vec<_> = add.into_iter().chain(translated(&event.what)).collect();
         let last = whats.len().saturating_sub(1);
         for (nth, what) in whats.into_iter().enumerate() {
-            let told = event.told.clone().filter(|_| nth == last); // by both steps together
+            let told = event.told.clone().filter(|_| nth == last); // told by both steps
             events.push(EventOf::<DelayingQueue> { thread, at, object, what, told });
             stands_for.push(number);
         }

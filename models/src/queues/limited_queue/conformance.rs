@@ -24,7 +24,7 @@ fn replay(trace: &Trace) -> Result<Replayed, TraceError> {
     trace.replay(|step| queue.step(step).map(Gives::Same))
 }
 
-/// The machine, driven by the words of a trace.
+/// The machine, driven by the steps of a trace.
 struct Driven(ByHand<Op<String>, Ret<String>>);
 
 impl Driven {

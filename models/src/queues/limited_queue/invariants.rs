@@ -1,4 +1,4 @@
-//! What the rate-limiting queue promises, as checks of a history.
+//! The promises of the rate-limiting queue, as checks of a history.
 
 use seatrial_core::limited_queue::{Op as Call, Ret};
 use seatrial_core::queue::Finished;
@@ -9,7 +9,7 @@ use crate::trial::{Invariant, Ledger as _, Violation};
 
 type Checked = Result<(), Violation>;
 
-/// A promise of the queue inside, on a history in which failures stand as delays.
+/// A promise of the queue inside, on a history in which each failure is replaced by its delay.
 macro_rules! of_the_queue {
     ($kind:ident, $name:literal, $says:literal, $rules:expr) => {
         Invariant::$kind($name, $says, $rules, |history| judged(history, $name))

@@ -1,8 +1,8 @@
-//! The rate-limiting queue's page.
+//! The page of the rate-limiting queue.
 //!
-//! It is a delaying queue to which failed items are added when a limiter says so. So whatever the
-//! delaying queue promises is judged here too, by its own invariants, on a history in which every
-//! failure stands as the delay that a limiter without a mistake gives (`as_delaying`).
+//! It is a delaying queue to which failed items are added after the delay of a limiter. So all
+//! promises of the delaying queue are judged here too, by its own invariants. They see a history in
+//! which every failure is replaced by the delay that a correct limiter gives (`as_delaying`).
 
 mod as_delaying;
 mod conformance;
@@ -37,7 +37,7 @@ pub struct LimitedQueue;
 type Event = EventOf<LimitedQueue>;
 type History = HistoryOf<LimitedQueue>;
 
-/// Returns the delay after that many failures before this one: it doubles (`workqueue:RL-2`).
+/// Returns the delay after this many earlier failures: it doubles with each (`workqueue:RL-2`).
 fn delay_after(failures: u32) -> Duration {
     (0..failures).fold(op::BASE, |delay, _| delay.saturating_mul(2).min(op::MAX)).min(op::MAX)
 }

@@ -23,20 +23,20 @@ pub(super) fn is_of_waking(mutant: &Mutant<LimitedQueue>) -> bool {
     of_waking().iter().any(|edited| edited.name == mutant.name)
 }
 
-/// What a limiter does wrong.
+/// The mistake of a limiter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Wrong {
     /// It forgets nothing.
     NeverForgets,
-    /// It forgets what it is asked about.
+    /// It forgets an item when it is asked about it.
     ForgetsWhenAsked,
-    /// All items are one to it.
+    /// It takes all items for the same item.
     OneForAll,
     /// The delay grows tenfold.
     Tenfold,
     /// The delay does not grow.
     Flat,
-    /// The delay of the first failure is doubled already.
+    /// The delay of the first failure is already doubled.
     CountedBefore,
     /// The delay is half of what it should be.
     Hasty,
@@ -91,17 +91,17 @@ fn limited_by(wrong: Wrong) -> MachineOf<LimitedQueue> {
     Box::new(Limited::<u8, Mistaken>::new(limiter, Fifo::default()))
 }
 
-/// The queue that ships, with calls changed on the way.
+/// The queue that ships; its calls are changed on the way.
 fn called(call: fn(&mut Op<u8>)) -> MachineOf<LimitedQueue> {
     Box::new(Changed { machine: machine(), call, answer: |answer| answer })
 }
 
-/// The queue that ships, its answers edited.
+/// The queue that ships; its answers are edited.
 fn retold(retell: Retell<Ours>) -> MachineOf<LimitedQueue> {
     Box::new(Retold { machine: machine(), retell })
 }
 
-/// The queue that ships, its wakes edited after each step.
+/// The queue that ships; the wakes of each step are edited.
 fn edited(edit: Edit<Ours>) -> MachineOf<LimitedQueue> {
     Box::new(Edited { machine: machine(), edit })
 }
@@ -125,7 +125,7 @@ fn of_limiters() -> Vec<Mutant<LimitedQueue>> {
     }
 }
 
-/// Changes what becomes of a delivery.
+/// Changes the outcome of a delivery.
 macro_rules! outcome {
     ($from:pat => $to:expr) => {
         |op| {
@@ -193,7 +193,7 @@ fn of_answers() -> Vec<Mutant<LimitedQueue>> {
     }
 }
 
-/// The queue that ships, with what it tells a metrics library edited.
+/// The queue that ships; the figures for a metrics library are edited.
 fn mistold(edit: fn(&mut Telling<'_, Ours>)) -> MachineOf<LimitedQueue> {
     Box::new(Mistold::new(machine(), edit))
 }

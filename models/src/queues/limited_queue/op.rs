@@ -60,7 +60,7 @@ pub fn check(ops: &[Op]) {
     check_on(ops, machine());
 }
 
-/// As [`check`], on a machine that stands in for the one that ships.
+/// As [`check`], on a machine in place of the one that ships.
 ///
 /// # Panics
 /// As [`check`].
@@ -75,7 +75,7 @@ pub fn check_on(ops: &[Op], machine: impl Machine<Op = Call<u8>, Ret = Ret<u8>>)
     alone.tells_what_is_so();
 }
 
-/// Reads calls from bytes: one for the call, one for the item, one for the time.
+/// Reads calls from bytes: one byte for the call, one for the item, one for the time.
 pub fn decode(bytes: &[u8]) -> Vec<Op> {
     let op = |bytes: &[u8]| {
         let (key, time) = (bytes[1] % 5, u16::from(bytes[2]) % 20);
@@ -99,13 +99,13 @@ pub fn decode(bytes: &[u8]) -> Vec<Op> {
     bytes.chunks_exact(3).map(op).collect()
 }
 
-/// The machine and the sequential object, led through the same calls.
+/// The machine and the sequential object, which get the same calls.
 struct Pair {
     ours: ByHand<Call<u8>, Ret<u8>>,
     spec: Spec<u8>,
     /// The newest delivery of every item.
     deliveries: BTreeMap<u8, Token>,
-    /// How often items were taken: one, a batch of one, or two together, in turn.
+    /// The number of takes so far: a single get, a batch of one and a batch of two follow in turn.
     takes: usize,
 }
 
@@ -149,7 +149,7 @@ impl Pair {
             Op::Get => self.get(),
             Op::Done(_) | Op::DoneByValue(_) | Op::Settle(..) => self.done(op),
             Op::Len => {
-                // It ticks at once.
+                // The refresh ticks at once.
                 let (every, next) = (Duration::from_millis(1), Some(Instant::ZERO));
                 let _waits = self.ours.step(Call::Refresh(Refresh { every, next }));
                 let ret = self.call(Call::Len(Len));

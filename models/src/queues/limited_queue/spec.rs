@@ -1,4 +1,4 @@
-//! The rate-limiting queue as a sequential object: a delaying queue and a count per item.
+//! The rate-limiting queue as a sequential object: a delaying queue, and a count for each item.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

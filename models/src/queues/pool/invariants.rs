@@ -1,4 +1,4 @@
-//! What workers promise, as checks of a history.
+//! The promises of workers, as checks of a history.
 
 use seatrial_core::limited_queue::{Op, Outcome, Ret};
 
@@ -103,9 +103,9 @@ fn failures_are_counted(history: &History) -> Checked {
     })
 }
 
-/// Noted before an answer that says that the key failed for good.
+/// A note before an answer that says that the key failed for good.
 pub(super) const ANSWERS_TERMINAL: &str = "answers that it failed for good";
-/// Noted with how often a key may be tried.
+/// A note that says how often a key may be tried.
 pub(super) const ALLOWED: &str = "attempts allowed";
 
 fn given_up_is_given_up(history: &History) -> Checked {
@@ -135,11 +135,11 @@ fn given_up_is_given_up(history: &History) -> Checked {
     Ok(())
 }
 
-/// How late an end may come where time is real: it says nothing there.
+/// How late an end may come in real time; there the check of the deadline proves nothing.
 const SLACK: u64 = 60_000_000_000;
 
-/// A scenario notes the deadline, and then what the end says. Where it does, every key is added
-/// once, and waits until it is handed out.
+/// A scenario notes the deadline, and later the numbers of the end. In such a scenario every key is
+/// added once, and waits until it is handed out.
 fn ends_as_it_says(history: &History) -> Checked {
     let is_virtual = history.events.iter().any(|event| matches!(event.what, What::Quiet));
     let slack = if is_virtual { 0 } else { SLACK };

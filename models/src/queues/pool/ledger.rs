@@ -1,4 +1,5 @@
-//! Follows a history call by call: who is reconciled, and who is owed a further attempt.
+//! Follows a history call by call: the keys that are reconciled, and the keys that are owed another
+//! attempt.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,18 +11,18 @@ use seatrial_core::runtime::Instant;
 use super::{BASE, Event, Pool};
 use crate::trial::{self, What};
 
-/// What is known before an event, by what the calls returned.
+/// The state before an event, by the returned values of the calls.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PoolLedger {
     /// Deliveries that have not ended.
     pub(super) deliveries: Vec<(Token, u8)>,
     /// Failures per key since its last success.
     pub(super) failures: BTreeMap<u8, u32>,
-    /// Keys that failed and have not been handed out since, and the earliest time at which they
-    /// may be. One that was added since may be at once.
+    /// Keys that failed and have not been handed out since, with the earliest time at which they
+    /// may be. A key that was added since then may be handed out at once.
     pub(super) owed: BTreeMap<u8, Instant>,
-    /// When the retries come that keys wait for. One that is handed out before, since somebody
-    /// added it, comes again then.
+    /// The times of the retries for which keys wait. A key that is handed out earlier, because it
+    /// was added, still comes again at its time.
     retries: BTreeMap<u8, Instant>,
     /// Keys that were given up, wait for no retry, and have not been added since.
     pub(super) given_up: BTreeSet<u8>,

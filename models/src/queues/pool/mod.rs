@@ -1,4 +1,5 @@
-//! The page of the workers at a queue: a pool on the rate-limiting queue, and workers that are tasks.
+//! The page of the workers at a queue: a pool at the rate-limiting queue, and workers that are
+//! tasks.
 //!
 //! | promise | invariant | scenario | a mutant that breaks it |
 //! |---|---|---|---|
@@ -8,7 +9,7 @@
 //! | success forgets the failures, failure does not | `failures_are_counted` | `panicking_key` | `success_keeps_failures` |
 //! | a key that failed for good, or too often, is given up | `given_up_is_given_up` | `judged_errors`, `judging_task`, `gives_up` | `given_up_is_retried`, `attempts_are_not_counted` |
 //! | a failure that says when to try again counts, and is tried again then | `backs_off`, `failures_are_counted` | `judged_errors` | `retry_by_the_limiter_alone`, `timed_retry_forgets` |
-//! | an end with a deadline comes, and says what it left | `ends_as_it_says` | `stuck_at_the_deadline`, `aborted_at_the_deadline`, `panicking_key` | `shutdown_discards_waiting`, `shutdown_wakes_one` |
+//! | an end with a deadline comes in time, and says what is left | `ends_as_it_says` | `stuck_at_the_deadline`, `aborted_at_the_deadline`, `panicking_key` | `shutdown_discards_waiting`, `shutdown_wakes_one` |
 
 mod invariants;
 mod ledger;
@@ -35,7 +36,7 @@ type Rules = Limited<u8, Exponential<u8>>;
 type Event = EventOf<Pool>;
 type History = HistoryOf<Pool>;
 
-/// How long the first failure of a key delays it; each further one doubles that.
+/// The delay after the first failure of a key; each further failure doubles it.
 const BASE: Duration = Duration::from_millis(10);
 
 fn rules() -> Rules {

@@ -1,4 +1,4 @@
-//! Bugs of the rules on which workers rely.
+//! Violations of the rules on which workers rely.
 
 use seatrial_core::limited_queue::{Op, Outcome, Ret, Settle};
 use seatrial_core::machine::{Cx, Machine, Step};
@@ -36,7 +36,7 @@ fn bent(step: Bend) -> MachineOf<Pool> {
     Box::new(Bent { rules: rules(), step })
 }
 
-/// Settles one outcome as if it were another.
+/// Settles one outcome as another.
 fn instead(
     rules: &mut Rules,
     op: &mut Op<u8>,
@@ -52,7 +52,7 @@ fn instead(
     }
 }
 
-/// Only so often that the workers come to an end.
+/// Limited in number, so that the workers come to an end.
 fn given_up_comes_back(rules: &mut Rules, op: &mut Op<u8>, cx: &mut Cx<'_>) -> Step<Ret<u8>> {
     if let Op::Settle(Settle { token, outcome: Outcome::GiveUp, .. }) = op
         && token.delivery() < 3
@@ -90,7 +90,7 @@ fn end(rules: &mut Rules, settle: &Settle<u8>, cx: &mut Cx<'_>) -> Step<Ret<u8>>
     })
 }
 
-/// Ends every delivery of a key but its first before anybody gets it.
+/// Ends every delivery of a key except its first, before any caller gets it.
 fn swallow_retries(rules: &mut Rules, op: &mut Op<u8>, cx: &mut Cx<'_>) -> Step<Ret<u8>> {
     loop {
         let step = rules.step(op, cx);
@@ -167,7 +167,7 @@ fn deliveries() -> Vec<Mutant<Pool>> {
     ]
 }
 
-/// Errors that say more than that something went wrong.
+/// Mutants that ignore the details of an error.
 fn judged() -> Vec<Mutant<Pool>> {
     vec![
         seeded(

@@ -24,7 +24,7 @@ fn replay(trace: &Trace) -> Result<Replayed, TraceError> {
     trace.replay(|step| queue.step(step).map(Gives::Same))
 }
 
-/// The machine, driven by the words of a trace.
+/// The machine, driven by the steps of a trace.
 struct Driven(ByHand<Op<String>, Ret<String>>);
 
 impl Driven {
@@ -99,8 +99,8 @@ impl Driven {
     }
 }
 
-/// Reads a delay. None is written as zero; one below zero ends at once, as our delays have no sign
-/// (`workqueue:CV-3`).
+/// Reads a delay. Zero means no delay. A negative delay ends at once, because our delays have no
+/// sign (`workqueue:CV-3`).
 fn delay(millis: i64) -> Option<Duration> {
     (millis != 0).then(|| Duration::from_millis(u64::try_from(millis).unwrap_or(0)))
 }

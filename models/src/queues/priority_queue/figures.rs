@@ -1,4 +1,4 @@
-//! What a priority queue should tell a metrics library, by what happened.
+//! The figures that a priority queue should report to a metrics library, computed from a history.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,13 +12,13 @@ use super::{Call, Event, PriorityQueue, Ret};
 use crate::trial::figures::{Books, Figures, unfinished};
 use crate::trial::{self, Told, What};
 
-/// When entries became ready and were handed out, and what follows from it.
+/// When entries became ready and were handed out, and the figures that follow.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
     ledger: PriorityLedger,
-    /// When what is ready became so (`workqueue:PQ-40`).
+    /// When each ready entry became ready (`workqueue:PQ-40`).
     ready: BTreeMap<u8, Instant>,
-    /// When what is held was handed out.
+    /// When each held item was handed out.
     taken: BTreeMap<(u32, u32), Instant>,
     figures: Figures,
 }
@@ -30,7 +30,7 @@ impl Known {
         }
     }
 
-    /// Tells times, if this step ends or begins a delivery.
+    /// Reports times, if this step begins or ends a delivery.
     fn times(&mut self, event: &Event) {
         let at = event.at;
         match event.returned() {
@@ -51,7 +51,7 @@ impl Known {
         }
     }
 
-    /// Counts the entries that have become ready since this was called last.
+    /// Counts the entries that have become ready since the last call.
     fn note_ready(&mut self, when: impl Fn(u8) -> Instant) {
         let ready = self.ledger.spec.entries.iter().filter(|entry| entry.until.is_none());
         for key in ready.map(|entry| entry.key) {

@@ -1,4 +1,4 @@
-//! What the priority queue promises, as checks of a history.
+//! The promises of the priority queue, as checks of a history.
 
 use seatrial_core::priority_queue::Settle;
 use seatrial_core::queue::{Done, DoneKey, Finished};
@@ -174,7 +174,8 @@ fn got(event: &Event) -> Option<(u8, i32)> {
     }
 }
 
-/// Returns the item handed out where the rules have it ready, with its priority by the rules.
+/// Returns the item that was handed out, if it is ready by the rules, with its priority by the
+/// rules.
 fn got_ready(before: &PriorityLedger, event: &Event) -> Option<(u8, i32)> {
     let (key, _) = got(event)?;
     let entry = before.spec.entry(&key)?;
@@ -230,8 +231,9 @@ fn never_early(history: &History) -> Checked {
     })
 }
 
-/// Judges only histories of virtual time, which are those with a quiet moment: there time passes
-/// only when every thread is blocked, so a caller still asleep after a due time missed its wake-up.
+/// Judges only histories of virtual time; only those have a quiet moment. In virtual time, time
+/// passes only when every thread is blocked, so a caller that is still asleep after a due time
+/// missed its wake-up.
 fn nothing_late(history: &History) -> Checked {
     if !history.events.iter().any(|event| matches!(event.what, What::Quiet)) {
         return Ok(());

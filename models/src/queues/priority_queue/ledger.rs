@@ -1,4 +1,5 @@
-//! Follows a history call by call: what waits, what is ready, who holds what, who sleeps.
+//! Follows a history call by call: the items that wait, are ready or are held, and the threads that
+//! sleep.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,10 +17,10 @@ use super::{Call, Event, History, PriorityQueue, Ret, Spec};
 use crate::queues::fixtures::batches;
 use crate::trial::{self, Ledger as _, Violation, What};
 
-/// What is known before an event.
+/// The state before an event.
 ///
-/// Who holds an item is told by what the calls *returned*; what waits and what is ready is told by
-/// the sequential object, led through the same calls.
+/// The calls' *returned* values tell which items are held. The sequential object, which gets the
+/// same calls, tells which items wait and which are ready.
 #[derive(Clone, Debug)]
 pub(super) struct PriorityLedger {
     pub(super) spec: Spec<u8>,
@@ -29,7 +30,7 @@ pub(super) struct PriorityLedger {
     pub(super) getters: Vec<u8>,
 }
 
-/// Returns the moment as the sequential object counts it.
+/// Returns the moment in the time of the sequential object.
 pub(super) fn moment(at: Instant) -> Duration {
     at.since(Instant::ZERO)
 }
@@ -46,7 +47,7 @@ impl Default for PriorityLedger {
 }
 
 impl PriorityLedger {
-    /// Tells whether somebody holds an item.
+    /// Tells whether an item is held.
     pub(super) fn is_held(&self, key: u8) -> bool {
         self.deliveries.values().any(|held| *held == key)
     }
@@ -120,7 +121,7 @@ impl trial::Ledger<PriorityQueue> for PriorityLedger {
     }
 }
 
-/// Checks every event against what is known before time passes until it.
+/// Checks every event against the state before time passes up to it.
 pub(super) fn before_time_passes(
     history: &History,
     check: impl Fn(&PriorityLedger, &Event) -> Result<(), String>,

@@ -1,4 +1,4 @@
-//! The priority queue's page.
+//! The page of the priority queue.
 //!
 //! | promise | invariant | scenario | a mutant that breaks it |
 //! |---|---|---|---|
@@ -7,17 +7,17 @@
 //! | an item keeps the highest of its priorities | `keeps_the_highest_priority` | `raise_among_equals`, `tried_again` | `last_priority_counts` |
 //! | nothing is handed out before its time | `never_early` | `failed_batch`, `earlier_time` | `delay_leaks` |
 //! | no consumer sleeps through a time | `nothing_late` | `earlier_time`, `brought_forward`, `busy_executor` | `earlier_time_is_not_told`, `earlier_time_wakes_one` |
-//! | nobody is given what somebody holds | `never_concurrent` | `add_while_held` | `held_is_handed_out` |
-//! | nobody goes to sleep beside an item | `nothing_lost` | `add_while_held`, `due_together` | `held_blocks`, `ready_waits_again` |
+//! | an item that is held is not handed out | `never_concurrent` | `add_while_held` | `held_is_handed_out` |
+//! | no consumer goes to sleep while an item is ready | `nothing_lost` | `add_while_held`, `due_together` | `held_blocks`, `ready_waits_again` |
 //! | an item is in the queue once | `stingy` | `raise_among_equals` | `one_entry_per_add` |
 //! | done ends its own delivery | `done_ends_its_own_delivery` | `stale_token`, `done_by_name` | `done_by_value`, `done_key_says_nothing` |
-//! | len counts what is ready | `len_counts_ready` | `add_while_held`, `due_while_held` | `len_skips_held` |
+//! | len counts the ready items | `len_counts_ready` | `add_while_held`, `due_while_held` | `len_skips_held` |
 //! | every failure counts | `failures_are_counted` | `failed_batch`, `tried_again` | `queued_does_not_fail` |
 //! | every delay counts | `retries_count_delays` | `brought_forward` | `zero_delay_is_counted` |
-//! | the depth told is what is ready, by priority | `depth_is_told` | `refreshed_while_due` | `ready_by_add_is_not_told` |
+//! | the reported depth is the number of ready items, by priority | `depth_is_told` | `refreshed_while_due` | `ready_by_add_is_not_told` |
 //! | latency counts from when an entry became ready | `latency_is_told` | `refreshed_while_due` | `due_counts_from_the_next_call` |
 //! | work counts from the hand-out | `work_is_told` | `refreshed_while_due` | `work_counts_from_its_end` |
-//! | every delay is told | `retries_are_told` | `brought_forward` | `retries_are_not_told` |
+//! | every delay is reported | `retries_are_told` | `brought_forward` | `retries_are_not_told` |
 //! | shutdown is final | `shutdown_is_final` | `shut_down_while_ready` | `shutdown_drains`, `empty_is_shut_down` |
 //! | no wake-up is lost | `no_lost_wakeup` | `batch_for_two`, `add_while_held`, `busy_holder` | `batch_wakes_one`, `done_never_wakes`, `woken_takes_for_another` |
 //! | shutdown wakes every consumer | `shutdown_wakes_consumers` | `shut_down_while_ready` | `shutdown_wakes_one` |
@@ -56,7 +56,7 @@ pub struct PriorityQueue;
 type Event = EventOf<PriorityQueue>;
 type History = HistoryOf<PriorityQueue>;
 
-/// How an item is added, in a few words.
+/// Describes in a few words how an item is added.
 fn how(options: AddOptions) -> String {
     let limited = if options.rate_limited { ", failed" } else { "" };
     let after = options.after.map_or_else(String::new, |after| format!(", in {after:?}"));

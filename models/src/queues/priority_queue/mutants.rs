@@ -35,7 +35,7 @@ fn mistaken(mistakes: &'static [Mistake]) -> MachineOf<PriorityQueue> {
     Box::new(OneList::with(mistakes))
 }
 
-/// The machine that ships, its wakes edited after each step.
+/// The machine that ships; the wakes of each step are edited.
 fn edited(edit: Edit<Ours>) -> MachineOf<PriorityQueue> {
     Box::new(Edited { machine: machine(), edit })
 }
@@ -45,12 +45,12 @@ fn forgets(what: Passed) -> MachineOf<PriorityQueue> {
     Box::new(Forgetful { machine: machine(), forgets: what })
 }
 
-/// The machine that ships, under a shell that does not know who was woken.
+/// The machine that ships, under a shell that does not tell it which sleepers were woken.
 fn unaware() -> MachineOf<PriorityQueue> {
     Box::new(Unaware(machine()))
 }
 
-/// The machine that ships, its answers edited.
+/// The machine that ships; its answers are edited.
 fn retold(retell: Retell<Ours>) -> MachineOf<PriorityQueue> {
     Box::new(Retold { machine: machine(), retell })
 }
@@ -178,12 +178,12 @@ fn counts() -> Vec<Mutant<PriorityQueue>> {
     }
 }
 
-/// The machine that ships, with what it tells a metrics library edited.
+/// The machine that ships; the figures for a metrics library are edited.
 fn mistold(edit: fn(&mut Telling<'_, Ours>)) -> MachineOf<PriorityQueue> {
     Box::new(Mistold::new(machine(), edit))
 }
 
-/// Tells whether a step adds something.
+/// Tells whether a step adds an item.
 fn adds(op: &Op<u8>) -> bool {
     matches!(op, Op::Add(_) | Op::AddBatch(_) | Op::Settle(_))
 }

@@ -29,7 +29,7 @@ pub(super) const MAX: Duration = Duration::from_millis(40);
 #[expect(missing_docs, reason = "the variants are the calls of the queue")]
 pub enum Op {
     Add(u8, AddOptions),
-    /// Adds three items, of which the first may come twice.
+    /// Adds three items; the first one may occur twice.
     AddThree([u8; 3], AddOptions),
     Forget(u8),
     NumRequeues(u8),
@@ -59,7 +59,7 @@ pub fn check(ops: &[Op]) {
     check_on(ops, machine());
 }
 
-/// As [`check`], on a machine that stands in for the one that ships.
+/// As [`check`], on a machine in place of the one that ships.
 ///
 /// # Panics
 /// As [`check`].
@@ -74,7 +74,7 @@ pub fn check_on(ops: &[Op], machine: impl Machine<Op = Call<u8>, Ret = Ret<u8>>)
     alone.tells_what_is_so();
 }
 
-/// Reads calls from bytes: one for the call, one for the item, one for time and priority.
+/// Reads calls from bytes: one byte for the call, one for the item, one for time and priority.
 pub fn decode(bytes: &[u8]) -> Vec<Op> {
     let op = |bytes: &[u8]| {
         let (key, time, rank) = (bytes[1] % 5, bytes[2] % 16, bytes[2] / 16 % 3);
@@ -108,13 +108,13 @@ pub fn decode(bytes: &[u8]) -> Vec<Op> {
     bytes.chunks_exact(3).map(op).collect()
 }
 
-/// The machine and the sequential object, led through the same calls.
+/// The machine and the sequential object, which get the same calls.
 struct Pair {
     ours: ByHand<Call<u8>, Ret<u8>>,
     spec: Spec<u8>,
     /// The newest delivery of every item.
     deliveries: BTreeMap<u8, Token>,
-    /// How often items were taken: one, a batch of one, or two together, in turn.
+    /// The number of takes so far: a single get, a batch of one and a batch of two follow in turn.
     takes: usize,
 }
 
@@ -152,7 +152,7 @@ impl Pair {
             Op::Get => self.get(),
             Op::Done(_) | Op::DoneByValue(_) | Op::Settle(..) => self.done(op),
             Op::Len => {
-                // It ticks at once.
+                // The refresh ticks at once.
                 let (every, next) = (Duration::from_millis(1), Some(Instant::ZERO));
                 let _waits = self.ours.step(Call::Refresh(Refresh { every, next }));
                 let ret = self.call(Call::Len(Len));
@@ -176,7 +176,7 @@ impl Pair {
             None => Call::Get(Get),
             Some(most) => Call::GetBatch(GetBatch { most, call: Get }),
         };
-        // The item and its priority are what is compared.
+        // Only the item and its priority are compared.
         let apart = |(token, key, priority)| (token, (key, priority));
         let step = self.ours.step(call).map(|ret| match ret {
             Ret::Get(taken) => taken.into_iter().map(apart).collect(),

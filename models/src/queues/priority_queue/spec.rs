@@ -11,18 +11,18 @@ use seatrial_core::priority_queue::AddOptions;
 pub struct Entry<K> {
     /// The item.
     pub key: K,
-    /// Larger comes first.
+    /// Larger priorities come first.
     pub priority: i32,
-    /// When it becomes ready; `None` once it is.
+    /// When it becomes ready; `None` if it is ready.
     pub until: Option<Duration>,
-    /// Of equal priorities the lower comes first.
+    /// Among equal priorities, lower sequences come first.
     pub sequence: u64,
 }
 
-/// What was added, what was handed out, and the failures.
+/// The items that were added, the items that are handed out, and the failures.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Spec<K: Ord + Clone> {
-    /// One entry per item at most.
+    /// At most one entry for each item.
     pub entries: Vec<Entry<K>>,
     /// Handed out and not done.
     pub locked: BTreeSet<K>,
@@ -30,7 +30,7 @@ pub struct Spec<K: Ord + Clone> {
     pub failures: BTreeMap<K, u32>,
     /// How often an item was given a delay of more than zero.
     pub retries: u64,
-    /// Nothing is added or handed out any more.
+    /// Whether the queue is shut down: no item is added or handed out any more.
     pub shut_down: bool,
     now: Duration,
     sequence: u64,
@@ -60,13 +60,13 @@ impl<K: Ord + Clone> Spec<K> {
         self.sequence
     }
 
-    /// Lets time pass until a moment, if it lies ahead.
+    /// Lets time pass until a moment, if that lies in the future.
     pub fn advance_to(&mut self, moment: Duration) {
         self.advance(moment.saturating_sub(self.now));
     }
 
-    /// Lets time pass: entries become ready in the order of their times, of equal times the higher
-    /// priority first (`workqueue:PQ-18`).
+    /// Lets time pass. Entries become ready in the order of their times; for equal times, the
+    /// higher priority comes first (`workqueue:PQ-18`).
     pub fn advance(&mut self, by: Duration) {
         self.now = self.now.saturating_add(by);
         if self.shut_down {
@@ -101,7 +101,7 @@ impl<K: Ord + Clone> Spec<K> {
         self.add_call(key, options, self.now);
     }
 
-    /// As [`add`](Self::add), for a call that was made a little earlier: delays count from there
+    /// As [`add`](Self::add), for a call that was made a little earlier; delays count from then
     /// (`workqueue:PQ-16`).
     pub fn add_call(&mut self, key: &K, options: AddOptions, called: Duration) {
         if self.shut_down {
@@ -119,14 +119,14 @@ impl<K: Ord + Clone> Spec<K> {
         };
         entry.until = match (entry.until, until) {
             (Some(old), Some(new)) => Some(old.min(new)),
-            _ => None, // ready is earliest of all
+            _ => None, // ready is earlier than any time
         };
         if options.priority > entry.priority {
             (entry.priority, entry.sequence) = (options.priority, sequence);
         }
     }
 
-    /// Returns the first of the ready that is not locked, if anything may be handed out
+    /// Returns the first ready entry that is not locked, if one may be handed out
     /// (`workqueue:PQ-22`).
     pub fn first(&self) -> Option<&Entry<K>> {
         let ready = self
@@ -142,14 +142,14 @@ impl<K: Ord + Clone> Spec<K> {
         self.entries.iter().find(|entry| entry.key == *key)
     }
 
-    /// Hands out the first of the ready.
+    /// Hands out the first ready entry.
     pub fn get(&mut self) -> Option<(K, i32)> {
         let key = self.first()?.key.clone();
         let entry = self.take(&key)?;
         Some((entry.key, entry.priority))
     }
 
-    /// Hands out an item, whatever its turn.
+    /// Hands out an item, whether it is its turn or not.
     pub fn take(&mut self, key: &K) -> Option<Entry<K>> {
         self.locked.insert(key.clone());
         let at = self.entries.iter().position(|entry| entry.key == *key)?;

@@ -21,10 +21,10 @@ pub(super) fn all() -> Vec<Conformance> {
     }]
 }
 
-/// What the reference does to this day, which ours does better.
+/// Mistakes that the reference makes to this day, and that our queue avoids.
 const REFERENCE: &[Mistake] = &[Mistake::OneCondition, Mistake::DrainFlag, Mistake::DoneUnchecked];
 
-/// Replays on the machine that ships, predicting what the reference does against WQ-21.
+/// Replays on the machine that ships, and predicts where the reference departs from WQ-21.
 fn replay_ours(trace: &Trace) -> Result<Replayed, TraceError> {
     let mut spec = Spec::new();
     let mut machine = Driven::new(Rules::<String>::default());
@@ -52,7 +52,7 @@ fn replay_faithful(trace: &Trace) -> Result<Replayed, TraceError> {
     trace.replay(|step| machine.step(step).map(Gives::Same))
 }
 
-/// Leads the sequential object through a step.
+/// Makes a step on the sequential object.
 fn follow(spec: &mut Spec<String>, step: &Step) -> Result<(), String> {
     match step.op.as_str() {
         "add" => drop(spec.add(&step.args.text("item")?.to_owned())),
@@ -64,7 +64,7 @@ fn follow(spec: &mut Spec<String>, step: &Step) -> Result<(), String> {
     Ok(())
 }
 
-/// A machine driven by the words of a trace.
+/// A machine, driven by the steps of a trace.
 struct Driven<M> {
     machine: M,
     system: System,
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
     use crate::random::random_bytes;
 
-    /// What the reference does, misused or not: a list and two sets, and nothing that counts.
+    /// The behaviour of the reference, misused or not: a list and two sets, without counters.
     #[derive(Default)]
     struct Containers {
         queue: VecDeque<String>,
@@ -164,7 +164,7 @@ mod tests {
         }
     }
 
-    /// Runs calls, a byte each, on the faithful variant and on the containers. Done names any item,
+    /// Runs calls, a byte each, on the faithful variant and on the containers. Done names any item:
     /// waiting, in processing twice, or neither.
     fn agree(bytes: &[u8]) {
         let mut ours = Driven::new(ThreeSets::<String>::with(REFERENCE));
@@ -200,6 +200,6 @@ mod tests {
         const ADD: u8 = 0;
         const GET: u8 = 3;
         const DONE: u8 = 6;
-        agree(&[ADD, DONE, DONE, GET, GET, DONE, ADD]); // two wait, not one
+        agree(&[ADD, DONE, DONE, GET, GET, DONE, ADD]); // two items wait, not one
     }
 }

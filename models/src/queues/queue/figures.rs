@@ -1,4 +1,4 @@
-//! What a queue should tell a metrics library, by what happened.
+//! The figures that a queue should report to a metrics library, computed from a history.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,16 +11,16 @@ use super::{Event, Queue};
 use crate::trial::figures::{Books, Figures, unfinished};
 use crate::trial::{self, Told, What};
 
-/// How many items whose time has come one step of a queue with times adds.
+/// The number of due items that one step of a queue with times adds.
 pub(in crate::queues) const AT_ONCE: usize = 64;
 
-/// When items were added and handed out, and what follows from it.
+/// When items were added and handed out, and the figures that follow.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
     ledger: QueueLedger,
-    /// When what is dirty became so (`workqueue:MX-5`, `MX-9`).
+    /// When each dirty item became dirty (`workqueue:MX-5`, `MX-9`).
     added: BTreeMap<u8, Instant>,
-    /// When what is in processing was handed out.
+    /// When each item in processing was handed out.
     taken: BTreeMap<(u8, u64), Instant>,
     figures: Figures,
 }
@@ -32,7 +32,7 @@ impl Known {
         }
     }
 
-    /// Tells times, if this step ends or begins a delivery.
+    /// Reports times, if this step begins or ends a delivery.
     fn times(&mut self, event: &Event) {
         let (object, at) = (event.object, event.at);
         match event.returned() {
@@ -79,7 +79,7 @@ impl trial::Ledger<Queue> for Known {
 }
 
 impl Books<Queue> for Known {
-    /// For queues with times: here nothing adds that many together.
+    /// Needed for queues with times; no step here adds that many items together.
     const AT_ONCE: usize = AT_ONCE;
 
     fn begin(&mut self) {

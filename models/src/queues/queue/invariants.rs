@@ -1,4 +1,4 @@
-//! What the queue promises, as checks of a history.
+//! The promises of the queue, as checks of a history.
 
 use std::collections::BTreeMap;
 
@@ -155,7 +155,7 @@ fn found_nothing(event: &Event) -> bool {
     )
 }
 
-/// Looks only at items that were delivered before: what they need is a further delivery.
+/// Looks only at items that were delivered before, because those need a further delivery.
 fn dirty_is_requeued(history: &History) -> Checked {
     QueueLedger::at_every_event(history, |before, event| {
         let forgotten =
@@ -246,7 +246,7 @@ fn shutdown_is_final(history: &History) -> Checked {
     Ok(())
 }
 
-/// Takes one off the deliveries that an item was owed at shutdown.
+/// Subtracts one delivery from those that an item was owed at shutdown.
 fn owed(left: &mut BTreeMap<u8, u32>, key: u8) -> Result<(), String> {
     match left.get_mut(&key) {
         Some(count) if *count > 0 => *count -= 1,

@@ -1,4 +1,4 @@
-//! Laws of the queue as callers see it.
+//! Laws of the queue, in the view of callers.
 
 use quickcheck::{QuickCheck, Testable};
 use seatrial_core::queue::WorkQueue;
@@ -10,14 +10,14 @@ fn queue() -> Items {
     WorkQueue::new(&System::new())
 }
 
-/// A queue to which these items were added.
+/// A queue with these items.
 fn queue_of(items: &[u8]) -> Items {
     let queue = queue();
     items.iter().for_each(|item| queue.add(*item));
     queue
 }
 
-/// Takes and ends everything that waits; returns it in the order of delivery.
+/// Takes and ends all waiting items; returns them in the order of delivery.
 fn drained(queue: &Items) -> Vec<u8> {
     let mut items = vec![];
     while !queue.is_empty() {

@@ -1,4 +1,5 @@
-//! Follows a history call by call: who was added, handed out and done, and who sleeps where.
+//! Follows a history call by call: the items that were added, handed out and done, and the threads
+//! that sleep.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,19 +17,19 @@ use crate::trial::{self, What};
 #[derive(Clone, Debug)]
 pub(super) struct Draining {
     pub(super) until: DrainUntil,
-    /// Whether, at some moment since it began, what it waits for was so.
+    /// Whether its condition held at some moment since it began.
     pub(super) was_satisfied: bool,
     /// Whether `shut_down` was called since it began.
     pub(super) was_released: bool,
 }
 
-/// What is known before an event.
+/// The state before an event.
 ///
-/// It is told by what the calls *returned*: an item is in processing because a `get` returned it,
-/// not because some rule says that it should be. Only `spec` follows the rules.
+/// It follows the *returned* values of the calls: an item is in processing because a `get` returned
+/// it, not because a rule says that it should be. Only `spec` follows the rules.
 #[derive(Clone, Debug, Default)]
 pub(super) struct QueueLedger {
-    /// The sequential object, led through the same calls.
+    /// The sequential object, which gets the same calls.
     pub(super) spec: Spec<u8>,
     /// Deliveries that have not ended, by token.
     pub(super) deliveries: BTreeMap<(u8, u64), u8>,
@@ -38,9 +39,9 @@ pub(super) struct QueueLedger {
     pub(super) needs: BTreeMap<u8, u32>,
     /// Threads asleep in `get`.
     pub(super) getters: Vec<u8>,
-    /// Drains that have begun and not returned, by thread.
+    /// Drains that have begun and have not returned, by thread.
     pub(super) drains: BTreeMap<u8, Draining>,
-    /// How many deliveries per item are allowed after shutdown began.
+    /// How many deliveries of each item are allowed after shutdown began.
     pub(super) allowed_after_shutdown: Option<BTreeMap<u8, u32>>,
 }
 
@@ -50,7 +51,7 @@ pub(super) fn token_number(token: Token) -> u64 {
 }
 
 impl QueueLedger {
-    /// Tells whether an item is in processing, by what the calls returned.
+    /// Tells whether an item is in processing, by the returned values of the calls.
     pub(super) fn in_processing(&self, key: u8) -> bool {
         self.deliveries.values().any(|delivered| *delivered == key)
     }
@@ -84,7 +85,7 @@ impl QueueLedger {
         }
     }
 
-    /// Tells whether a drain that begins now, or has begun, may return.
+    /// Tells whether a drain that begins now, or that has begun, may return.
     pub(super) fn may_return(&self, thread: u8, until: DrainUntil) -> bool {
         match self.drains.get(&thread) {
             Some(drain) => drain.was_satisfied || drain.was_released,

@@ -30,7 +30,7 @@ fn mistaken(mistakes: &'static [Mistake]) -> MachineOf<Queue> {
     Box::new(ThreeSets::<u8>::with(mistakes))
 }
 
-/// The machine that ships, its wakes edited after each step.
+/// The machine that ships; the wakes of each step are edited.
 fn edited(edit: Edit<Rules<u8>>) -> MachineOf<Queue> {
     Box::new(Edited { machine: Rules::default(), edit })
 }
@@ -40,12 +40,12 @@ fn forgets(what: Passed) -> MachineOf<Queue> {
     Box::new(Forgetful { machine: Rules::<u8>::default(), forgets: what })
 }
 
-/// The machine that ships, its answers edited.
+/// The machine that ships; its answers are edited.
 fn retold(retell: Retell<Rules<u8>>) -> MachineOf<Queue> {
     Box::new(Retold { machine: Rules::default(), retell })
 }
 
-/// The machine that ships, with what it tells a metrics library edited.
+/// The machine that ships; the figures for a metrics library are edited.
 fn mistold(edit: fn(&mut Telling<'_, Rules<u8>>)) -> MachineOf<Queue> {
     Box::new(Mistold::new(Rules::measured(Fifo::default(), &metrics()), edit))
 }
@@ -176,7 +176,7 @@ fn figures() -> Vec<Mutant<Queue>> {
     }
 }
 
-/// Tells that an item has waited since a moment that was put down.
+/// Reports that an item has waited since the moment that was noted for it.
 fn retime(step: &mut Telling<'_, Rules<u8>>, key: u8) {
     let Some(since) = step.notes.moments.get(&key) else { return };
     for figure in step.told.iter_mut() {

@@ -11,17 +11,18 @@ pub enum Op {
     Add(u8),
     /// Takes an item, sleeping if there is none.
     Get,
-    /// Adds the first item and that many more; each key is two above the one before, modulo the number of keys.
+    /// Adds the first item and this many more; each key is two above the one before, modulo the
+    /// number of keys.
     AddAll(u8, u8),
-    /// Takes up to that many items, sleeping if there is none; zero counts as one.
+    /// Takes up to this many items, and sleeps if there is none; zero counts as one.
     GetBatch(u8),
-    /// Ends one of the deliveries under way, counted round and round.
+    /// Ends one of the deliveries under way; the number is taken modulo their count.
     Done(u8),
-    /// Ends that many open deliveries, the oldest first, and one that has ended before.
+    /// Ends this many open deliveries, the oldest first, and one that has ended before.
     DoneAll(u8),
     /// Ends a delivery that has ended before.
     DoneAgain(u8),
-    /// Ends a delivery by a token that nobody may have been given: its slot, its delivery.
+    /// Ends a delivery by a made-up token: its slot, its delivery.
     DoneForeign(u8, u8),
     /// Ends the delivery of an item.
     DoneKey(u8),
@@ -31,16 +32,16 @@ pub enum Op {
     Drain,
     /// Drains until all work is done.
     StrictDrain,
-    /// Lets one of those who were woken go on.
+    /// Lets one of the woken callers go on.
     Resume(u8),
-    /// Lets one of those who wait give up, woken or not.
+    /// Lets one of the waiting callers give up, woken or not.
     GiveUp(u8),
 }
 
 /// Runs calls on the machine that ships and on the sequential object.
 ///
 /// # Panics
-/// If the two disagree, somebody sleeps in vain, or the machine breaks a rule of its own.
+/// If the two disagree, a caller sleeps although it could go on, or the machine breaks a rule of its own.
 pub fn check(ops: &[Op]) {
     check_on(ops, Queue::machine());
 }
@@ -67,7 +68,7 @@ pub fn check_bytes(bytes: &[u8]) {
     check(&decode(bytes));
 }
 
-/// Reads calls from bytes, one each; every input means something.
+/// Reads calls from bytes, one each; every input is valid.
 pub fn decode(bytes: &[u8]) -> Vec<Op> {
     let mut shutting_down = false;
     let mut next = |byte: &u8| {
@@ -78,8 +79,8 @@ pub fn decode(bytes: &[u8]) -> Vec<Op> {
     bytes.iter().map(&mut next).collect()
 }
 
-/// Shutdown ends most of what can happen, so it comes late; from then on it takes the place of most
-/// adds, which do nothing any more.
+/// Shutdown ends most other possibilities, so it comes late. From then on it replaces most adds,
+/// which have no effect any more.
 fn decode_op(kind: u8, number: u8, shutting_down: bool) -> Op {
     match (kind, shutting_down) {
         (0, true) => Op::ShutDown,

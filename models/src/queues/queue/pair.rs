@@ -1,7 +1,7 @@
 //! The machine and the sequential object side by side.
 //!
-//! Callers that would sleep are kept, and a woken caller goes on when the sequence says so. So
-//! one thread shows what is returned, who sleeps, and that nobody sleeps who could go on.
+//! Callers that would sleep are kept, and a woken caller goes on when the sequence says so. So one
+//! thread shows the returned values and the sleepers, and that no caller sleeps that could go on.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -17,14 +17,14 @@ use crate::trial::MachineOf;
 
 type Call = core::Op<u8>;
 
-/// Somebody in `get` or in a drain whose call has not returned.
+/// A caller in `get` or in a drain whose call has not returned.
 struct Caller {
     call: Call,
-    /// Where it sleeps; `None` if it was woken, or if its sleep ends by time.
+    /// The channel on which it sleeps; `None` if it was woken, or if its sleep ends by time.
     asleep_on: Option<Channel>,
-    /// At some moment since it began, what it waits for was so.
+    /// Whether its condition held at some moment since it began.
     was_satisfied: bool,
-    /// `shut_down` was called since it began.
+    /// Whether `shut_down` was called since it began.
     was_released: bool,
 }
 
@@ -33,7 +33,7 @@ impl Caller {
         Self { call, asleep_on: None, was_satisfied: false, was_released: false }
     }
 
-    /// Returns what a drain waits for; `None` for a consumer.
+    /// Returns the condition of a drain; `None` for a consumer.
     fn drains_until(&self) -> Option<DrainUntil> {
         match &self.call {
             Call::Drain(Drain { until, .. }) => Some(*until),
@@ -42,16 +42,16 @@ impl Caller {
     }
 }
 
-/// The machine and the sequential object, led through the same calls.
+/// The machine and the sequential object, which get the same calls.
 pub(super) struct Pair {
     machine: MachineOf<Queue>,
     clock: HandClock,
     spec: Spec<u8>,
     /// Deliveries that have not ended.
     live: Vec<(Token, u8)>,
-    /// Tokens of those that have.
+    /// Tokens of deliveries that have ended.
     ended: Vec<Token>,
-    /// Those who wait, in the order in which they fell asleep.
+    /// The callers that wait, in the order in which they fell asleep.
     waiting: Vec<Caller>,
 }
 
@@ -64,7 +64,7 @@ fn add(key: u8) -> Add<u8> {
     Add { key: Some(key), hash: hashed(key) }
 }
 
-/// Returns one of several, counted round and round.
+/// Returns one element of a list; the number is taken modulo its length.
 fn nth<T: Copy>(list: &[T], number: u8) -> Option<T> {
     list.get(usize::from(number) % list.len().max(1)).copied()
 }
@@ -129,7 +129,7 @@ impl Pair {
         }
     }
 
-    /// Runs one step of a call, as the shell would.
+    /// Makes one step of a call, as the shell would.
     fn step(&mut self, call: &mut Call) -> Step<Ret<u8>> {
         let mut cx = Cx::new(&self.clock);
         let step = self.machine.step(call, &mut cx);
@@ -141,7 +141,7 @@ impl Pair {
         step
     }
 
-    /// Wakes sleepers, the longest asleep first.
+    /// Wakes sleepers, the one that has slept longest first.
     fn wake(&mut self, channel: Channel, count: u16) {
         let asleep = self.waiting.iter_mut().filter(|caller| caller.asleep_on == Some(channel));
         asleep.take(count.into()).for_each(|caller| caller.asleep_on = None);
@@ -261,7 +261,7 @@ impl Pair {
         self.ended(named, &ret);
     }
 
-    /// Ends the oldest deliveries together, and then one that has ended before.
+    /// Ends the oldest deliveries together, and one that had ended before.
     fn done_all(&mut self, count: usize) {
         let live = self.live.iter().take(count).map(|(token, _)| *token);
         let tokens: Vec<Token> = live.chain(self.ended.first().copied()).collect();

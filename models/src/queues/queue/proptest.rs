@@ -1,4 +1,5 @@
-//! Random calls on one thread: the machine agrees with the sequential object, broken ones do not.
+//! Random calls on one thread: the machine agrees with the sequential object, and broken machines
+//! do not.
 
 use std::sync::Arc;
 
@@ -55,7 +56,7 @@ proptest! {
     }
 }
 
-/// First in, first out, and strict about the contract of a storage.
+/// A storage that is first in, first out, and checks the contract of a storage strictly.
 #[derive(Default)]
 struct Strict(Vec<(Slot, u8)>);
 
@@ -109,7 +110,7 @@ fn is_noticed(make: fn() -> MachineOf<Queue>) -> bool {
 fn random_bytes_notice_every_mutant() {
     let guilty = |kind| !matches!(kind, MutantKind::Equivalent(_));
     let mutants = mutants::all();
-    // A call that is given up is none of bytes, and a shell that forgets is seen by nobody else.
+    // No bytes stand for a call that is given up, and only that shows a shell that forgets.
     let of_shells = mutants::of_shells();
     let is_of_a_shell = |name: &str| of_shells.iter().any(|mutant| mutant.name == name);
     let guilty = mutants.iter().filter(|it| guilty(it.kind) && !is_of_a_shell(it.name));

@@ -1,8 +1,8 @@
-//! The reference's algorithm, with the mistakes that one may make in it.
+//! The reference's algorithm, with the mistakes that a programmer may make in it.
 //!
-//! Three containers instead of our slab, so that a mistake is one changed line. Without a mistake
-//! it behaves like the machine that ships; with the reference's own three it is the faithful
-//! variant, which replays every recorded trace.
+//! It has three containers instead of our slab, so that a mistake is one changed line. Without a
+//! mistake it behaves like the machine that ships. With the reference's own three mistakes it is
+//! the faithful variant, which replays every recorded trace.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
@@ -18,33 +18,33 @@ use crate::single_step::row::{in_a_row, up_to};
 /// One changed line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Mistake {
-    // What the reference does to this day.
+    // Mistakes that the reference makes to this day.
     /// Getters and drains share one condition, and done signals one of them.
     OneCondition,
     /// A flag says whether drains wait; a new drain sets it again.
     DrainFlag,
     /// Done of an item that is not in processing queues it again if it is dirty. So an item may be
-    /// handed out twice, and one done ends both.
+    /// handed out twice, and one done ends both deliveries.
     DoneUnchecked,
-    // What it did once.
+    // Mistakes that the reference made once.
     /// A drain tests, releases the lock, takes it again and sleeps without a second test.
     DrainTestsThenSleeps,
-    /// Shutdown ends consumers at once, as its documentation said.
+    /// Shutdown ends consumers at once, as the documentation of the reference said.
     ShutdownEndsConsumers,
-    // What anybody may do.
+    // Mistakes that any programmer may make.
     /// Add queues an item that is in processing.
     QueueWhileProcessing,
     /// Done forgets that the item was added meanwhile.
     ForgetDirtyAtDone,
     /// The item leaves the dirty set at done, not at get.
     CleanAtDone,
-    /// Add queues an item that waits already.
+    /// Add queues an item that already waits.
     NoDeduplication,
     /// Done does not queue an item again once shutdown began.
     NoRequeueInShutdown,
-    /// Shutdown discards what waits.
+    /// Shutdown discards the waiting items.
     DiscardAtShutdown,
-    /// A consumer that finds nothing is told that the queue is shut down.
+    /// A consumer that finds no item is told that the queue is shut down.
     EmptyIsShutDown,
     /// Items are accepted after shutdown.
     AcceptAfterShutdown,
@@ -52,25 +52,25 @@ pub(super) enum Mistake {
     LastInFirstOut,
     /// Done queues a dirty item in front.
     RequeueInFront,
-    /// Len counts what is in processing, too.
+    /// Len also counts the items in processing.
     LenCountsProcessing,
-    /// A drain does not look at what is in processing.
+    /// A drain ignores the items in processing.
     DrainLooksAtWaitingOnly,
-    /// The strict drain looks at what is in processing only.
+    /// The strict drain looks only at the items in processing.
     StrictDrainIgnoresWaiting,
-    /// The strict drain misses the item that returns at this very done.
+    /// The strict drain misses an item that this very done queues again.
     StrictDrainMissesReturning,
-    /// A drain says nothing about shutdown until it returns.
+    /// A drain does not start the shutdown until it returns.
     DrainHidesShutdown,
-    /// Shutdown waits for what is in processing.
+    /// Shutdown waits for the items in processing.
     ShutdownWaitsForItems,
-    /// Done ends whatever delivery of the item is under way.
+    /// Done ends any delivery of the item that is under way.
     DoneByValue,
-    /// Adding several items ends at the first that is dirty already.
+    /// Adding several items stops at the first one that is already dirty.
     AddAllStopsAtKnown,
     /// Ending several deliveries forgets which items were added meanwhile.
     DoneAllForgetsDirty,
-    /// What waits beyond the end of a batch is thrown away with it.
+    /// The waiting items beyond the end of a batch are thrown away with it.
     BatchTakesAll,
 }
 
@@ -88,11 +88,11 @@ pub(super) struct ThreeSets<K> {
     shutting_down: bool,
     drain: bool,
     shutdowns: u64,
-    /// Several deliveries are being ended.
+    /// Whether several deliveries are being ended.
     in_done_all: bool,
 }
 
-/// Says that a drain has looked and is about to sleep ([`DrainTestsThenSleeps`]).
+/// Marks a drain that has tested and is about to sleep ([`DrainTestsThenSleeps`]).
 const LOOKED: u64 = 1 << 63;
 
 impl<K: Key + Ord> ThreeSets<K> {
@@ -198,8 +198,8 @@ impl<K: Key + Ord> ThreeSets<K> {
     fn finish(&mut self, at: usize, wakes: &mut Wakes) -> Finished<K> {
         let (_, key) = self.processing.remove(at);
         if self.makes(DoneUnchecked) {
-            // What is in processing is a set there: an item that was queued twice is handed out
-            // twice, and the first done ends both.
+            // The reference keeps a set of the items in processing: an item that was queued twice
+            // is handed out twice, and the first done ends both deliveries.
             self.processing.retain(|(_, delivered)| *delivered != key);
         }
         let forgotten = self.makes(ForgetDirtyAtDone)
@@ -271,7 +271,7 @@ impl<K: Key + Ord> ThreeSets<K> {
         }
         if self.makes(DrainTestsThenSleeps) {
             drain.began = Some(began | LOOKED);
-            // Not `Step::again`, which would hand on what woke it: two drains would take turns.
+            // Not `Step::again`: it would pass on the wake-up, and two drains would take turns.
             return Step::Wait { on, until: Some(cx.now() + Duration::from_nanos(1)) };
         }
         Step::Wait { on, until: None }
@@ -337,7 +337,7 @@ impl<K: Key + Ord> Machine for ThreeSets<K> {
             }
             Op::Len(_) => Ret::Len(self.storage.len()),
             Op::Refresh(_) if !self.shutting_down => {
-                return Step::Wait { on: UPDATERS, until: None }; // it has nothing to tell
+                return Step::Wait { on: UPDATERS, until: None }; // it has no figures to report
             }
             Op::Refresh(_) => Ret::Refresh(()),
             Op::ShuttingDown(_) => Ret::ShuttingDown(self.shutting_down),

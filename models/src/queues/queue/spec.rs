@@ -1,6 +1,6 @@
-//! The queue as a sequential object: what every call means when nothing overlaps.
+//! The queue as a sequential object: the meaning of every call when nothing overlaps.
 //!
-//! It is the reference's three containers, written to be read. The machine that ships must agree
+//! It is the reference's three containers, written for readers. The machine that ships must agree
 //! with it step by step.
 
 use std::collections::{BTreeSet, VecDeque};
@@ -8,13 +8,13 @@ use std::collections::{BTreeSet, VecDeque};
 /// Three containers and a flag (`workqueue:WQ`, section 1.1).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Spec<K> {
-    /// Can be handed out now, in this order.
+    /// The items that can be handed out now, in this order.
     pub waiting: VecDeque<K>,
-    /// Need (another) processing.
+    /// The items that need (another) processing.
     pub dirty: BTreeSet<K>,
-    /// Handed out and not done.
+    /// The items that are handed out and not done.
     pub processing: BTreeSet<K>,
-    /// No new items are accepted.
+    /// Whether new items are refused.
     pub shutting_down: bool,
 }
 

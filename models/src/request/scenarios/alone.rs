@@ -1,4 +1,4 @@
-//! One call after the other.
+//! One call after another.
 
 use seatrial_core::request::{Mode, TransportKind, Verb};
 use seatrial_core::runtime::Runtime;
@@ -16,7 +16,7 @@ const MODES: [(Mode, Verb); 4] = [
     (Mode::Watch, Verb::Get),
 ];
 
-/// Servers say everything.
+/// Servers give every kind of answer.
 pub(super) struct EveryAnswer;
 
 impl Scenario<Request> for EveryAnswer {
@@ -101,7 +101,7 @@ impl Scenario<Request> for FailsUntilTheLast {
     }
 }
 
-/// One thing goes wrong, and then another.
+/// The attempts of a call end in different ways, one after another.
 pub(super) struct OneAfterAnother;
 
 impl Scenario<Request> for OneAfterAnother {
@@ -137,7 +137,7 @@ impl Scenario<Request> for OneAfterAnother {
     }
 }
 
-/// A host has too much to do.
+/// A host is overloaded.
 pub(super) struct HostIsLeftAlone;
 
 impl Scenario<Request> for HostIsLeftAlone {
@@ -178,7 +178,7 @@ impl Scenario<Request> for HostIsLeftAlone {
     }
 }
 
-/// The time of a call is over in a pause, before a turn and without an answer.
+/// The time of a call runs out in a pause, before a turn, and without an answer.
 pub(super) struct TimeIsOver;
 
 impl Scenario<Request> for TimeIsOver {

@@ -22,9 +22,9 @@ use crate::engine::Engine;
 use crate::single_step::hash;
 use crate::trial::{DynScenario, World};
 
-/// Turns a second at the limiter.
+/// Turns per second at the limiter.
 pub(super) const RATE: f32 = 1.0;
-/// Turns at once.
+/// Turns at once at the limiter.
 pub(super) const BURST: u64 = 1;
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Request>>> {
@@ -43,11 +43,11 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Request>>> {
     ]
 }
 
-/// What becomes of an attempt.
+/// The fate of an attempt.
 #[derive(Clone, Copy)]
 enum Act {
     Ends(Outcome),
-    /// No answer, ever.
+    /// There is never an answer.
     Hangs,
 }
 
@@ -65,7 +65,7 @@ const fn fails(kind: TransportKind) -> Act {
 
 const OK: Act = answers(200, After::Silent);
 
-/// A call, and what becomes of its attempts; those that are not named are answered.
+/// A call and the fates of its attempts; further attempts are answered.
 #[derive(Clone)]
 struct Tried {
     mode: Mode,
@@ -85,10 +85,10 @@ impl Tried {
     }
 }
 
-/// The server, and what is noted of what it does.
+/// The server; it notes its actions.
 struct Server<R: Runtime> {
     world: World<R, Request>,
-    /// What becomes of the next attempts of each call.
+    /// The fates of the next attempts of each call.
     acts: Vec<R::Mutex<VecDeque<Act>>>,
 }
 
@@ -119,7 +119,7 @@ impl<R: Runtime> Transport for Server<R> {
     }
 }
 
-/// The body of an answer, which says when it is closed.
+/// The body of an answer, which notes when it is closed.
 struct Body<R: Runtime> {
     world: World<R, Request>,
     is_read: bool,
@@ -138,7 +138,7 @@ impl<R: Runtime> Drop for Body<R> {
     }
 }
 
-/// A limiter, and what is noted of who has a turn.
+/// A limiter, which notes each turn.
 struct Turns<R: Runtime> {
     world: World<R, Request>,
     limiter: TokenBucketFlow<R>,
@@ -172,7 +172,7 @@ impl<R: Runtime> FlowLimiter<R> for Turns<R> {
     }
 }
 
-/// What a note says of an attempt that is repeated.
+/// Returns the value of the note about an attempt that is repeated.
 pub(super) fn retry(count: u32, after: Duration, cause: Outcome) -> u64 {
     let cause = match cause {
         Outcome::Status(status, _) => hash(&status.to_string()),
@@ -197,7 +197,7 @@ where
     }
 }
 
-/// A client, its server, and the calls that are made.
+/// A client, its server, and the calls to make.
 struct Bed<R: Runtime> {
     world: World<R, Request>,
     client: Client<R, Server<R>>,
@@ -280,7 +280,7 @@ impl<R: Runtime> Bed<R> {
         CancelToken::new(self.world.runtime())
     }
 
-    /// Makes calls one after the other.
+    /// Makes the calls one after another.
     fn all(&self) {
         for number in 0..self.calls.len() {
             self.call(number as u8, &self.token());
@@ -288,7 +288,7 @@ impl<R: Runtime> Bed<R> {
     }
 }
 
-/// What a call gave.
+/// Returns the result of a call.
 fn of(result: Result<u16, RequestError>) -> Returned {
     match result {
         Ok(status) => Returned::Status(status),
@@ -306,8 +306,8 @@ fn needs_exact_time(engine: Engine) -> Option<&'static str> {
     (engine == Engine::Threads).then_some("it compares times, and real ones are never exact")
 }
 
-/// Refuses, as well, the search of all traces to scenarios of many calls: what may happen within each
-/// multiplies to more than 200,000.
+/// Also refuses the search of all traces to scenarios of many calls: the orders within each call
+/// multiply to more than 200,000.
 fn multiplies(engine: Engine) -> Option<&'static str> {
     let many = "the orders within its calls multiply; others try some of them";
     (engine == Engine::Trace).then_some(many).or_else(|| needs_exact_time(engine))

@@ -11,7 +11,7 @@ use crate::request::calls::Calls;
 use crate::request::{History, Request};
 use crate::trial::{Ledger as _, Scenario, World};
 
-/// Tells whether a call is cancelled while it has an attempt behind it and another before it.
+/// Tells whether a call is cancelled between two attempts.
 fn between_attempts(history: &History) -> bool {
     Calls::some(history, |before, event| {
         let ended = event.noted("cancelled");
@@ -47,7 +47,7 @@ impl Scenario<Request> for CancelledInAPause {
     }
 }
 
-/// A call is cancelled while it waits for its turn; the one behind it has its turn.
+/// A call is cancelled while it waits for its turn; the call after it gets its turn.
 pub(super) struct CancelledBeforeItsTurn;
 
 impl Scenario<Request> for CancelledBeforeItsTurn {
@@ -69,7 +69,7 @@ impl Scenario<Request> for CancelledBeforeItsTurn {
         world.join(second);
     }
 
-    /// Two wait, and one is cancelled.
+    /// Two calls wait, and one is cancelled.
     fn reaches(history: &History) -> bool {
         Calls::some(history, |before, event| {
             event.noted("cancelled").is_some()
@@ -82,7 +82,7 @@ impl Scenario<Request> for CancelledBeforeItsTurn {
     }
 }
 
-/// A call is cancelled while its server says nothing.
+/// A call is cancelled while its server does not answer.
 pub(super) struct CancelledWithoutAnAnswer;
 
 impl Scenario<Request> for CancelledWithoutAnAnswer {
@@ -114,7 +114,7 @@ impl Scenario<Request> for CancelledWithoutAnAnswer {
     }
 }
 
-/// Two calls take turns at one limiter, and one of them again for its second attempt.
+/// Two calls take turns at one limiter, and one of them takes another turn for its second attempt.
 pub(super) struct TwoTakeTurns;
 
 impl Scenario<Request> for TwoTakeTurns {

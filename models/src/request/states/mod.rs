@@ -1,5 +1,5 @@
-//! Calls as states: they take their turns at one limiter, servers answer in every order, and others
-//! cancel. Whatever is reached, the rules of a call hold, and nobody waits for ever.
+//! Calls as states: they take their turns at one limiter, servers answer in every order, and other
+//! callers cancel. In every state the rules of a call hold, and no call waits for ever.
 
 mod exchange;
 #[cfg(test)]
@@ -21,7 +21,7 @@ use crate::trial::{Simulation, States};
 enum Do {
     /// Takes turns until a call is over.
     Turns(usize),
-    /// Lets the next attempt of a call end so.
+    /// Lets the next attempt of a call end with this outcome.
     Serves(usize, Outcome),
     /// Answers every attempt of a call.
     Answers(usize),
@@ -29,15 +29,15 @@ enum Do {
     Cancels(usize, u64),
 }
 
-/// A call: how it is made, what its servers say, each of them in its order, and at which second
-/// somebody cancels it.
+/// A call: how it is made, the answers of each of its servers in order, and the second at which it
+/// is cancelled.
 struct Tried<'a> {
     way: Way,
     servers: &'a [&'a [Outcome]],
     cancelled_at: Option<u64>,
 }
 
-/// Calls, their servers, and those who cancel.
+/// Calls, their servers, and the callers that cancel.
 #[derive(Clone, Debug)]
 struct AtServers {
     programs: Programs<Do>,
@@ -85,7 +85,7 @@ const fn fails(kind: TransportKind) -> Outcome {
 
 const EOF: Outcome = fails(TransportKind::Eof);
 
-/// The cancel comes in the middle of a pause, or after all is over.
+/// The cancellation comes in the middle of a pause, or after the call is over.
 fn answers() -> AtServers {
     let says: &[&[Outcome]] = &[
         &[busy(429, 2), busy(503, 3)],
@@ -96,7 +96,7 @@ fn answers() -> AtServers {
     AtServers::new(&[call], |it| it.attempts() == 3)
 }
 
-/// Every kind of failure comes while attempts are left, and after others.
+/// Every kind of failure comes while attempts are left, and also after other failures.
 fn failures() -> AtServers {
     use TransportKind::{ConnectionLost, Refused, Reset, Timeout, Untrusted};
     let says: &[&[Outcome]] = &[
@@ -109,7 +109,7 @@ fn failures() -> AtServers {
     AtServers::new(&[read], |it| it.attempts() == 3)
 }
 
-/// The same for a watch. It is on its own: every server more multiplies the states.
+/// The same for a watch, in a model of its own: every further server multiplies the states.
 fn watches() -> AtServers {
     use TransportKind::{ConnectionLost, Refused, Reset, Timeout};
     let says: &[&[Outcome]] = &[
@@ -137,13 +137,13 @@ fn turns() -> AtServers {
     AtServers::new(&[read, write, watch], Exchange::gives_up_a_turn)
 }
 
-/// By then the second call has had its turn.
+/// The calls are cancelled after the second one has had its turn.
 fn silence() -> AtServers {
     let call = |way| Tried { way, servers: &[], cancelled_at: Some(1) };
     AtServers::new(&[READ, STREAM, WATCH].map(call), |it| it.attempts() == 3)
 }
 
-/// A model: its name, what happens, and how it is made.
+/// A model: its name, a description, and its constructor.
 type Named = (&'static str, &'static str, fn() -> AtServers);
 
 const MODELS: [Named; 6] = [
@@ -172,7 +172,7 @@ const JUDGES: &[&str] = &[
     "answers_are_closed",
 ];
 
-/// The clock stands while somebody can move: who is due at a time is there at that time.
+/// The clock stands still while a caller can move, so every caller acts exactly when it is due.
 const RULES: May = May { symmetric: false, ..MAY };
 const MAY: May = May {
     symmetric: true,

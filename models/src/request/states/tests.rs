@@ -1,4 +1,4 @@
-//! The models hold, and notice what a client may do wrong.
+//! The models hold, and they notice the mistakes that a client may make.
 
 use super::*;
 use crate::engine::Engine;
@@ -29,7 +29,7 @@ fn broken(mistake: Option<Mistake>, slip: Option<Slip>) -> Vec<&'static str> {
 fn every_mistake_in_the_rules_is_noticed_in_some_state() {
     let blind: Vec<_> =
         Mistake::ALL.iter().filter(|mistake| broken(Some(**mistake), None).is_empty()).collect();
-    // No host is left alone in these models, so there is no pause before the first attempt.
+    // These models leave no host alone, so there is no pause before the first attempt.
     assert_eq!(blind, [&Mistake::NoFirstPause, &Mistake::Nothing]);
 }
 

@@ -1,5 +1,5 @@
-//! Invariants that only a client with a bug of its own breaks: each convicts a history made for it,
-//! and acquits the one beside it.
+//! Invariants that only a bug of the client itself breaks. Each convicts a history made for it, and
+//! acquits a similar history.
 
 use seatrial_core::request::Mode;
 use seatrial_core::runtime::Instant;
@@ -10,7 +10,7 @@ use crate::request::rule::{After, Outcome, Way};
 use crate::request::{Event, History, Request};
 use crate::trial::{Component, What};
 
-/// Whether an invariant convicts a call of which these things are noted, each at a tenth of a second.
+/// Tells whether an invariant convicts a call with these notes; their times are tenths of a second.
 fn convicts(invariant: &str, notes: &[(u64, &'static str, u64)]) -> bool {
     let way = Way { mode: Mode::Whole, reads: true, max: 3 };
     let call = Begun { number: 1, way, takes_turns: true, backs_off: false, timeout: 0 };

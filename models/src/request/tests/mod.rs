@@ -1,4 +1,5 @@
-//! The builder against the recorded traces, the rules of calls against themselves.
+//! The builder against the recorded traces, and the two statements of the rules of calls against
+//! each other.
 
 mod conformance;
 mod doubts;

@@ -1,4 +1,4 @@
-//! Calls that are made up: the rules that ship agree with those that are said once more, and every
+//! Made-up calls: the rules that ship agree with the second statement of the rules, and every
 //! mistake is noticed.
 
 use ::proptest::collection::vec;

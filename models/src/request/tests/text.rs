@@ -1,11 +1,11 @@
-//! What comes from outside, as far as proptest makes it up.
+//! Input from outside, as far as proptest makes it up.
 
 use ::proptest::collection::vec;
 use ::proptest::prelude::*;
 
 use crate::request::text::{check_answer, check_retry_after, check_url, check_watch};
 
-/// Bytes that lean towards what means something.
+/// Bytes that often have a meaning.
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     let words = [
         &b"\n"[..],

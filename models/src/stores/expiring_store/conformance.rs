@@ -23,7 +23,7 @@ fn replay(trace: &Trace) -> Result<Replayed, TraceError> {
     trace.replay(|step| driven.step(step).map(Gives::Same))
 }
 
-/// A machine driven by the words of a trace.
+/// A machine driven by the steps of a trace.
 struct Driven {
     clock: Manual,
     store: ExpiringStore<String, Object, Manual, Boxed<ExpiringObjects<String, Object>>>,

@@ -1,4 +1,4 @@
-//! What the expiring store promises, as checks of a history.
+//! The promises of the expiring store, as checks of a history.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,8 @@ use crate::trial::{Invariant, Ledger as _, Violation, What};
 
 type Checked = Result<(), Violation>;
 
-/// Whatever says more comes first: an execution is blamed on the first promise that it breaks.
+/// The most specific promises come first: an execution is blamed on the first promise that it
+/// breaks.
 pub(super) fn all() -> Vec<Invariant<ExpiringStore>> {
     vec![
         Invariant::always(

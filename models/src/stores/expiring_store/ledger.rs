@@ -1,4 +1,4 @@
-//! Follows a history call by call: what is stored, and since when.
+//! Follows a history call by call: the stored objects, and the times at which they were stored.
 
 use seatrial_core::machine::Step;
 use seatrial_core::runtime::Instant;
@@ -8,10 +8,10 @@ use super::{Event, ExpiringStore, Spec, TIME_TO_LIVE};
 use crate::events::fixtures::Object;
 use crate::trial::{self, What};
 
-/// The note of a thread that is about to call: what it calls, a [`Called`].
+/// The note of a thread that is about to make a call; its value is a [`Called`].
 pub(super) const CALLS: &str = "calls";
 
-/// What somebody calls.
+/// The kind of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Called {
     Put,
@@ -23,7 +23,7 @@ pub(super) enum Called {
 }
 
 impl Called {
-    /// Returns what a step is a step of.
+    /// Returns the kind of call that a step belongs to.
     pub(super) fn by(op: &Op<u8, Object>) -> Self {
         match op {
             Op::Put(_) => Self::Put,
@@ -36,10 +36,10 @@ impl Called {
     }
 }
 
-/// What is known before an event.
+/// The state before an event, derived from the history.
 #[derive(Clone, Debug)]
 pub(super) struct ExpiringLedger {
-    /// The sequential object, led through the same calls.
+    /// The sequential object, given the same calls.
     pub(super) spec: Spec,
 }
 
@@ -72,7 +72,7 @@ impl trial::Ledger<ExpiringStore> for ExpiringLedger {
     }
 }
 
-/// Returns the objects that a call read, and when.
+/// Returns the objects that a call read, and when it read them.
 pub(super) fn read(event: &Event) -> Option<(Vec<Object>, Instant)> {
     let objects = match event.returned()?.1 {
         Ret::Get(Ok(object)) => object.iter().copied().collect(),

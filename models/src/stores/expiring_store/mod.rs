@@ -2,12 +2,12 @@
 //!
 //! | promise | invariant | scenario | a mutant that breaks it |
 //! |---|---|---|---|
-//! | only what is stored is read | `only_what_was_stored` | `deleted_beside_readers` | `delete_does_nothing` |
+//! | only stored objects are read | `only_what_was_stored` | `deleted_beside_readers` | `delete_does_nothing` |
 //! | the newest state is read | `newest_state` | `refreshed` | `first_state_wins` |
 //! | nothing expired is read | `nothing_expired_is_read` | `at_the_very_age` | `never_expires`, `reading_refreshes` |
 //! | nothing alive is missed | `nothing_alive_is_missed` | `expired_beside_add` | `decides_then_removes`, `expires_at_the_very_age` |
 //! | a call is one step | `one_step_a_call` | `expired_beside_add` | `decides_then_removes` |
-//! | keys stay until somebody looks | `keys_stay_until_seen` | `at_the_very_age` | `keys_are_checked`, `expired_stays` |
+//! | keys stay until a read finds their object expired | `keys_stay_until_seen` | `at_the_very_age` | `keys_are_checked`, `expired_stays` |
 
 mod conformance;
 mod invariants;

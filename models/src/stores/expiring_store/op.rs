@@ -24,7 +24,7 @@ pub enum Op {
     Replace(Vec<Object>),
     Get(u8),
     List,
-    /// By that many milliseconds.
+    /// Lets this many milliseconds pass.
     Advance(u8),
 }
 
@@ -41,7 +41,7 @@ pub fn check(ops: &[Op]) {
     check_on(ops, |machine| Boxed(Box::new(Checked(machine))));
 }
 
-/// As [`check`], on a machine that `change` may have put in place of the one that ships.
+/// As [`check`], on the machine that `change` returns for the one that ships.
 ///
 /// # Panics
 /// As [`check`].
@@ -59,7 +59,7 @@ pub fn check_on(ops: &[Op], change: impl FnOnce(Machine) -> Boxed<Machine>) {
     }
 }
 
-/// The store and the sequential object, led through the same calls.
+/// The store and the sequential object, given the same calls.
 struct Pair {
     clock: Manual,
     store: ExpiringStore<u8, Object, Manual, Boxed<Machine>>,
@@ -104,7 +104,7 @@ impl Pair {
     }
 }
 
-/// Reads calls from the bytes of a fuzzer; every input means something.
+/// Reads calls from the bytes of a fuzzer; every input is valid.
 pub fn decode(bytes: &[u8]) -> Vec<Op> {
     let mut bytes = bytes.iter().copied();
     std::iter::from_fn(|| decode_op(&mut bytes)).collect()

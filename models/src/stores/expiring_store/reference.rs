@@ -1,4 +1,4 @@
-//! The sequential object as a machine, with the mistakes that one may make in it.
+//! The sequential object as a machine, with mistakes that can be switched on.
 
 use std::time::Duration;
 
@@ -10,57 +10,56 @@ use super::{Spec, TIME_TO_LIVE};
 use crate::events::fixtures::Object;
 use crate::trial::mistakes;
 
-/// Where a call sleeps that has decided and not yet acted ([`DecidesThenRemoves`]).
+/// The channel of a call that has decided and not yet acted ([`DecidesThenRemoves`]).
 const DECIDED: Channel = 0;
 
 mistakes! {
     /// One changed line.
     pub enum Mistake {
-        // What was reported of the reference.
-        /// A listing does not look at the age of objects.
+        // This was reported of the reference.
+        /// A listing ignores the age of objects.
         ListReturnsTheExpired,
 
-        // What anybody may do.
-        /// An object expires when it is as old as it may become.
+        // Other mistakes.
+        /// An object expires at exactly its maximum age.
         ExpiresAtTheVeryAge,
-        /// An object that is as old as it may become is not read, and stays.
+        /// An object at exactly its maximum age is not read, and stays.
         HidesAtTheVeryAge,
-        /// As [`HidesAtTheVeryAge`], where one object is asked for.
+        /// As [`HidesAtTheVeryAge`], but only in reads of one object.
         GetHidesAtTheVeryAge,
         /// Nothing expires.
         NeverExpires,
-        /// An update keeps the time of what was there.
+        /// An update keeps the time of the old object.
         UpdateKeepsTime,
-        /// A list keeps the times of what was there.
+        /// A list keeps the times of the old objects.
         ListKeepsTimes,
-        /// A list is added to what is there.
+        /// A list is added to the old objects.
         ListKeepsOld,
-        /// The first state wins.
+        /// The first state is kept.
         KeepFirst,
         /// Deletion does nothing.
         DeleteDoesNothing,
-        /// What has expired stays when it is looked at.
+        /// An expired object stays when it is read.
         ExpiredStays,
         /// A listing of keys leaves out those of expired objects.
         KeysAreChecked,
         /// Reading an object makes it last longer.
         ReadingRefreshes,
-        /// That an object has expired is decided in one critical section, and it is removed in the
-        /// next.
+        /// One critical section decides that an object has expired, and the next one removes it.
         DecidesThenRemoves,
-        /// Of a key that is listed twice the first object counts.
+        /// If a key is listed twice, the first object counts.
         FirstOfTwoCounts,
     }
 }
 
 use Mistake::*;
 
-/// The sequential object, and a decision that was not carried out.
+/// The sequential object, and a decision that was not carried out yet.
 #[derive(Clone, Debug)]
 pub struct PlainTimes {
     mistakes: &'static [Mistake],
     spec: Spec,
-    /// The key of what is to be removed ([`DecidesThenRemoves`]).
+    /// The key of the object to remove ([`DecidesThenRemoves`]).
     decided: Option<u8>,
 }
 

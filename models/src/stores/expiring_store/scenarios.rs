@@ -26,12 +26,12 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<ExpiringStore>>> {
 
 type Tried<R> = Arc<Stage<R>>;
 
-/// The store that is tried, and who says what it is asked before it is asked: what the store does
-/// then is no other call, but part of this one.
+/// The store under trial. Each call is noted before it is made: all steps of the store up to the
+/// next note then count as parts of that call.
 struct Stage<R: Runtime> {
     world: World<R, ExpiringStore>,
     store: Shell<u8, Object, R, Boxed<Machine>>,
-    /// Looks and removes in two steps, as a shell with a mistake would.
+    /// Whether a read removes in a second step, as in a shell with a mistake.
     split: bool,
 }
 
@@ -96,15 +96,15 @@ fn steps(event: &Event, call: impl Fn(&Op<u8, Object>) -> bool) -> bool {
     matches!(&event.what, What::Step { op, .. } if call(op))
 }
 
-/// Tells whether an object is there that has expired when an event happens.
+/// Tells whether there is an object that has expired at the time of an event.
 fn has_expired(before: &ExpiringLedger, event: &Event) -> bool {
     before.spec.keys().iter().any(|key| before.spec.alive(*key, event.at).is_none())
 }
 
-/// An object has expired, and its successor comes while somebody looks (`cache:SC-16`).
+/// An object has expired, and its successor comes while a caller reads (`cache:SC-16`).
 #[derive(Default)]
 pub(super) struct ExpiredBesideAdd {
-    /// Around a store that looks and removes in two steps.
+    /// Whether the store reads and removes in two steps.
     pub(super) split: bool,
 }
 
@@ -126,7 +126,7 @@ impl Scenario<ExpiringStore> for ExpiredBesideAdd {
         look(&store);
     }
 
-    /// It is looked at before its successor comes.
+    /// The expired object is read before its successor comes.
     fn reaches(history: &History) -> bool {
         ExpiringLedger::some(history, |before, event| {
             steps(event, |op| matches!(op, Op::Get(_))) && has_expired(before, event)
@@ -134,7 +134,7 @@ impl Scenario<ExpiringStore> for ExpiredBesideAdd {
     }
 }
 
-/// An object is as old as it may become, and then older.
+/// An object is at exactly its maximum age, and then older.
 struct AtTheVeryAge;
 
 impl Scenario<ExpiringStore> for AtTheVeryAge {
@@ -167,7 +167,7 @@ impl Scenario<ExpiringStore> for AtTheVeryAge {
     }
 }
 
-/// An update makes an object last from then on; reading does not (`cache:EX-1`).
+/// An update restarts the time of an object; reading does not (`cache:EX-1`).
 struct Refreshed;
 
 impl Scenario<ExpiringStore> for Refreshed {
@@ -189,7 +189,7 @@ impl Scenario<ExpiringStore> for Refreshed {
         look(&store);
     }
 
-    /// One is alive and the other is not.
+    /// One object is alive and the other is not.
     fn reaches(history: &History) -> bool {
         ExpiringLedger::some(history, |before, event| {
             let alive = |key| before.spec.alive(key, event.at).is_some();
@@ -198,7 +198,7 @@ impl Scenario<ExpiringStore> for Refreshed {
     }
 }
 
-/// A list becomes the content while somebody reads.
+/// A list replaces the content while a caller reads.
 struct ListBesideReaders;
 
 impl Scenario<ExpiringStore> for ListBesideReaders {
@@ -217,7 +217,7 @@ impl Scenario<ExpiringStore> for ListBesideReaders {
         look(&store);
     }
 
-    /// What was listed is alive after what was there before it would have expired.
+    /// A listed object is alive after the earlier object would have expired.
     fn reaches(history: &History) -> bool {
         ExpiringLedger::some(history, |before, event| {
             steps(event, |op| matches!(op, Op::List(_))) && before.spec.keys() == [1, 2]
@@ -225,7 +225,7 @@ impl Scenario<ExpiringStore> for ListBesideReaders {
     }
 }
 
-/// An object is deleted while others look for it.
+/// An object is deleted while other callers look for it.
 struct DeletedBesideReaders;
 
 impl Scenario<ExpiringStore> for DeletedBesideReaders {
@@ -245,7 +245,7 @@ impl Scenario<ExpiringStore> for DeletedBesideReaders {
         look(&store);
     }
 
-    /// It is deleted last.
+    /// The deletion comes last.
     fn reaches(history: &History) -> bool {
         ExpiringLedger::some(history, |before, event| {
             steps(event, |op| matches!(op, Op::List(_))) && before.spec.items.is_empty()

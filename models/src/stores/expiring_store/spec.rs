@@ -1,4 +1,5 @@
-//! The expiring store as a sequential object: a map of objects and the times of their storing.
+//! The expiring store as a sequential object: a map of objects with the times at which they were
+//! stored.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,32 +8,32 @@ use seatrial_core::runtime::Instant;
 
 use crate::events::fixtures::Object;
 
-/// Objects by key, and since when they are stored (`cache:EX`).
+/// Objects by key, each with the time at which it was stored (`cache:EX`).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Spec {
-    /// How long objects last; at that very age still.
+    /// The maximum age of objects; at exactly this age they are still alive.
     pub time: Duration,
-    /// What is stored, expired or not, until somebody looks.
+    /// All objects, expired or not, until a read removes the expired ones.
     pub items: BTreeMap<u8, (Object, Instant)>,
 }
 
 impl Spec {
-    /// Makes an empty store whose objects last so long.
+    /// Makes an empty store with this maximum age.
     pub fn lasting(time: Duration) -> Self {
         Self { time, items: BTreeMap::new() }
     }
 
-    /// Stores an object from now on (`cache:EX-1`).
+    /// Stores an object at this time (`cache:EX-1`).
     pub fn put(&mut self, object: Object, now: Instant) {
         self.items.insert(object.0, (object, now));
     }
 
-    /// Makes a list the content, all of it stored now.
+    /// Replaces the content by a list, stored at this time.
     pub fn replace(&mut self, list: &[Object], now: Instant) {
         self.items = list.iter().map(|object| (object.0, (*object, now))).collect();
     }
 
-    /// Returns an object unless it has expired; then it is removed (`cache:EX-3`).
+    /// Returns an object unless it has expired; an expired object is removed (`cache:EX-3`).
     pub fn get(&mut self, key: u8, now: Instant) -> Option<Object> {
         let alive = self.alive(key, now);
         if alive.is_none() {
@@ -54,7 +55,7 @@ impl Spec {
         keys.into_iter().filter_map(|key| self.get(key, now)).collect()
     }
 
-    /// Returns all keys, of expired objects, too.
+    /// Returns all keys, including those of expired objects.
     pub fn keys(&self) -> Vec<u8> {
         self.items.keys().copied().collect()
     }

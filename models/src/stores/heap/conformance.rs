@@ -51,7 +51,7 @@ impl Ranked {
     }
 }
 
-/// A machine driven by the words of a trace.
+/// A machine driven by the steps of a trace.
 struct Driven {
     heap: KeyedHeap<String, Ranked, System, Boxed<HeapQueue<String, Ranked>>>,
 }

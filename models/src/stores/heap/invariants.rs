@@ -1,4 +1,4 @@
-//! What the heap promises, as checks of a history.
+//! The promises of the heap, as checks of a history.
 
 use seatrial_core::machine::Step;
 use seatrial_core::store::HeapError;
@@ -12,7 +12,8 @@ use crate::trial::{Invariant, Ledger as _, Violation, What};
 
 type Checked = Result<(), Violation>;
 
-/// Whatever says more comes first: an execution is blamed on the first promise that it breaks.
+/// The most specific promises come first: an execution is blamed on the first promise that it
+/// breaks.
 pub(super) fn all() -> Vec<Invariant<Heap>> {
     let mut all = delivery();
     all.extend(the_end());
@@ -176,7 +177,8 @@ fn close_discards_nothing(history: &History) -> Checked {
     })
 }
 
-/// What was added is judged by what is handed out and read; this, by what adders are told.
+/// Other invariants judge the objects handed out and read; this one judges the answers to
+/// additions.
 fn close_is_final(history: &History) -> Checked {
     HeapLedger::at_every_event(history, |before, event| {
         let told = match event.returned() {

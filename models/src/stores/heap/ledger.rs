@@ -1,4 +1,4 @@
-//! Follows a history call by call: what is there, and who sleeps.
+//! Follows a history call by call: the objects in the heap, and the sleeping callers.
 
 use seatrial_core::machine::Step;
 use seatrial_core::store::heap::{Op, Ret};
@@ -7,10 +7,10 @@ use super::{Event, Heap, Spec};
 use crate::events::fixtures::{Asleep, Bed, Object};
 use crate::trial::{self, What};
 
-/// What is known before an event.
+/// The state before an event, derived from the history.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HeapLedger {
-    /// The sequential object, led through the same calls.
+    /// The sequential object, given the same calls.
     pub(super) spec: Spec<u8, Object>,
     asleep: Asleep,
 }

@@ -2,17 +2,17 @@
 //!
 //! | promise | invariant | scenario | a mutant that breaks it |
 //! |---|---|---|---|
-//! | only what is there is handed out, once | `only_what_is_there` | `deleted_while_waiting` | `taken_stays`, `delete_does_nothing` |
+//! | only objects in the heap are handed out, once | `only_what_is_there` | `deleted_while_waiting` | `taken_stays`, `delete_does_nothing` |
 //! | the newest state counts | `newest_state` | `replaced_while_waiting` | `first_state_wins`, `absent_replaces` |
 //! | the least comes first | `least_first` | `two_consumers` | `greatest_first`, `order_by_key` |
 //! | nothing is lost | `nothing_is_lost` | `replaced_while_waiting` | `added_again_is_gone`, `bulk_all_or_nothing` |
 //! | closing discards nothing | `close_discards_nothing` | `close_with_objects_left` | `close_discards`, `empty_is_closed` |
 //! | closing is final | `close_is_final` | `close_with_objects_left` | `accept_after_close` |
-//! | deletions are told | `deletions_are_told` | `deleted_while_waiting` | `deletes_the_absent`, `close_gates_delete` |
+//! | deletions are reported | `deletions_are_told` | `deleted_while_waiting` | `deletes_the_absent`, `close_gates_delete` |
 //! | reads agree | `reads_agree` | `readers_between` | `len_counts_one_more` |
-//! | the bad one is told | `the_bad_one_is_told` | `many_with_a_bad_one` | `bulk_hides_the_bad_one` |
+//! | a bad object is reported | `the_bad_one_is_told` | `many_with_a_bad_one` | `bulk_hides_the_bad_one` |
 //! | no wake-up is lost | `no_lost_wakeup` | `many_for_two`, `many_with_a_bad_one` | `bulk_wakes_one`, `refused_bulk_is_silent` |
-//! | closing wakes everybody | `close_wakes_everybody` | `close_while_two_wait` | `close_wakes_one` |
+//! | closing wakes all callers | `close_wakes_everybody` | `close_while_two_wait` | `close_wakes_one` |
 
 mod conformance;
 mod invariants;
@@ -114,7 +114,7 @@ component_tests! {
     also: mutants, conformance, fuzz
 }
 
-/// Tells what a call did.
+/// Describes a call.
 fn describe(op: &heap::Op<u8, Object>, ret: &Ret<u8, Object>) -> String {
     match (op, ret) {
         (Call::Put(put), _) => format!("add {}", named(&put.object)),

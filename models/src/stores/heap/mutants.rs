@@ -12,7 +12,7 @@ pub(super) fn all() -> Vec<Mutant<Heap>> {
     [of_sleeping(), of_rules(), of_the_end(), of_answers(), of_waking(), of_shells()].concat()
 }
 
-/// Tells whether a mutant is broken only in whom it wakes.
+/// Tells whether a mutant differs only in whom it wakes.
 pub(super) fn is_of_waking(mutant: &Mutant<Heap>) -> bool {
     [of_sleeping(), of_waking(), of_shells()].concat().iter().any(|other| other.name == mutant.name)
 }
@@ -37,7 +37,7 @@ fn retold(retell: Retell<Machine>) -> MachineOf<Heap> {
     Box::new(Retold { machine: machine(), retell })
 }
 
-/// Mistakes of the rules that nobody sees but who sleeps.
+/// Mistakes of the rules that only a sleeping caller notices.
 fn of_sleeping() -> Vec<Mutant<Heap>> {
     mutants! { mistaken:
         Exhibit "refused_bulk_is_silent" from "museum C12, cache:KD-13":

@@ -26,7 +26,7 @@ pub enum Op {
     Close,
 }
 
-/// By version, then by key.
+/// The order: by version, then by key.
 pub(super) fn rank(object: &Object) -> (u8, u8) {
     (object.1, object.0)
 }
@@ -44,7 +44,7 @@ pub fn check(ops: &[Op]) {
     check_on(ops, |machine| Boxed(Box::new(Checked(machine))));
 }
 
-/// As [`check`], on a machine that `change` may have put in place of the one that ships.
+/// As [`check`], on the machine that `change` returns for the one that ships.
 ///
 /// # Panics
 /// As [`check`].
@@ -58,7 +58,7 @@ pub fn check_on(ops: &[Op], change: impl FnOnce(Machine) -> Boxed<Machine>) {
     }
 }
 
-/// The heap and the sequential object, led through the same calls.
+/// The heap and the sequential object, given the same calls.
 struct Pair {
     heap: KeyedHeap<u8, Object, System, Boxed<Machine>>,
     spec: Spec<u8, Object>,
@@ -142,7 +142,7 @@ fn said(result: Result<(), HeapError>) -> &'static str {
     }
 }
 
-/// Reads calls from the bytes of a fuzzer; every input means something.
+/// Reads calls from the bytes of a fuzzer; every input is valid.
 pub fn decode(bytes: &[u8]) -> Vec<Op> {
     let mut bytes = bytes.iter().copied();
     std::iter::from_fn(|| decode_op(&mut bytes)).collect()

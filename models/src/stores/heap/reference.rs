@@ -1,8 +1,8 @@
-//! The sequential object as a machine, with the mistakes that one may make in it.
+//! The sequential object as a machine, with mistakes that can be switched on.
 //!
-//! A map in which the least is looked for instead of a heap, so that a mistake is one changed line.
-//! Without a mistake it behaves like the machine that ships; with [`REFERENCE`] it does what the
-//! reference does to this day.
+//! A map that is searched for the least object instead of a heap, so that a mistake is one changed
+//! line. Without a mistake it behaves like the machine that ships; with [`REFERENCE`] it behaves
+//! like the reference.
 
 use seatrial_core::machine::{Cx, Machine, Step, Wakes};
 use seatrial_core::store::heap::{AddIfAbsent, BulkAdd, Op, POPPERS, Put, Ret};
@@ -16,38 +16,38 @@ use crate::trial::mistakes;
 mistakes! {
     /// One changed line.
     pub enum Mistake {
-        // What the reference does to this day.
-        /// Adding many wakes nobody if one of them has no key.
+        // The reference still does this.
+        /// Adding many objects wakes no caller if one of them has no key.
         RefusedBulkIsSilent,
 
-        // What anybody may do.
-        /// What was last fills the place of what is taken out, sinks from there and never rises.
+        // Other mistakes.
+        /// The last node fills a gap, and may only sink from there, not rise.
         FillerOnlySinks,
         /// The greatest comes first.
         GreatestFirst,
-        /// A caller that takes sleeps for a moment first, whatever is there.
+        /// A caller that takes an object sleeps for a moment first, even if there is one.
         NapsFirst,
-        /// Keys decide, not the order that was given.
+        /// The order is that of the keys, not the given one.
         OrderByKey,
-        /// The first state wins.
+        /// The first state is kept.
         KeepFirst,
-        /// An object that is added again is gone.
+        /// An object that is added again is lost.
         UpdateLoses,
-        /// Whatever is there is replaced where only the absent is to be added.
+        /// Adding if absent replaces an object that is there.
         AbsentReplaces,
         /// Deletion does nothing.
         DeleteDoesNothing,
-        /// What is taken stays.
+        /// An object that is taken stays.
         TakenStays,
-        /// A deletion of what is not there succeeds.
+        /// A deletion of an absent object succeeds.
         DeletesTheAbsent,
-        /// Of many objects with a bad one among them none is added.
+        /// If one of many objects is bad, none is added.
         BulkAllOrNothing,
-        /// That one of many objects is bad is not told.
+        /// A bad object among many is not reported.
         BulkHidesTheBad,
         /// A closed heap takes in objects.
         AcceptAfterClose,
-        /// A closed heap lets nothing be deleted.
+        /// A closed heap allows no deletion.
         CloseGatesDelete,
         /// A closed heap hands out nothing.
         CloseDiscards,
@@ -57,7 +57,7 @@ mistakes! {
         CloseUnderItsOwnLock,
         /// The length counts one object too many.
         LenCountsOneMore,
-        /// A listing lacks the least.
+        /// A listing lacks the least object.
         ListLacksTheLeast,
         /// A read finds nothing in a closed heap.
         GetFindsNothingClosed,
@@ -66,22 +66,22 @@ mistakes! {
 
 use Mistake::*;
 
-/// What the reference does to this day, which ours does better.
+/// The mistake that the reference still makes and our heap does not.
 pub const REFERENCE: &[Mistake] = &[RefusedBulkIsSilent];
 
-/// The sequential object and who is to be woken.
+/// The sequential object, and the state that concurrency adds.
 #[derive(Clone, Debug)]
 pub struct PlainHeap {
     mistakes: &'static [Mistake],
     spec: Spec<u8, Object>,
-    /// Whether somebody has looked and is about to sleep ([`CloseUnderItsOwnLock`]), or sleeps
+    /// Whether a caller has looked and is about to sleep ([`CloseUnderItsOwnLock`]), or sleeps
     /// before it takes ([`NapsFirst`]).
     about_to_sleep: bool,
     /// The keys as a heap ([`FillerOnlySinks`]).
     nodes: Vec<u8>,
 }
 
-/// A heap of keys in which one mistake is made.
+/// The heap of keys with its mistake ([`FillerOnlySinks`]).
 impl PlainHeap {
     fn comes_before(&self, one: usize, other: usize) -> bool {
         let rank_at = |at: usize| self.spec.items.get(&self.nodes[at]).map(rank);
@@ -115,7 +115,7 @@ impl PlainHeap {
         self.nodes.iter().position(|other| *other == key)
     }
 
-    /// Puts a key whose object has come or has changed where it belongs.
+    /// Moves the key of a new or changed object to its place.
     fn place(&mut self, key: u8) {
         let at = self.node_of(key).unwrap_or_else(|| {
             self.nodes.push(key);
@@ -204,7 +204,7 @@ impl PlainHeap {
         if taken.is_some() || (self.spec.closed && !looked) || self.makes(EmptyIsClosed) {
             return Step::Done(taken);
         }
-        // Whatever wakes it between the look and the sleep is lost on it.
+        // The caller misses every wake between its look and its sleep.
         let looks = self.makes(CloseUnderItsOwnLock) && !looked;
         self.about_to_sleep = looks;
         let soon = || cx.now() + std::time::Duration::from_nanos(1);

@@ -51,7 +51,7 @@ fn add<R: Runtime>(heap: &Tried<R>, object: Object) {
     heap.add(object).expect("the object has a key, and the heap is open");
 }
 
-/// Waits until nobody moves, closes the heap and joins everybody.
+/// Waits until no thread can move, closes the heap and joins the threads.
 fn end<R: Runtime>(
     world: &World<R, Heap>,
     heap: &Tried<R>,
@@ -66,7 +66,7 @@ fn steps(event: &Event, call: impl Fn(&Op<u8, Object>) -> bool) -> bool {
     matches!(&event.what, What::Step { op, .. } if call(op))
 }
 
-/// One of many objects is deleted. The last of them, which fills the gap, belongs above it.
+/// One of many objects is deleted. The last node, which fills the gap, must rise from there.
 struct GapAmongMany;
 
 impl Scenario<Heap> for GapAmongMany {
@@ -108,7 +108,7 @@ impl Scenario<Heap> for TwoConsumers {
         end(world, &heap, consumers);
     }
 
-    /// One sleeps, and another has left, when two objects are there.
+    /// A pop finds two objects, and an object comes while both consumers sleep.
     fn reaches(history: &History) -> bool {
         HeapLedger::some(history, |before, event| {
             steps(event, |op| matches!(op, Op::Pop(_))) && before.spec.items.len() == 2
@@ -135,7 +135,7 @@ impl Scenario<Heap> for ReplacedWhileWaiting {
         end(world, &heap, [consumer]);
     }
 
-    /// Both are there when the first is replaced.
+    /// Both objects are there when the first is replaced.
     fn reaches(history: &History) -> bool {
         HeapLedger::some(history, |before, event| {
             let again = |op: &Op<_, _>| matches!(op, Op::Put(put) if put.object == Some((1, 1)));
@@ -144,7 +144,7 @@ impl Scenario<Heap> for ReplacedWhileWaiting {
     }
 }
 
-/// An object is deleted while it waits, or is gone by then.
+/// An object is deleted while it waits, or after it was taken.
 struct DeletedWhileWaiting;
 
 impl Scenario<Heap> for DeletedWhileWaiting {
@@ -160,7 +160,7 @@ impl Scenario<Heap> for DeletedWhileWaiting {
         end(world, &heap, [consumer]);
     }
 
-    /// The deletion finds it in one execution.
+    /// The deletion finds the object still waiting.
     fn reaches(history: &History) -> bool {
         HeapLedger::some(history, |before, event| {
             steps(event, |op| matches!(op, Op::Delete(_))) && before.spec.items.len() == 2
@@ -168,7 +168,7 @@ impl Scenario<Heap> for DeletedWhileWaiting {
     }
 }
 
-/// Two add an object unless it is there.
+/// Two callers add an object unless it is there.
 struct AddedIfAbsent;
 
 impl Scenario<Heap> for AddedIfAbsent {
@@ -185,7 +185,7 @@ impl Scenario<Heap> for AddedIfAbsent {
         end(world, &heap, [other, consumer]);
     }
 
-    /// One finds the other's, and the consumer sleeps when the first comes.
+    /// One addition finds the object of the other, and the consumer sleeps when the first comes.
     fn reaches(history: &History) -> bool {
         let adds = |op: &Op<_, _>| matches!(op, Op::AddIfAbsent(_));
         HeapLedger::some(history, |before, event| {
@@ -196,7 +196,7 @@ impl Scenario<Heap> for AddedIfAbsent {
     }
 }
 
-/// Several objects are added in one go for two who wait.
+/// Several objects are added at once for two waiting consumers.
 struct ManyForTwo;
 
 impl Scenario<Heap> for ManyForTwo {
@@ -217,7 +217,7 @@ impl Scenario<Heap> for ManyForTwo {
     }
 }
 
-/// Several objects are added in one go, and one has no key (`cache:HP-3`).
+/// Several objects are added at once, and one has no key (`cache:HP-3`).
 struct ManyWithABadOne;
 
 impl Scenario<Heap> for ManyWithABadOne {
@@ -233,7 +233,7 @@ impl Scenario<Heap> for ManyWithABadOne {
         end(world, &heap, [consumer]);
     }
 
-    /// The consumer waits for what is in front of the bad one.
+    /// The consumer sleeps when the objects come.
     fn reaches(history: &History) -> bool {
         HeapLedger::some(history, |before, event| {
             steps(event, |op| matches!(op, Op::BulkAdd(_))) && before.sleepers() == 1
@@ -264,7 +264,7 @@ impl Scenario<Heap> for ReadersBetween {
         let _object = heap.get(&1);
     }
 
-    /// It counts two.
+    /// The reader counts two objects.
     fn reaches(history: &History) -> bool {
         HeapLedger::some(history, |before, event| {
             steps(event, |op| matches!(op, Op::Len(_))) && before.spec.items.len() == 2
@@ -298,7 +298,7 @@ impl Scenario<Heap> for CloseWhileTwoWait {
     }
 }
 
-/// A closed heap takes in nothing, and still hands out, deletes and shows.
+/// A closed heap refuses new objects, and still hands out, deletes and shows the old ones.
 struct CloseWithObjectsLeft;
 
 impl Scenario<Heap> for CloseWithObjectsLeft {
@@ -321,7 +321,7 @@ impl Scenario<Heap> for CloseWithObjectsLeft {
         world.join(consumer);
     }
 
-    /// Something is deleted and something handed out after the end.
+    /// One object is deleted and another handed out after the end.
     fn reaches(history: &History) -> bool {
         let after = |wanted: fn(&Ret<u8, Object>) -> bool| {
             HeapLedger::some(history, |before, event| {
@@ -360,7 +360,7 @@ impl Scenario<Heap> for TaskAndThread {
     }
 }
 
-/// A task gives up while an object comes: its wake-up goes to the thread that sleeps beside it.
+/// A task gives up while an object comes: its wake-up goes to the thread that also sleeps.
 struct DroppedPopper;
 
 impl Scenario<Heap> for DroppedPopper {
@@ -380,7 +380,7 @@ impl Scenario<Heap> for DroppedPopper {
         end(world, &heap, [thread]);
     }
 
-    /// The pop is given up after an object came, and nobody has taken it.
+    /// The task gives up its pop after an object came, while the object still waits.
     fn reaches(history: &History) -> bool {
         HeapLedger::some(history, |before, event| {
             matches!(event.what, What::Cancel { .. }) && !before.spec.items.is_empty()

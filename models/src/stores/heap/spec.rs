@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// Objects by key; the least is looked for (`cache:HP`).
+/// Objects by key, searched for the least one (`cache:HP`).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Spec<K, O> {
     /// The objects.
@@ -17,7 +17,7 @@ impl<K: Ord + Clone, O: Clone> Spec<K, O> {
         Self { items: BTreeMap::new(), closed: false }
     }
 
-    /// Adds an object, in place of another; false if the heap is closed.
+    /// Adds an object, or replaces the one with its key; false if the heap is closed.
     pub fn put(&mut self, key: K, object: O) -> bool {
         if !self.closed {
             self.items.insert(key, object);
@@ -25,7 +25,7 @@ impl<K: Ord + Clone, O: Clone> Spec<K, O> {
         !self.closed
     }
 
-    /// Adds an object unless its key has one; false if the heap is closed.
+    /// Adds an object unless there is one with its key; false if the heap is closed.
     pub fn add_if_absent(&mut self, key: K, object: O) -> bool {
         if self.items.contains_key(&key) { !self.closed } else { self.put(key, object) }
     }

@@ -1,8 +1,8 @@
-//! What threads call and are answered, written down when a call begins and when it has ended.
+//! Records the calls of threads and their answers, when a call begins and when it has ended.
 //!
-//! The store is no machine under one lock: writers have a lock of their own, and readers see what
-//! a write leaves. So nothing can be recorded inside one critical section; instead, every call has
-//! to take effect at one moment between its beginning and its end.
+//! The store is no machine under one lock: writers have their own lock, and readers see the results
+//! of writes. So nothing can be recorded inside one critical section. Instead, every call must take
+//! effect at one moment between its beginning and its end.
 
 use seatrial_core::machine::{Cx, Machine, Step};
 
@@ -16,9 +16,9 @@ pub enum Call {
     Put(Labelled),
     /// Removes the object with a key.
     Delete(u8),
-    /// Makes a list the content.
+    /// Replaces the content by a list.
     Replace(Vec<Labelled>),
-    /// Stores several objects as one; removes where the flag is set.
+    /// Stores several objects in one step; removes those with the flag set.
     Transact(Vec<(bool, Labelled)>),
     /// Adds the index by bits.
     AddIndex,
@@ -30,21 +30,21 @@ pub enum Call {
     Values,
     /// Reads the object with a key.
     Get(u8),
-    /// Reads everything.
+    /// Reads all objects.
     List,
-    /// Takes a snapshot, writes an object, and reads the snapshot. Only where nobody else writes:
-    /// the two are no one step.
+    /// Takes a snapshot, writes an object, and reads the snapshot. Only for programs without
+    /// another writer: the call is not a single step.
     SnapshotAcross(Labelled),
     /// Reads the resource version of the content.
     Version,
 }
 
-/// What a call was answered.
+/// The answer to a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
-    /// It was done.
+    /// The call was carried out.
     Done,
-    /// It was refused.
+    /// The call was refused.
     Refused,
     /// There is no such index.
     NoIndex,
@@ -58,10 +58,10 @@ pub enum Answer {
     Version(String),
 }
 
-/// Something to write down.
+/// An entry of the book.
 #[derive(Clone, Debug)]
 pub enum Entry {
-    /// Nothing: it is asked which store is tried.
+    /// Records nothing: asks which store is under trial.
     Which,
     /// A call begins.
     Begins(Call),
@@ -69,16 +69,16 @@ pub enum Entry {
     Ended(Call, Answer),
 }
 
-/// What the book says.
+/// The answer of the book.
 #[derive(Clone, Debug)]
 pub enum Said {
-    /// The mistakes of the store that is tried; `None` stands for the one that ships.
+    /// The mistakes of the store under trial; `None` stands for the store that ships.
     Which(Option<&'static [Mistake]>),
-    /// It is written down.
+    /// The entry is recorded.
     Noted,
 }
 
-/// A book that knows which store is tried.
+/// A book that knows which store is under trial.
 #[derive(Clone, Copy, Debug)]
 pub struct Book(pub Option<&'static [Mistake]>);
 

@@ -73,7 +73,7 @@ fn parity_of(object: &Object) -> Vec<String> {
     }
 }
 
-/// Returns the index functions of these names.
+/// Returns the index functions with these names.
 fn functions(names: &Value) -> Result<Vec<(String, IndexFunction<Object>)>, String> {
     let function = |name: String| {
         let function = match name.as_str() {
@@ -87,7 +87,7 @@ fn functions(names: &Value) -> Result<Vec<(String, IndexFunction<Object>)>, Stri
     texts(names)?.into_iter().map(function).collect()
 }
 
-/// A store driven by the words of a trace.
+/// A store driven by the steps of a trace.
 struct Driven {
     store: IndexedStore<String, Object>,
 }

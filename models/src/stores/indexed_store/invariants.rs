@@ -1,4 +1,4 @@
-//! What the indexed store promises, as checks of a history.
+//! The promises of the indexed store, as checks of a history.
 
 use super::book::{Answer, Call};
 use super::moments::{Ended, ended, in_order};
@@ -8,8 +8,8 @@ use crate::trial::{Invariant, Violation};
 
 type Checked = Result<(), Violation>;
 
-/// `one_moment` says all that can be said; the two before it name what is wrong where one answer
-/// shows it by itself, so that they convict nothing that it would not.
+/// `one_moment` covers everything. The two before it name the fault if a single answer shows it;
+/// they convict nothing that `one_moment` would not.
 pub(super) fn all() -> Vec<Invariant<IndexedStore>> {
     vec![
         Invariant::always(
@@ -33,7 +33,7 @@ pub(super) fn all() -> Vec<Invariant<IndexedStore>> {
     ]
 }
 
-/// Checks every answer by itself.
+/// Checks every answer alone.
 fn at_every_end(history: &History, check: fn(&Ended) -> Result<(), String>) -> Checked {
     for ended in ended(history) {
         check(&ended).map_err(|because| Violation::at(ended.to, because))?;

@@ -3,7 +3,7 @@
 //! | promise | invariant | scenario | a mutant that breaks it |
 //! |---|---|---|---|
 //! | index and objects agree whenever they are read | `index_agrees` | `value_added_beside_readers` | `indexed_afterwards`, `index_key_by_key` |
-//! | what is refused is never seen | `refused_writes_are_not_seen` | `refused_beside_readers` | `stored_before_indexed` |
+//! | refused objects are never seen | `refused_writes_are_not_seen` | `refused_beside_readers` | `stored_before_indexed` |
 //! | every call is one step | `one_moment` | all | `cleared_first`, `index_is_filled_afterwards` |
 
 pub mod book;

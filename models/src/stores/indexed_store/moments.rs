@@ -38,14 +38,14 @@ pub(super) fn ended(history: &History) -> Vec<Ended> {
     ended
 }
 
-/// Returns an order of the calls in which each answers as it did if nothing overlaps, and of two
-/// that do not overlap the earlier comes first; `None` if there is none. At most 64 calls.
+/// Returns an order of the calls that explains every answer if no calls overlap; of two calls that
+/// did not overlap, the earlier comes first. `None` if there is no such order. At most 64 calls.
 pub(super) fn in_order(calls: &[Ended]) -> Option<Vec<usize>> {
     let mut search = Search { calls, tried: BTreeSet::new(), order: Vec::new() };
     search.from(0, &Model::default()).then_some(search.order)
 }
 
-/// A search that tries no set of calls twice from equal content.
+/// A search that tries no set of calls twice with the same content.
 struct Search<'a> {
     calls: &'a [Ended],
     tried: BTreeSet<(u64, Model)>,

@@ -13,9 +13,9 @@ use super::Spec;
 pub struct Labelled {
     /// The key.
     pub key: u8,
-    /// The version; 0 is none.
+    /// The version; 0 stands for none.
     pub version: u8,
-    /// Every bit that is set is a value.
+    /// The values: each set bit is one.
     pub bits: u8,
 }
 
@@ -27,7 +27,7 @@ pub enum Op {
     Delete(Labelled),
     DeleteKey(u8),
     Replace(Vec<Labelled>),
-    /// Deletions where the flag is set.
+    /// Several writes in one step; the flag marks deletions.
     Transact(Vec<(bool, Labelled)>),
     AddBits,
     AddParity,
@@ -83,7 +83,7 @@ pub fn check(ops: &[Op]) {
 /// The values of an object under an index.
 type ValuesOf = fn(&Object) -> Vec<String>;
 
-/// The store and the sequential object, led through the same calls.
+/// The store and the sequential object, given the same calls.
 struct Pair {
     store: IndexedStore<u8, Object>,
     spec: Spec<u8, Object>,
@@ -134,7 +134,7 @@ impl Pair {
     fn replace(&mut self, list: &[Labelled]) {
         let list: Vec<Object> = list.iter().cloned().map(Arc::new).collect();
         let done = self.store.replace(list.clone(), "8");
-        // Of a key that is listed twice only the last object is indexed.
+        // If a key is listed twice, only the last object is indexed.
         let mut spec = self.spec.clone();
         spec.replace(list.iter().map(|object| (object.key, Arc::clone(object))), "8");
         let fails = self.has_bits() && spec.items.values().any(|object| object.version == 13);
@@ -228,7 +228,7 @@ impl Pair {
     }
 }
 
-/// How a write must end.
+/// Returns the result that a write must have.
 fn expected(has_keys: bool, index_fails: bool) -> &'static str {
     match (has_keys, index_fails) {
         (false, _) => "key",
@@ -237,7 +237,7 @@ fn expected(has_keys: bool, index_fails: bool) -> &'static str {
     }
 }
 
-/// How a call ended, in a word.
+/// Returns the result of a call, in a word.
 fn said(result: &Result<(), StoreError>) -> &'static str {
     match result {
         Ok(()) => "ok",
@@ -248,7 +248,7 @@ fn said(result: &Result<(), StoreError>) -> &'static str {
     }
 }
 
-/// Reads calls from the bytes of a fuzzer; every input means something.
+/// Reads calls from the bytes of a fuzzer; every input is valid.
 pub fn decode(bytes: &[u8]) -> Vec<Op> {
     let mut bytes = bytes.iter().copied();
     std::iter::from_fn(|| decode_op(&mut bytes)).collect()

@@ -1,4 +1,4 @@
-//! The reference's algorithm over the same locks, with the mistakes that one may make in it.
+//! The reference's algorithm over the same locks, with mistakes that can be switched on.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::DerefMut;
@@ -13,31 +13,31 @@ use crate::trial::mistakes;
 mistakes! {
     /// One changed line.
     pub enum Mistake {
-        // What the reference does to this day.
+        // The reference still does this.
         /// An object is stored before the index function refuses it.
         StoredBeforeIndexed,
 
-        // What it did once.
-        /// A value that no object has any more stays.
+        // The reference did these once.
+        /// A value stays in the index although no object has it any more.
         DeadValuesStay,
-        /// An index is added and filled afterwards, with the lock let go between.
+        /// An index is added and filled afterwards; the lock is released in between.
         FilledAfterwards,
-        /// An index does not know what was stored before it.
+        /// A new index lacks the objects that were stored before it.
         ForgetsTheStored,
-        /// The values are read without the lock, so in two looks.
+        /// The values are read without the lock, in two steps.
         ValuesWithoutLock,
 
-        // What anybody may do.
+        // Other mistakes.
         /// Objects and index are written under the lock, but one after the other.
         IndexedAfterwards,
-        /// A list clears the store first, and is stored afterwards.
+        /// A list clears the store first, and is stored in a second step.
         ClearedFirst,
-        /// A list is indexed by the indices that there were when it came, with the lock let go before
-        /// it becomes the content.
+        /// A list is indexed by the indices that existed when it came; the lock is released before
+        /// the list becomes the content.
         ListLosesIndex,
-        /// A list leaves the index as it was.
+        /// A list does not change the index.
         ListKeepsIndex,
-        /// The version of a list is noted before the list is stored.
+        /// The version of a list is set before the list is stored.
         VersionFirst,
         /// A transaction is several writes.
         WriteByWrite,
@@ -45,19 +45,19 @@ mistakes! {
         ListKeyByKey,
         /// A read by index reads the keys first, and then the objects.
         IndexKeyByKey,
-        /// A new state with one value, which the old one had, changes no index.
+        /// A new state with only one value, which the old state had too, does not change the index.
         ShortcutOnTheNew,
-        /// A new state that has the one value of the old one changes no index.
+        /// A new state that has the only value of the old state does not change the index.
         ShortcutOnTheOld,
-        /// A deletion leaves the index as it was.
+        /// A deletion does not change the index.
         DeleteKeepsIndex,
-        /// Of a key that is listed twice the first object counts.
+        /// If a key is listed twice, the first object counts.
         FirstOfTwoCounts,
-        /// A second index of one name is taken for the first.
+        /// A second index of the same name is taken for the first.
         ConflictIsHidden,
-        /// A deletion moves the version.
+        /// A deletion changes the version.
         DeleteMovesVersion,
-        /// A snapshot follows the store.
+        /// A snapshot changes with the store.
         SnapshotFollows,
     }
 }
@@ -119,7 +119,7 @@ impl<R: Runtime> PlainStore<R> {
         }
     }
 
-    /// Moves an object from the values that it had to those that it has.
+    /// Moves an object in the index from its old values to its new ones.
     fn index(
         &self,
         content: &mut Content,
@@ -149,7 +149,8 @@ impl<R: Runtime> PlainStore<R> {
         }
     }
 
-    /// Indexes an object that is stored already, in a critical section of its own or not.
+    /// Indexes an object that is stored already: under the same lock, or, as a mistake, under a
+    /// later one.
     fn index_then(
         &self,
         mut content: impl DerefMut<Target = Content>,

@@ -33,7 +33,7 @@ fn put(key: u8, version: u8, bits: u8) -> Call {
     Call::Put(object(key, version, bits))
 }
 
-/// Tells whether somebody was answered so while another call was under way that meets a condition.
+/// Tells whether a call and its answer meet a condition while another call of some kind runs.
 fn answered_during(
     history: &History,
     wanted: impl Fn(&Call, &Answer) -> bool,
@@ -45,7 +45,7 @@ fn answered_during(
     })
 }
 
-/// Two look for a value that an object keeps, and another that it gets (`cache:SC-14`).
+/// A reader looks for a value that an object loses, and for one that it gets (`cache:SC-14`).
 struct ValueAddedBesideReaders;
 
 impl Scenario<IndexedStore> for ValueAddedBesideReaders {
@@ -72,7 +72,7 @@ impl Scenario<IndexedStore> for ValueAddedBesideReaders {
     }
 }
 
-/// Two objects swap their values.
+/// An object moves from one value to another.
 struct MovedBesideReaders;
 
 impl Scenario<IndexedStore> for MovedBesideReaders {
@@ -88,14 +88,15 @@ impl Scenario<IndexedStore> for MovedBesideReaders {
         stage.end([reader, keys]);
     }
 
-    /// Somebody reads the values while the object moves.
+    /// A reader reads the values while the object moves.
     fn reaches(history: &History) -> bool {
         let reads = |call: &Call, _: &Answer| *call == Call::Values;
         answered_during(history, reads, |other| matches!(other, Call::Put(_)))
     }
 }
 
-/// One of many objects under a value, enough that they are read without the lock (`cache:IX-20`).
+/// One of many objects under a value moves; there are enough to be read without the lock
+/// (`cache:IX-20`).
 struct MovedFromManyBesideReader;
 
 impl Scenario<IndexedStore> for MovedFromManyBesideReader {
@@ -162,7 +163,7 @@ impl Scenario<IndexedStore> for IndexAddedBesideWriter {
         stage.end([reader, writer]);
     }
 
-    /// The index is there before the object is.
+    /// A reader finds one object through the index while the other is being written.
     fn reaches(history: &History) -> bool {
         let found = |call: &Call, answer: &Answer| match (call, answer) {
             (Call::ByIndex(0), Answer::Objects(found)) => found.len() == 1,
@@ -187,7 +188,7 @@ impl Scenario<IndexedStore> for IndexAddedBesideList {
         stage.end([lister]);
     }
 
-    /// It is added while the list is under way.
+    /// The index is added while the list is being stored.
     fn reaches(history: &History) -> bool {
         let added =
             |call: &Call, answer: &Answer| *call == Call::AddIndex && *answer == Answer::Done;
@@ -213,7 +214,7 @@ impl Scenario<IndexedStore> for ListBesideTransaction {
         stage.end([writer, reader]);
     }
 
-    /// The reader sees what the transaction leaves, before the list comes.
+    /// The reader sees the result of the transaction before the list is stored.
     fn reaches(history: &History) -> bool {
         let found = |call: &Call, answer: &Answer| match (call, answer) {
             (Call::List, Answer::Objects(found)) => found.first().is_some_and(|it| it.key == 2),
@@ -223,7 +224,7 @@ impl Scenario<IndexedStore> for ListBesideTransaction {
     }
 }
 
-/// A list and its version become the content at once (`cache:ST-7`, `cache:ST-12`).
+/// A list and its version become the content in one step (`cache:ST-7`, `cache:ST-12`).
 struct ListBesideReaders;
 
 impl Scenario<IndexedStore> for ListBesideReaders {
@@ -269,7 +270,7 @@ impl Scenario<IndexedStore> for RefusedBesideReaders {
     }
 }
 
-/// A snapshot stays what it was while it is alive.
+/// A snapshot does not change while it is alive.
 struct SnapshotBesideWriter;
 
 impl Scenario<IndexedStore> for SnapshotBesideWriter {
@@ -284,7 +285,7 @@ impl Scenario<IndexedStore> for SnapshotBesideWriter {
         stage.end([reader]);
     }
 
-    /// The other sees what is written with the snapshot alive.
+    /// The other caller sees the written object while the snapshot is alive.
     fn reaches(history: &History) -> bool {
         let new = |_: &Call, answer: &Answer| *answer == Answer::Objects(vec![object(1, 3, 0b10)]);
         answered_during(history, new, |other| matches!(other, Call::SnapshotAcross(_)))

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::book::{Answer, Call};
 use super::op::{Labelled, VERSIONS};
 
-/// The content and whether it is indexed by bits.
+/// The content, and whether it is indexed by bits.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(super) struct Model {
     items: BTreeMap<u8, Labelled>,
@@ -66,7 +66,7 @@ impl Model {
         self.items.values().filter(move |object| bits_of(object).contains(&bit))
     }
 
-    /// Writes, unless the index refuses what is stored then (`cache:IX-8`).
+    /// Writes, unless the index refuses an object of the new content (`cache:IX-8`).
     fn write(&mut self, write: impl FnOnce(&mut Self)) -> Answer {
         let mut after = self.clone();
         write(&mut after);

@@ -1,4 +1,4 @@
-//! The indexed store as a sequential object: a map, and questions answered by looking at all of it.
+//! The indexed store as a sequential object: a map, in which every read looks at all objects.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,13 +17,13 @@ impl<K: Ord + Clone, O: Clone> Spec<K, O> {
         Self { items: BTreeMap::new(), version: String::new() }
     }
 
-    /// Stores an object; its version becomes that of the content if it has one.
+    /// Stores an object. The content takes over the object's version, if it has one.
     pub fn put(&mut self, key: K, object: O, version: Option<&str>) {
         self.items.insert(key, object);
         self.follow(version);
     }
 
-    /// Removes an object by its key; the content follows the version passed, if there is one.
+    /// Removes an object by its key. The content takes over the given version, if there is one.
     pub fn delete(&mut self, key: &K, version: Option<&str>) {
         self.items.remove(key);
         self.follow(version);
@@ -35,7 +35,7 @@ impl<K: Ord + Clone, O: Clone> Spec<K, O> {
         }
     }
 
-    /// Makes a list the content.
+    /// Replaces the content by a list.
     pub fn replace(&mut self, list: impl IntoIterator<Item = (K, O)>, version: &str) {
         self.items = list.into_iter().collect();
         version.clone_into(&mut self.version);

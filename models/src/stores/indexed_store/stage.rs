@@ -1,4 +1,4 @@
-//! The store that is tried, and threads that call it and write down what they are answered.
+//! The store under trial, and threads that call it and record its answers.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ enum Tried<R: Runtime> {
     Broken(PlainStore<R>),
 }
 
-/// What every scenario needs. Every thread has a book of its own.
+/// The parts of every scenario. Every thread has its own book.
 pub(super) struct Stage<R: Runtime> {
     world: World<R, IndexedStore>,
     store: Arc<Tried<R>>,
@@ -70,7 +70,7 @@ impl<R: Runtime> Stage<R> {
         assert!(matches!(noted, Step::Done(_)), "a book waits for nobody");
     }
 
-    /// Waits for the threads, and looks at what they have left.
+    /// Waits for the threads, and reads the final content.
     pub(super) fn end(mut self, threads: impl IntoIterator<Item = R::Join<()>>) {
         threads.into_iter().for_each(|thread| self.world.join(thread));
         self.call([Call::List, Call::Values, Call::Keys(0), Call::ByIndex(1), Call::Version]);

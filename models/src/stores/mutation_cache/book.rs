@@ -1,19 +1,19 @@
-//! What threads call and are answered, written down when a call begins and when it has ended.
+//! Records the calls of threads and their answers, when a call begins and when it has ended.
 //!
-//! The cache reads a store that has locks of its own, so nothing can be recorded inside one critical
-//! section; instead, every call has to take effect at one moment between its beginning and its end.
+//! The cache reads a store that has its own locks, so nothing can be recorded inside one critical
+//! section. Instead, every call must take effect at one moment between its beginning and its end.
 
 use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::store::{Described, Metadata};
 
 use super::reference::Mistake;
 
-/// An object: its name, which is the key, who it is among those of that name, and its version.
+/// An object: its key, which is its name, its uid, and its version.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Named {
     /// The key.
     pub key: u8,
-    /// Tells objects of one name apart.
+    /// Distinguishes objects with the same name.
     pub uid: u8,
     /// The version.
     pub version: u8,
@@ -45,25 +45,25 @@ pub enum Call {
     Gone(Named),
     /// Reads an object.
     Get(u8),
-    /// Has an object watched for changes.
+    /// Adds an object to watch for changes.
     Watch,
-    /// Compares what is watched, which takes its time.
+    /// Compares the watched objects, which takes time.
     Compare,
 }
 
-/// What a call was answered.
+/// The answer to a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
-    /// It was done.
+    /// The call was carried out.
     Done,
-    /// What was read.
+    /// The object that was read.
     Read(Option<Named>),
 }
 
-/// Something to write down.
+/// An entry of the book.
 #[derive(Clone, Debug)]
 pub enum Entry {
-    /// Nothing: it is asked what is tried.
+    /// Records nothing: asks which code is under trial.
     Which,
     /// A call begins.
     Begins(Call),
@@ -71,16 +71,16 @@ pub enum Entry {
     Ended(Call, Answer),
 }
 
-/// What the book says.
+/// The answer of the book.
 #[derive(Clone, Debug)]
 pub enum Said {
-    /// The mistakes of what is tried; `None` stands for what ships.
+    /// The mistakes of the code under trial; `None` stands for the code that ships.
     Which(Option<&'static [Mistake]>),
-    /// It is written down.
+    /// The entry is recorded.
     Noted,
 }
 
-/// A book that knows what is tried.
+/// A book that knows which code is under trial.
 #[derive(Clone, Copy, Debug)]
 pub struct Book(pub Option<&'static [Mistake]>);
 

@@ -1,4 +1,4 @@
-//! What the mutation cache and the detector promise, as checks of a history.
+//! The promises of the mutation cache and the detector, as checks of a history.
 
 use seatrial_core::runtime::Instant;
 
@@ -31,10 +31,10 @@ pub(super) fn all() -> Vec<Invariant<MutationCache>> {
 pub(super) struct Ended {
     pub(super) call: Call,
     pub(super) answer: Answer,
-    /// The event with which it began, and when.
+    /// The event with which it began, and its time.
     pub(super) from: usize,
     pub(super) began: Instant,
-    /// The event with which it ended, and when.
+    /// The event with which it ended, and its time.
     pub(super) to: usize,
     pub(super) at: Instant,
 }
@@ -68,7 +68,8 @@ fn handing_out_never_waits(history: &History) -> Checked {
     Ok(())
 }
 
-/// Time passes only where nobody calls the cache, so every call takes effect when it has ended.
+/// Time passes only while no caller uses the cache, so the end of a call gives the time of its
+/// effect.
 fn one_moment(history: &History) -> Checked {
     let ended = ended(history);
     if explains(&ended, &mut vec![false; ended.len()], &Model::default()) {
@@ -80,8 +81,8 @@ fn one_moment(history: &History) -> Checked {
     Err(Violation::at(last.to, format!("no order of the calls explains {:?}", last.answer)))
 }
 
-/// Tells whether there is an order of the calls that are not done in which each answers as it did
-/// if nothing overlaps, and of two that do not overlap the earlier comes first.
+/// Tells whether some order of the open calls explains every answer if no calls overlap; of two
+/// calls that did not overlap, the earlier comes first.
 fn explains(calls: &[Ended], done: &mut Vec<bool>, model: &Model) -> bool {
     let open: Vec<usize> = (0..calls.len()).filter(|number| !done[*number]).collect();
     let Some(first_end) = open.iter().map(|number| calls[*number].to).min() else { return true };

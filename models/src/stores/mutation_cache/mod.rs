@@ -1,9 +1,9 @@
-//! The page of the mutation cache, and of the mutation detector beside it.
+//! The page of the mutation cache and of the mutation detector.
 //!
 //! | promise | invariant | scenario | a mutant that breaks it |
 //! |---|---|---|---|
-//! | every call is one step of a map beside a store | `one_moment` | all | `reading_drops_the_mark` |
-//! | a comparison keeps nobody waiting | `handing_out_never_waits` | `added_beside_comparison` | `add_waits_for_the_comparison` |
+//! | every call is one step of a map over a store | `one_moment` | all | `reading_drops_the_mark` |
+//! | no call waits for a comparison | `handing_out_never_waits` | `added_beside_comparison` | `add_waits_for_the_comparison` |
 
 pub mod book;
 mod invariants;

@@ -14,7 +14,7 @@ pub(super) fn all() -> Vec<Mutant<MutationCache>> {
     [of_rules(), of_the_lock()].concat()
 }
 
-/// The rules, each with its mistake, for made-up calls.
+/// The mistakes of the rules, for generated calls.
 const RULES: &[(&str, &[Mistake])] = &[
     ("reading_drops_the_mark", &[ReadingDropsTheMark]),
     ("stored_is_preferred", &[StoredIsPreferred]),
@@ -28,7 +28,7 @@ const RULES: &[(&str, &[Mistake])] = &[
     ("nothing_expires", &[NothingExpires]),
 ];
 
-/// Returns the mistakes of a mutant of the rules.
+/// Returns the mistakes of the rules' mutant with this name.
 pub(super) fn of_rules_named(name: &str) -> Option<&'static [Mistake]> {
     RULES.iter().find(|(known, _)| *known == name).map(|(_, mistakes)| *mistakes)
 }

@@ -13,7 +13,7 @@ use super::stage::Ships;
 pub enum Op {
     /// A call.
     Call(Call),
-    /// That many milliseconds pass.
+    /// This many milliseconds pass.
     Advance(u8),
 }
 
@@ -27,7 +27,7 @@ pub fn check(ops: &[Op]) {
     compare(ops, &clock, |call| ships.call(call));
 }
 
-/// As [`check`], on a sequential object with mistakes in place of the one that ships.
+/// As [`check`], on a sequential object with mistakes instead of the cache that ships.
 pub(super) fn check_model(ops: &[Op], mistakes: &'static [Mistake]) {
     let clock = Manual::seeded(7);
     let mut mistaken = Model::with(mistakes);
@@ -46,7 +46,7 @@ fn compare(ops: &[Op], clock: &Manual, mut answer: impl FnMut(&Call) -> Answer) 
     }
 }
 
-/// Reads calls from the bytes of a fuzzer; every input means something.
+/// Reads calls from the bytes of a fuzzer; every input is valid.
 pub fn decode(bytes: &[u8]) -> Vec<Op> {
     let mut bytes = bytes.iter().copied();
     std::iter::from_fn(|| decode_op(&mut bytes)).collect()

@@ -1,5 +1,5 @@
-//! The cache and its store as a sequential object that answers calls, with the mistakes that one
-//! may make in it.
+//! The cache and its store as a sequential object that answers calls, with mistakes that can be
+//! switched on.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,25 +12,25 @@ use crate::trial::mistakes;
 mistakes! {
     /// One changed line.
     pub enum Mistake {
-        /// Reading past a stale object of the store drops the mark of a deletion.
+        /// A read that skips a stale object of the store drops the mark of a deletion.
         ReadingDropsTheMark,
-        /// What the store has is returned, however old.
+        /// The store's object is returned, however old it is.
         StoredIsPreferred,
-        /// What was written is returned, however old.
+        /// The written object is returned, however old it is.
         WrittenIsPreferred,
-        /// What was written is kept when the store has caught up.
+        /// A written object is kept although the store has caught up.
         SeenIsNotForgotten,
-        /// What was written is forgotten whatever is seen.
+        /// A written object is forgotten whichever state is seen.
         SeenForgetsTheNewer,
-        /// An older state takes the place of a newer one.
+        /// An older state replaces a newer one.
         OlderIsWritten,
-        /// A write is taken for news although its object was deleted.
+        /// A write is remembered although its object was deleted.
         DeletedIsWritten,
         /// A deletion leaves no mark.
         NoMarkIsLeft,
-        /// A deletion forgets what was written since, which is another object of that name.
+        /// A deletion also forgets a later write of another object with the same name.
         GoneForgetsTheNext,
-        /// Nothing is ever forgotten for its age.
+        /// No written object is forgotten because of its age.
         NothingExpires,
         /// Adding an object blocks until the running comparison ends.
         AddWaitsForTheComparison,
@@ -39,7 +39,7 @@ mistakes! {
 
 use Mistake::*;
 
-/// How long what was written is remembered.
+/// How long a written object is remembered.
 pub(super) const TIME: Duration = Duration::from_millis(20);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -51,7 +51,7 @@ struct Written {
     until: Instant,
 }
 
-/// The content of the store, and what was written.
+/// The content of the store, and the written objects.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Model {
     mistakes: &'static [Mistake],

@@ -29,7 +29,7 @@ fn before(history: &History, one: &Call, other: &Call) -> bool {
     all(one).iter().any(|it| all(other).iter().any(|next| it.to < next.to))
 }
 
-/// A handler has seen a deletion that the store has not, and an old write comes late.
+/// A handler has seen a deletion that the store lacks, and an old write comes late.
 struct LateWriteBehindDeletion;
 
 impl Scenario<MutationCache> for LateWriteBehindDeletion {
@@ -47,13 +47,13 @@ impl Scenario<MutationCache> for LateWriteBehindDeletion {
         stage.call([Call::Get(1)]);
     }
 
-    /// It is read before it is written.
+    /// The object is read before the late write.
     fn reaches(history: &History) -> bool {
         before(history, &Call::Get(1), &Call::Wrote(object(1, 6)))
     }
 }
 
-/// What was written arrives in the store, and is told by a handler.
+/// A written object arrives in the store, and a handler sees it.
 struct WrittenAndSeen;
 
 impl Scenario<MutationCache> for WrittenAndSeen {
@@ -78,13 +78,13 @@ impl Scenario<MutationCache> for WrittenAndSeen {
         stage.call([Call::Get(1)]);
     }
 
-    /// The first is told after the second was written.
+    /// The first state is seen after the second was written.
     fn reaches(history: &History) -> bool {
         before(history, &Call::Wrote(object(1, 3)), &Call::Seen(object(1, 2)))
     }
 }
 
-/// An object is deleted, and another of its name is made, before the handler says so.
+/// An object is deleted, and another with its name is made, before the handler sees the deletion.
 struct MadeAnewBesideDeletion;
 
 impl Scenario<MutationCache> for MadeAnewBesideDeletion {
@@ -101,7 +101,7 @@ impl Scenario<MutationCache> for MadeAnewBesideDeletion {
         stage.call([Call::Get(1)]);
     }
 
-    /// It is made anew before the deletion is told.
+    /// The other object is made before the deletion is seen.
     fn reaches(history: &History) -> bool {
         before(history, &Call::Wrote(object(2, 4)), &Call::Gone(object(1, 3)))
     }
@@ -123,7 +123,7 @@ impl Scenario<MutationCache> for AddedBesideComparison {
         stage.call([Call::Compare]);
     }
 
-    /// It is handed out while the other is compared.
+    /// One object is handed out while the other is compared.
     fn reaches(history: &History) -> bool {
         let (ended, mut events) = (ended(history), history.events.iter());
         let begins = events.position(|event| event.noted(COMPARING).is_some());

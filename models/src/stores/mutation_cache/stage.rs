@@ -1,4 +1,4 @@
-//! The cache that is tried, and threads that call it and write down what they are answered.
+//! The cache under trial, and threads that call it and record its answers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use crate::trial::World;
 
 /// The note of a thread that begins to compare an object.
 pub(super) const COMPARING: &str = "comparing";
-/// How long that takes.
+/// How long a comparison takes.
 const COMPARES: Duration = Duration::from_millis(5);
 
-/// An object that takes its time to be compared.
+/// An object whose comparison takes time.
 struct Slow<R: Runtime>(World<R, MutationCache>);
 
 impl<R: Runtime> Clone for Slow<R> {
@@ -44,7 +44,7 @@ impl<R: Runtime> fmt::Debug for Slow<R> {
     }
 }
 
-/// The cache that ships over the store that ships.
+/// The cache that ships, over the store that ships.
 pub(super) struct Ships<R: Runtime> {
     store: Arc<IndexedStore<u8, Named, R>>,
     cache: Cache<u8, Named, R>,
@@ -76,13 +76,13 @@ impl<R: Runtime> Ships<R> {
     }
 }
 
-/// What ships, or something broken.
+/// The code that ships, or broken code.
 enum Tried<R: Runtime> {
     Ships(Ships<R>, MutationDetector<Slow<R>, R>),
     Broken(R::Mutex<Model>, R::Mutex<Vec<Slow<R>>>),
 }
 
-/// What every scenario needs. Every thread has a book of its own.
+/// The parts of every scenario. Every thread has its own book.
 pub(super) struct Stage<R: Runtime> {
     world: World<R, MutationCache>,
     tried: Arc<Tried<R>>,
@@ -156,7 +156,7 @@ impl<R: Runtime> Stage<R> {
         assert!(matches!(noted, Step::Done(_)), "a book waits for nobody");
     }
 
-    /// Sleeps until what was written is forgotten.
+    /// Sleeps until written objects are forgotten.
     pub(super) fn let_it_age(&self) {
         let runtime = self.world.runtime();
         runtime.sleep_until(runtime.now() + TIME + TIME);

@@ -1,4 +1,4 @@
-//! What the builder promises, as checks of a history.
+//! The promises of the builder, as checks of a history.
 
 use super::machine::{Call, Said};
 use super::{Address, Event, History, Spec};
@@ -68,7 +68,7 @@ pub(super) fn all() -> Vec<Invariant<Address>> {
     ]
 }
 
-/// What all calls up to now make of a request.
+/// The request that all calls up to now should give.
 #[derive(Clone, Debug)]
 struct Made(Spec);
 
@@ -86,7 +86,7 @@ impl trial::Ledger<Address> for Made {
     }
 }
 
-/// Looks at every call, and at what should follow of it.
+/// Checks every call against the expected result.
 fn each(history: &History, check: impl Fn(&Call, &Said, &Said) -> bool) -> Checked {
     Made::at_every_event(history, |before, event| {
         let Some((call, said)) = event.returned() else { return Ok(()) };
@@ -98,7 +98,7 @@ fn each(history: &History, check: impl Fn(&Call, &Said, &Said) -> bool) -> Check
     })
 }
 
-/// Looks at what is there if nothing is wrong.
+/// Compares a part of the result, if neither side reports a mistake.
 fn both(history: &History, part: fn(&Said) -> Option<String>) -> Checked {
     each(history, |_, said, right| match (part(said), part(right)) {
         (Some(said), Some(right)) => said == right,
@@ -111,7 +111,7 @@ fn segments(said: &Said) -> Option<usize> {
     Some(path.split('/').filter(|segment| !segment.is_empty()).count())
 }
 
-/// A part that is set adds its own segments. The address of before need not have been told.
+/// A part that is set adds its own segments. The address before it may be missing.
 fn parts_stay_segments(history: &History) -> Checked {
     let mut before = None;
     for (number, event) in history.events.iter().enumerate() {

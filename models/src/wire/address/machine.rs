@@ -1,4 +1,5 @@
-//! The builder of addresses as a machine: a call sets something, and all that follows of it is told.
+//! The builder of addresses as a machine: each call sets a part, and returns everything that
+//! follows.
 
 use std::sync::Arc;
 
@@ -7,15 +8,15 @@ use seatrial_core::request::{Base, Request, Verb};
 
 use super::words::{Timeout, Uri};
 
-/// Where the server's paths begin.
+/// The paths at which the servers' addresses begin.
 pub const BASES: [&str; 3] = ["/", "/base/", "/a/api/"];
-/// What requests begin below.
+/// The path below which requests begin.
 pub const API: &str = "/apis/apps/v1";
 
 /// A call of the builder.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Call {
-    /// Another request: below which of the bases, with which verb.
+    /// Begins another request: the number of its base, and its verb.
     Begin(u8, &'static str),
     /// The namespace.
     Namespace(String),
@@ -29,9 +30,9 @@ pub enum Call {
     SubResource(Vec<String>),
     /// More of the path, before namespace and resource.
     Prefix(Vec<String>),
-    /// More of the path, behind all else.
+    /// More of the path, after all other parts.
     Suffix(Vec<String>),
-    /// A path in the place of the prefix.
+    /// A path that replaces the prefix.
     AbsPath(Vec<String>),
     /// Path and parameters.
     Uri(&'static Uri),
@@ -41,16 +42,16 @@ pub enum Call {
     Timeout(&'static Timeout),
 }
 
-/// What follows of all calls up to now.
+/// Everything that follows from the calls up to now.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Said {
-    /// The address, or the mistake that was made first.
+    /// The address, or the first mistake.
     pub url: Result<String, String>,
-    /// Its template, likewise.
+    /// The template of the address, or the first mistake.
     pub template: Result<String, String>,
-    /// What is wrong with sending it.
+    /// Why the request may not be sent.
     pub refused: Option<String>,
-    /// The address is the same once all that was told.
+    /// Whether the address is still the same after all of this was read.
     pub stays: bool,
 }
 

@@ -1,112 +1,112 @@
-//! The mistakes that one may make with addresses.
+//! The mistakes that a mutant of the builder can make.
 
 use crate::trial::mistakes;
 
 mistakes! {
     /// One changed line.
     pub(super) enum Mistake {
-        // Setters.
-        /// The last mistake is told.
+        // Mistakes in the setters.
+        /// The last mistake is reported, not the first.
         LastMistakeCounts,
-        /// A second subresource is told as a second resource, with its values.
+        /// A second subresource is reported as a second resource, with the resource's value.
         TellsTheResource,
         /// A part may be set again.
         SecondCounts,
-        /// A namespace that is empty was not set.
+        /// An empty namespace counts as not set.
         EmptyWasNotSet,
         /// A name may be empty.
         EmptyNames,
-        /// Of two complaints one is told.
+        /// Of two complaints, only one is reported.
         OneComplaint,
-        /// Dots may be a segment.
+        /// A segment may consist of dots.
         DotsAreSegments,
-        /// Slashes may be in a segment.
+        /// A segment may contain slashes.
         SlashesPass,
-        /// Escapes may be in a segment.
+        /// A segment may contain escapes.
         EscapesPass,
         /// Subresources are not checked.
         SubResourcePasses,
-        /// Objects of any resource have a namespace.
+        /// Objects of every resource have a namespace.
         AllAreScoped,
 
-        // The path.
+        // Mistakes in the path.
         /// A resource keeps its upper case.
         KeepsCase,
         /// The subresource comes before the name.
         NameComesLast,
-        /// The suffix comes before all else.
+        /// The suffix comes directly after the prefix.
         SuffixComesFirst,
         /// An absolute path loses its last slash.
         LosesTheSlash,
-        /// An absolute path keeps its last slash in the middle as well.
+        /// The last slash of an absolute path moves to the end of the whole path.
         KeepsTheSlash,
-        /// An absolute path begins at the root.
+        /// An absolute path begins at the root, not at the base.
         ForgetsTheBase,
-        /// A prefix takes the place of the one before.
+        /// A prefix replaces the earlier one.
         PrefixIsReplaced,
-        /// A suffix takes the place of the one before.
+        /// A suffix replaces the earlier one.
         SuffixIsReplaced,
-        /// Dots at the beginning of a suffix climb nowhere.
+        /// Dots at the beginning of a suffix are ignored.
         NoClimbing,
-        /// Dots climb out of the root.
+        /// Dots stay in the path, and may lead out of the root.
         DotsStay,
-        /// Too little is escaped.
+        /// Too few characters of the path are escaped.
         PathIsRaw,
-        /// Too much is.
+        /// Colons are escaped, too.
         ColonsAreEscaped,
 
-        // Parameters.
-        /// A URI adds to what is there.
+        // Mistakes in the parameters.
+        /// A URI adds its parameters to the earlier ones.
         UriAdds,
-        /// Keys are in the order in which they came.
+        /// Keys stay in the order in which they came.
         Unsorted,
         /// Values are sorted as well.
         ValuesAreSorted,
-        /// A key has one value.
+        /// Only the last value of a key counts.
         LastValueCounts,
-        /// A time-out is one value more.
+        /// A time-out is added to the values of the parameter.
         TimeoutIsAdded,
-        /// A time-out gives way to the parameter.
+        /// The parameter replaces the time-out.
         ParameterCounts,
-        /// A negative time-out is none.
+        /// A negative time-out is ignored.
         NegativeIsNone,
-        /// Minutes are told in seconds.
+        /// Minutes are written as seconds.
         SecondsAlone,
-        /// A space is escaped.
+        /// A space is percent-encoded.
         SpaceIsEscaped,
 
-        // Templates.
-        /// The base is counted as segments.
+        // Mistakes in the templates.
+        /// The segments of the base are counted, too.
         BaseIsCounted,
-        /// A path of one segment is a prefix.
+        /// A path of one segment becomes a `{prefix}`.
         ShortIsAPrefix,
         /// The base is left out.
         BaseIsLost,
-        /// A name within a namespace stays.
+        /// A name within a namespace is not replaced.
         NameStays,
-        /// The namespace stays.
+        /// The namespace is not replaced.
         NamespaceStays,
-        /// Whatever has three segments is an object.
+        /// Three segments always mean an object.
         ThreeIsAnObject,
-        /// Nothing of three segments is.
+        /// Three segments never mean an object.
         ThreeIsNone,
-        /// `status` behind a resource is a name.
+        /// `status` after a resource is taken for a name.
         StatusIsAName,
-        /// Values stay.
+        /// The values of parameters are not replaced.
         ValuesStay,
-        /// A path that nobody knows keeps its parameters.
+        /// A path of unknown shape keeps its parameters.
         UnknownKeepsItsQuery,
-        /// The request keeps what the template put into it.
+        /// The request keeps the placeholders of the template.
         ChangesTheRequest,
 
-        // Before it is sent.
-        /// An empty namespace is fine.
+        // Mistakes in the check before sending.
+        /// An empty namespace is accepted.
         EmptyPasses,
-        /// It is refused without a name as well.
+        /// An empty namespace is refused even without a name.
         EmptyNeverPasses,
-        /// A change of one object is refused as well.
+        /// An empty namespace is refused for a patch of one object, too.
         PatchIsRefused,
-        /// Nothing is wrong: the object that the mistakes are made in.
+        /// No mistake: the correct sequential object.
         Nothing,
     }
 }

@@ -1,16 +1,17 @@
-//! The page of addresses: what a request is about, and what its metrics call it.
+//! The page of addresses: the target of a request, and its name in metrics.
 //!
-//! Each call of the builder tells all that follows of it: address, template, what is wrong with
-//! sending it. The recorded traces of the reference are replayed on the page of requests.
+//! Each call of the builder returns everything that follows from it: address, template, and why the
+//! request may not be sent. The recorded traces of the reference are replayed on the page of
+//! requests.
 //!
 //! | promise | invariant | scenario | a mutant that breaks it |
 //! |---|---|---|---|
 //! | the first mistake sticks | `first_mistake_is_told` | `mistakes_are_made` | `last_mistake_counts`, `tells_the_resource` |
-//! | no part is more than it is | `parts_stay_segments` | `mistakes_are_made` | `slashes_pass` |
+//! | a part adds only its own segments | `parts_stay_segments` | `mistakes_are_made` | `slashes_pass` |
 //! | paths are those of the reference | `paths_are_right` | `paths_are_joined` | `dots_stay`, `forgets_the_base` |
 //! | and so are parameters | `parameters_are_right` | `parameters_come_together` | `timeout_is_added` |
-//! | metrics name nobody | `templates_name_nobody` | `paths_of_all_shapes` | `base_is_counted` |
-//! | to look changes nothing | `telling_changes_nothing` | `paths_of_all_shapes` | `changes_the_request` |
+//! | metrics contain no names | `templates_name_nobody` | `paths_of_all_shapes` | `base_is_counted` |
+//! | reading changes nothing | `telling_changes_nothing` | `paths_of_all_shapes` | `changes_the_request` |
 //! | one object has a namespace | `one_object_has_its_namespace` | `namespaces_are_empty` | `patch_is_refused` |
 
 mod invariants;

@@ -1,4 +1,4 @@
-//! Calls of the builder that are made up, and the property that it agrees with the sequential object.
+//! Generated calls of the builder, and the property that it agrees with the sequential object.
 
 use seatrial_core::machine::{Boxed, Cx, Step};
 
@@ -10,12 +10,12 @@ use crate::single_step::HandClock;
 /// Makes calls of the builder that ships.
 ///
 /// # Panics
-/// If anything follows of them that is not right.
+/// If a result is wrong.
 pub fn check(calls: &[Call]) {
     check_on(calls, Boxed(Box::new(Ships::new(0, "GET"))));
 }
 
-/// As [`check`], of a builder that another may have taken the place of.
+/// As [`check`], on the given builder.
 ///
 /// # Panics
 /// As [`check`].
@@ -29,7 +29,7 @@ pub fn check_on(calls: &[Call], mut builder: Boxed<Ships>) {
     }
 }
 
-/// Reads calls from the bytes of a fuzzer; every input means something.
+/// Reads calls from the bytes of a fuzzer; every input is valid.
 pub fn decode(bytes: &[u8]) -> Vec<Call> {
     let mut bytes = bytes.iter().copied();
     std::iter::from_fn(|| decode_call(&mut bytes)).collect()
@@ -43,7 +43,7 @@ fn decode_call(bytes: &mut impl Iterator<Item = u8>) -> Option<Call> {
     };
     let words = |word: &mut dyn FnMut() -> String| (0..more % 4).map(|_| word()).collect();
     Some(match code % 20 {
-        // A mistake sticks, so there is often another request.
+        // The first mistake sticks, so another request begins often.
         0..5 => Call::Begin(code / 20, VERBS[more % VERBS.len()]),
         5 => Call::Namespace(word()),
         6 => Call::Scoped(word(), more % 2 == 0),

@@ -62,7 +62,7 @@ fn param(key: &str, value: &str) -> Call {
     Call::Param(text(key), text(value))
 }
 
-/// Whether a history has that many addresses, and that many mistakes.
+/// Whether a history has at least this many addresses, and this many mistakes.
 fn builds(history: &History, addresses: usize, mistakes: usize) -> bool {
     let said: Vec<_> =
         history.events.iter().filter_map(|event| Some(event.returned()?.1)).collect();
@@ -70,7 +70,7 @@ fn builds(history: &History, addresses: usize, mistakes: usize) -> bool {
     said.len() - wrong >= addresses && wrong >= mistakes
 }
 
-/// All parts, in their order and turned round.
+/// All parts, in their order and in reverse.
 struct PartsAreSet;
 
 impl Scenario<Address> for PartsAreSet {
@@ -163,7 +163,7 @@ impl Scenario<Address> for PathsAreJoined {
     }
 }
 
-/// Parameters from everywhere.
+/// Parameters from all sources.
 struct ParametersComeTogether;
 
 impl Scenario<Address> for ParametersComeTogether {
@@ -188,7 +188,7 @@ impl Scenario<Address> for ParametersComeTogether {
     }
 }
 
-/// Paths that a template knows, and others.
+/// Paths of shapes that a template knows, and other paths.
 struct PathsOfAllShapes;
 
 impl Scenario<Address> for PathsOfAllShapes {
@@ -230,7 +230,7 @@ impl Scenario<Address> for PathsOfAllShapes {
     }
 }
 
-/// Namespaces that are empty, for every verb.
+/// Empty namespaces, for every verb.
 struct NamespacesAreEmpty;
 
 impl Scenario<Address> for NamespacesAreEmpty {

@@ -1,10 +1,10 @@
-//! The builder of addresses as a sequential object, as short as it goes; with a mistake, perhaps.
+//! The builder of addresses as a short sequential object, optionally with a mistake.
 
 use super::machine::{API, BASES, Call, Said};
 use super::mistake::Mistake::{self, *};
 use super::texts::{escaped, form, join, joined, refusal};
 
-/// A request, as far as its address goes.
+/// The parts of a request that its address depends on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Spec {
     pub(super) mistake: Mistake,
@@ -28,7 +28,7 @@ fn already(part: &str, old: &str, new: &str) -> Checked {
 }
 
 impl Spec {
-    /// A request without anything.
+    /// An empty request.
     pub fn new(base: u8, verb: &'static str) -> Self {
         Self::with(Nothing, base, verb)
     }
@@ -56,7 +56,7 @@ impl Spec {
         self.mistake == mistake
     }
 
-    /// Makes a call, and says what follows of it.
+    /// Makes a call, and returns everything that follows.
     pub fn call(&mut self, call: &Call) -> Said {
         if let Call::Begin(base, verb) = call {
             *self = Self::with(self.mistake, *base, verb);
@@ -199,7 +199,7 @@ impl Spec {
         format!("https://h:6443{path}{}", self.query(None))
     }
 
-    /// The parameters (`election:RQ-23`), all with one value for a template.
+    /// The parameters (`election:RQ-23`). For a template, `value` replaces all values.
     pub(super) fn query(&self, value: Option<&str>) -> String {
         let mut pairs = self.query.clone();
         if let Some(value) = value {
@@ -240,7 +240,7 @@ impl Spec {
         if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
     }
 
-    /// What is wrong with sending it (`election:RQ-40`).
+    /// Why the request may not be sent (`election:RQ-40`).
     fn refused(&self) -> Option<String> {
         let is_empty = self.namespace.as_deref() == Some("") && !self.makes(EmptyPasses);
         let has_name = !self.name.is_empty() || self.makes(EmptyNeverPasses);

@@ -1,4 +1,4 @@
-//! What addresses are put together with.
+//! Functions that put addresses together.
 
 use super::mistake::Mistake::{self, *};
 
@@ -31,7 +31,7 @@ pub(super) fn joined(first: &str, rest: &[String]) -> String {
     join(&parts)
 }
 
-/// Whether a text may be one segment of a path (`election:RQ-10`).
+/// Checks that a text may be one segment of a path (`election:RQ-10`).
 pub(super) fn refusal(mistake: Mistake, part: &str, text: &str) -> Result<(), String> {
     let mut why = Vec::new();
     if matches!(text, "." | "..") && mistake != DotsAreSegments {
@@ -60,7 +60,7 @@ pub(super) fn escaped(text: &str, kept: &str) -> String {
     text.bytes().map(letter).collect()
 }
 
-/// A key or a value of a parameter.
+/// Encodes a key or a value of a parameter.
 pub(super) fn form(mistake: Mistake, text: &str) -> String {
     if mistake == SpaceIsEscaped {
         return escaped(text, "-_.~");

@@ -1,17 +1,17 @@
-//! What addresses are made up of.
+//! The texts of generated addresses.
 
 /// A path and parameters.
 type Parts = (&'static str, &'static [(&'static str, &'static str)]);
 
-/// A URI, and what is in it.
+/// A URI, and its parts.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Uri {
     pub(super) text: &'static str,
-    /// Its path and its parameters, or what is wrong with it.
+    /// Its path and its parameters, or the error in it.
     pub(super) means: Result<Parts, &'static str>,
 }
 
-/// A time-out, and how it is told.
+/// A time-out, and its text.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Timeout {
     pub(super) nanos: i64,
@@ -44,7 +44,7 @@ pub(super) const TIMEOUTS: [Timeout; 6] = [
     Timeout { nanos: -1_000_000, text: "-1ms" },
 ];
 
-/// Texts that mean something.
+/// Texts that the builder treats differently.
 pub(super) const WORDS: [&str; 19] = [
     "", ".", "..", "a", "Pods", "web-1", "a/b", "/", "a/", "a%b", "ü", "x y", "{n}", "k&=?#+",
     "status", "finalize", "/api/v1", "b:@", "%/",

@@ -1,4 +1,4 @@
-//! What a client promises around the rules of its calls, as checks of a history.
+//! The promises of a client around the rules of its calls, as checks of a history.
 
 use super::machine::{Call, Said, Told};
 use super::server::Seen;
@@ -72,7 +72,7 @@ pub(super) fn all() -> Vec<Invariant<Client>> {
     ]
 }
 
-/// What all that has happened comes to.
+/// The state that all calls up to now should give.
 #[derive(Clone, Debug, Default)]
 struct Come(Spec);
 
@@ -84,7 +84,7 @@ impl trial::Ledger<Client> for Come {
     }
 }
 
-/// Looks at every call, and at what should come of it.
+/// Checks every call against the expected result.
 fn each(history: &History, check: impl Fn(&Spec, &Said, &Said) -> bool) -> Checked {
     Come::at_every_event(history, |before, event| {
         let Some((call, said)): Option<(&Call, &Said)> = event.returned() else { return Ok(()) };
@@ -100,7 +100,7 @@ fn is_cancelled(said: &Said) -> bool {
     said.told == Some(Told::Cancelled)
 }
 
-/// When attempts came.
+/// The seconds at which attempts came.
 fn sent(said: &Said) -> Vec<u64> {
     let at = |seen: &Seen| match seen {
         Seen::Sent(at, _) => Some(*at),
@@ -139,7 +139,7 @@ fn bodies_are_made_in_time(history: &History) -> Checked {
                 Seen::Closed => open -= 1,
             }
         }
-        // One that cannot be made was asked for.
+        // A body that was made and not sent is right only if making it failed.
         made == 0 || matches!(said.told, Some(Told::NoBody(_) | Told::Words))
     })
 }

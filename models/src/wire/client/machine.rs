@@ -1,4 +1,4 @@
-//! Calls of a client as a machine: every call runs until it returns, and its time passes by itself.
+//! Calls of a client as a machine: every call runs until it returns, and the clock moves by itself.
 
 use std::error::Error;
 use std::fmt;
@@ -24,43 +24,43 @@ use crate::engine::on_a_stack;
 
 /// Seconds between two turns at the limiter.
 pub(super) const TURN: u8 = 4;
-/// For how many seconds a server may say nothing.
+/// How many seconds a server may be silent.
 pub(super) const IDLE: u8 = 10;
 /// How often an attempt may be repeated.
 pub(super) const REPEATS: u32 = 2;
-/// For how many seconds a host is left alone that has too much to do: at first, and at most.
+/// The back-off for a busy host, in seconds: the first one, and the longest.
 pub(super) const BACKOFF: (u8, u8) = (2, 3);
-/// No call takes that many seconds.
+/// More seconds than any call takes.
 const LONG: u8 = 200;
 
 /// How a client is slowed down.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pace {
-    /// It is not.
+    /// Not at all.
     Free,
     /// By a limiter with one turn every few seconds.
     Slow,
-    /// By a limiter that lets nobody go on.
+    /// By a limiter that never gives a turn.
     Never,
 }
 
-/// A request is sent.
+/// A request to send.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Sending {
     /// How its answer is read.
     pub mode: Mode,
-    /// What becomes of its attempts; those that are not named are answered.
+    /// How the server treats its attempts; further attempts are answered.
     pub acts: Vec<Act>,
-    /// When it is cancelled, in seconds: once all is done that is due then.
+    /// The second at which it is cancelled, after everything else that is due then.
     pub cancelled: Option<u8>,
 }
 
-/// What happens.
+/// A step of a trial.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Call {
     /// Another client begins, with a request that carries bytes.
     Begin(Pace),
-    /// The client makes another request, which carries that.
+    /// The client makes another request, with this body.
     Make(Carries),
     /// The request is sent, perhaps not for the first time.
     Send(Sending),
@@ -68,7 +68,7 @@ pub enum Call {
     Rest(u8),
 }
 
-/// What a call tells its caller.
+/// The result of a call for its caller.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Told {
     /// The answer, read to its end.
@@ -85,22 +85,22 @@ pub enum Told {
     Refused(WaitError),
     /// The body cannot be made, for this cause.
     NoBody(io::ErrorKind),
-    /// It was cancelled.
+    /// The call was cancelled.
     Cancelled,
-    /// Something that has words and no cause.
+    /// An error that has a text and no cause to test for.
     Words,
-    /// It does not return.
+    /// The call does not return.
     Hangs,
 }
 
-/// What comes of what happens.
+/// The result of a step.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Said {
-    /// What was seen of a call.
+    /// The events that were seen during it.
     pub seen: Vec<Seen>,
-    /// What its caller was told.
+    /// The result of the call for its caller.
     pub told: Option<Told>,
-    /// The second that it is then.
+    /// The second at its end.
     pub at: u64,
 }
 
@@ -146,7 +146,7 @@ impl Ships {
         Said { seen: self.wire.seen(), told, at: self.wire.now() }
     }
 
-    /// Makes a call, second by second.
+    /// Makes a call, and moves the clock second by second.
     fn send(&self, sending: &Sending) -> Told {
         self.wire.will(&sending.acts);
         let token = CancelToken::new(&self.clock);
@@ -174,7 +174,7 @@ fn poll(call: Pin<&mut impl Future<Output = Told>>) -> Option<Told> {
     }
 }
 
-/// A request that carries that.
+/// Makes a request with this body.
 fn request(client: &Client<Manual, Wire>, wire: &Wire, carries: Carries) -> Request {
     let request = client.request(Verb::Get, "api/v1").resource("pods").max_retries(REPEATS);
     let wire = wire.clone();
@@ -215,7 +215,7 @@ async fn told(
     told.unwrap_or_else(|error| failed(&error))
 }
 
-/// What an error says to a caller who tests for its cause.
+/// The result for a caller that tests for the cause of an error.
 fn failed(error: &RequestError) -> Told {
     let cause = error.source();
     let told = match error {

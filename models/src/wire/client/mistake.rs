@@ -1,72 +1,72 @@
-//! The mistakes that one may make around the rules of a call.
+//! The mistakes that a mutant of the client can make around the rules of a call.
 
 use crate::trial::mistakes;
 
 mistakes! {
     /// One changed line.
     pub(super) enum Mistake {
-        // Bodies.
+        // Mistakes in the bodies.
         /// Only the first attempt has the body.
         BodyGoesOnce,
-        /// A reader that is used up is a body without bytes.
+        /// A used-up reader gives an empty body.
         UsedUpIsEmpty,
-        /// A stream is asked for without a body.
+        /// A request for a stream is sent without its body.
         StreamHasNoBody,
-        /// A watch is.
+        /// A request for a watch is sent without its body.
         WatchHasNoBody,
         /// The body of the next attempt is made before the last answer is closed.
         MadeWhileItIsRead,
         /// The body is made once for all attempts.
         MadeOnce,
-        /// It is made before the first attempt has its turn.
+        /// The body is made before the first attempt has its turn.
         MadeBeforeItsTurn,
 
-        // What calls share.
-        /// Attempts are counted for a request, not for a call.
+        // Mistakes in the state that calls share.
+        /// Attempts are counted per request, not per call.
         AttemptsPileUp,
-        /// What is known of a host is of one request.
+        /// The state of a host is kept per request.
         MemoryIsOfARequest,
-        /// A failure without an answer leaves what is known of a host.
+        /// A failure without an answer does not reset the back-off of a host.
         FailuresAreRemembered,
-        /// So does an answer that is none of too much to do.
+        /// No attempt resets the back-off of a host.
         BacksOffForEver,
-        /// An attempt without an answer counts as a host that has too much to do.
+        /// An attempt without an answer counts as an answer of a busy host.
         FailuresCount,
-        /// Who is cancelled before its turn keeps that.
+        /// A call that is cancelled before its turn keeps the turn.
         KeepsATurn,
 
-        // The end.
-        /// A pause that the server wants does not end with the token.
+        // Mistakes in the end of a call.
+        /// A pause that the server asks for does not end with the token.
         PauseCannotBeEnded,
-        /// A pause of the back-off does not.
+        /// A pause of the back-off does not end with the token.
         BackOffCannotBeEnded,
-        /// A wait for a turn does not.
+        /// A wait for a turn does not end with the token.
         TurnCannotBeEnded,
-        /// A wait for an answer does not.
+        /// A wait for an answer does not end with the token.
         SilenceCannotBeEnded,
-        /// A server that says nothing is waited for.
+        /// A call waits for ever for a silent server.
         WaitsForEver,
-        /// After a pause that the token has ended it goes on.
+        /// The call goes on after a pause that the token has ended.
         GoesOnAfterTheEnd,
 
-        // What is told.
-        /// Why an answer broke off becomes words.
+        // Mistakes in the result.
+        /// The cause of a broken answer becomes a mere text.
         HalfIsWords,
-        /// Why the limiter refuses becomes words.
+        /// The limiter's cause for a refusal becomes a mere text.
         TurnIsWords,
-        /// Why there is no body becomes words.
+        /// The cause of a missing body becomes a mere text.
         NoBodyIsWords,
-        /// Half an answer is one.
+        /// Half an answer counts as a whole one.
         HalfIsAnAnswer,
-        /// The end of a token is a refusal of the limiter.
+        /// The end of a token is reported as a refusal of the limiter.
         EndIsARefusal,
 
-        // Answers.
-        /// They are closed at the end of the call alone.
+        // Mistakes in closing answers.
+        /// Answers are closed only at the end of the call.
         AnswersStayOpen,
-        /// The last is not closed when it breaks off.
+        /// The last answer is not closed when it breaks off.
         HalfStaysOpen,
-        /// Nothing is wrong: the object that the mistakes are made in.
+        /// No mistake: the correct sequential object.
         Nothing,
     }
 }

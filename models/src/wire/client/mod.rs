@@ -1,13 +1,14 @@
-//! The page of the client: what it does around the rules of a call, as its server and its caller see it.
+//! The page of the client: its work around the rules of a call, as its server and its caller see
+//! it.
 //!
-//! The rules have a page of their own, `request`. Here a client sends its requests one after the other,
-//! on a clock that is moved by hand, to a server that follows a script. The invariants judge the bodies
-//! that come, when they come, which answers are closed, and what the caller is told in the end.
+//! The rules have their own page, `request`. Here a client sends its requests one after the other,
+//! to a server that follows a script, on a clock that is moved by hand. The invariants judge the
+//! bodies that come, when they come, which answers are closed, and the final result for the caller.
 //!
 //! | promise | invariant | scenario | a mutant that breaks it |
 //! |---|---|---|---|
 //! | each attempt has the whole body | `bodies_go_whole` | `requests_are_sent_again` | `body_goes_once`, `used_up_is_empty` |
-//! | it is made for that attempt | `bodies_are_made_in_time` | `requests_are_sent_again` | `made_while_it_is_read` |
+//! | it is made in time for that attempt | `bodies_are_made_in_time` | `requests_are_sent_again` | `made_while_it_is_read` |
 //! | calls of one request share nothing | `calls_begin_anew` | `requests_are_sent_again` | `attempts_pile_up` |
 //! | pauses and turns are kept | `attempts_come_when_due` | `a_host_has_too_much_to_do` | `memory_is_of_a_request`, `keeps_a_turn` |
 //! | a cancelled call is over at once | `ends_at_once` | `calls_are_cancelled` | `pause_cannot_be_ended` |

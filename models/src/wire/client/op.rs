@@ -1,4 +1,4 @@
-//! What may happen to a client, and the property that what comes of it is what comes of the sequential
+//! Steps of a client's trial, and the property that their results are those of the sequential
 //! object.
 
 use seatrial_core::machine::{Boxed, Cx, Step};
@@ -10,15 +10,15 @@ use super::spec::{Carries, Spec};
 use crate::request::{After, FAILURES, Outcome};
 use crate::single_step::HandClock;
 
-/// Lets things happen to the client that ships.
+/// Carries out steps on the client that ships.
 ///
 /// # Panics
-/// If anything comes of them that is not right.
+/// If a result is wrong.
 pub fn check(calls: &[Call]) {
     check_on(calls, Boxed(Box::new(Ships::new(Pace::Free))));
 }
 
-/// As [`check`], to a client that another may have taken the place of.
+/// As [`check`], on the given client.
 ///
 /// # Panics
 /// As [`check`].
@@ -32,7 +32,7 @@ pub fn check_on(calls: &[Call], mut client: Boxed<Ships>) {
     }
 }
 
-/// Reads what happens from the bytes of a fuzzer; every input means something.
+/// Reads steps from the bytes of a fuzzer; every input is valid.
 pub fn decode(bytes: &[u8]) -> Vec<Call> {
     let mut bytes = bytes.iter().copied();
     std::iter::from_fn(|| decode_call(&mut bytes)).collect()

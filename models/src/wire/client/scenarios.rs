@@ -1,4 +1,4 @@
-//! What happens to a client, each named by the case that it must reach.
+//! Small programs with a client, each named by the case that it must reach.
 
 use std::sync::Arc;
 
@@ -80,13 +80,13 @@ const fn fails(kind: TransportKind) -> Act {
     Act::Ends(Outcome::Fails(kind))
 }
 
-/// Counts what was told.
+/// Counts the results that meet a condition.
 fn told(history: &History, wanted: fn(&Told) -> bool) -> usize {
     let told = history.events.iter().filter_map(|event| event.returned()?.1.told.as_ref());
     told.filter(|told| wanted(told)).count()
 }
 
-/// Requests that carry everything are repeated, and sent once more.
+/// Requests with every kind of body are repeated, and sent a second time.
 struct RequestsAreSentAgain;
 
 impl Scenario<Client> for RequestsAreSentAgain {
@@ -142,7 +142,7 @@ impl Scenario<Client> for BodiesBreak {
     }
 }
 
-/// A host has too much to do, for several requests.
+/// A host is busy, for several requests.
 struct AHostHasTooMuchToDo;
 
 impl Scenario<Client> for AHostHasTooMuchToDo {

@@ -1,4 +1,4 @@
-//! A server that does as it is told, and what it sees.
+//! A server that follows a script, and records what it sees.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,7 +13,7 @@ use crate::request::{After, Outcome};
 /// How the server treats an attempt.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Act {
-    /// It ends so.
+    /// The attempt ends with this outcome.
     Ends(Outcome),
     /// It is answered, and the connection breaks within the body.
     Half(TransportKind),
@@ -24,7 +24,7 @@ pub enum Act {
 /// The answer to an attempt for which the script has none.
 pub(super) const OK: Act = Act::Ends(Outcome::Status(200, After::Silent));
 
-/// What is seen of a call.
+/// An event that is seen during a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Seen {
     /// The request's body is made.
@@ -43,7 +43,7 @@ struct Books {
     seen: Vec<Seen>,
 }
 
-/// A server, and the books on what it sees.
+/// A server, and its records.
 #[derive(Clone)]
 pub(super) struct Wire {
     clock: Manual,
@@ -59,7 +59,7 @@ impl Wire {
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says what becomes of the next attempts.
+    /// Sets the script for the next attempts.
     pub(super) fn will(&self, acts: &[Act]) {
         self.books().acts = acts.iter().copied().collect();
     }
@@ -68,12 +68,12 @@ impl Wire {
         self.books().seen.push(what);
     }
 
-    /// Returns what was seen since this was last asked.
+    /// Returns the events that were seen since the last call.
     pub(super) fn seen(&self) -> Vec<Seen> {
         std::mem::take(&mut self.books().seen)
     }
 
-    /// The second that it is.
+    /// The current second.
     pub(super) fn now(&self) -> u64 {
         self.clock.now().as_nanos() / 1_000_000_000
     }
@@ -114,7 +114,7 @@ fn broken(kind: TransportKind) -> TransportError {
 
 type Piece = Result<Vec<u8>, TransportError>;
 
-/// The body of an answer, which says when it is closed.
+/// The body of an answer, which records when it is closed.
 struct Body {
     wire: Wire,
     pieces: VecDeque<Piece>,

@@ -1,4 +1,4 @@
-//! A client and its calls as a sequential object; with a mistake, perhaps.
+//! A client and its calls as a sequential object, optionally with a mistake.
 
 use std::io;
 
@@ -11,20 +11,20 @@ use super::mistake::Mistake::{self, *};
 use super::server::{Act, OK, Seen};
 use crate::request::{After, Failed, Outcome, Verdict, Way, verdict};
 
-/// What a request carries.
+/// The body of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Carries {
-    /// Nothing.
+    /// No body.
     Nothing,
     /// Bytes.
     Bytes,
-    /// What is made anew each time.
+    /// A body that is made anew for each attempt.
     Made,
-    /// What is read from something that can be read once.
+    /// A body from a reader that can be read only once.
     Reader,
 }
 
-/// A client, what it knows of its host, and its request.
+/// A client, the state of its host, and its request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Spec {
     mistake: Mistake,
@@ -32,11 +32,11 @@ pub struct Spec {
     pace: Pace,
     /// When the next turn is free.
     free_at: u64,
-    /// For how long the host is left alone, and since when that is known.
+    /// The back-off of the host, and when it was set.
     backoff: Option<(u64, u64)>,
     carries: Carries,
     is_used_up: bool,
-    /// Attempts of a call that have ended.
+    /// How many attempts of the call have ended.
     attempts: u32,
     open: u32,
     seen: Vec<Seen>,
@@ -48,7 +48,7 @@ impl Default for Spec {
     }
 }
 
-/// A call that is over: what its caller is told.
+/// The result of a call that is over.
 type Over = Told;
 
 impl Spec {
@@ -67,7 +67,7 @@ impl Spec {
         }
     }
 
-    /// What the request carries.
+    /// The body of the request.
     pub(super) const fn carries(&self) -> Carries {
         self.carries
     }
@@ -76,7 +76,7 @@ impl Spec {
         self.mistake == mistake
     }
 
-    /// Lets something happen, and says what comes of it.
+    /// Carries out a step, and returns its result.
     pub fn call(&mut self, call: &Call) -> Said {
         let mut told = None;
         match call {
@@ -127,7 +127,7 @@ impl Spec {
         unreachable!("there are acts without end")
     }
 
-    /// Waits until another attempt may be made.
+    /// Waits until the next attempt may be made.
     fn again(&mut self, after: u64, end: Option<u64>) -> Result<(), Over> {
         if self.makes(MadeWhileItIsRead) && self.carries == Carries::Made {
             self.seen.push(Seen::Made);
@@ -136,7 +136,7 @@ impl Spec {
             self.close();
         }
         let paused = self.pause(after, end);
-        // A limiter that never gives a turn says so also to one whose token has ended.
+        // A limiter that never gives a turn refuses even a call whose token has ended.
         if self.pace != Pace::Never {
             paused?;
         }
@@ -171,7 +171,7 @@ impl Spec {
         if self.makes(GoesOnAfterTheEnd) { Ok(()) } else { paused }
     }
 
-    /// Waits for a turn at the limiter; who is cancelled gives it back.
+    /// Waits for a turn at the limiter; a cancelled call gives its turn back.
     fn turn(&mut self, end: Option<u64>) -> Result<(), Over> {
         match self.pace {
             Pace::Free => return Ok(()),
@@ -254,7 +254,7 @@ impl Spec {
         Ok(Some(text.to_owned()))
     }
 
-    /// Takes note of what an attempt says of the host.
+    /// Updates the back-off of the host after an attempt.
     fn learn(&mut self, outcome: Outcome) {
         let (first, most) = (u64::from(BACKOFF.0), u64::from(BACKOFF.1));
         let is_busy = match outcome {
@@ -271,7 +271,7 @@ impl Spec {
         }
     }
 
-    /// Hands an answer out, or reads it.
+    /// Hands an answer out, or reads it to its end.
     fn answer(&mut self, mode: Mode, outcome: Outcome, act: Act) -> Told {
         let Outcome::Status(status, _) = outcome else { unreachable!("it is an answer") };
         let is_handed_out = match mode {

@@ -1,4 +1,4 @@
-//! What a lock over requests promises, as checks of a history.
+//! The promises of a lock over requests, as checks of a history.
 
 use serde_json::Value;
 
@@ -56,7 +56,7 @@ pub(super) fn all() -> Vec<Invariant<Leases>> {
     ]
 }
 
-/// The fields that a record is written to.
+/// The fields of a record.
 const RECORD: &[&str] = &[
     "holderIdentity",
     "leaseDurationSeconds",
@@ -67,7 +67,7 @@ const RECORD: &[&str] = &[
     "preferredHolder",
 ];
 
-/// The fields that are named.
+/// Returns only the fields with these names.
 fn only(spec: &Value, names: &[&str]) -> Value {
     let fields = spec.as_object().into_iter().flatten();
     fields.filter(|(name, _)| names.contains(&name.as_str())).map(pair).collect()
@@ -77,7 +77,7 @@ fn pair((name, value): (&String, &Value)) -> (String, Value) {
     (name.clone(), value.clone())
 }
 
-/// All of a Lease but the record and its version.
+/// Returns a Lease without its record and its version.
 fn theirs(body: &Value) -> Value {
     let mut theirs = body.clone();
     let fields = body["spec"].as_object().into_iter().flatten();
@@ -87,7 +87,7 @@ fn theirs(body: &Value) -> Value {
     theirs
 }
 
-/// What all that has happened comes to.
+/// The state that all calls up to now should give.
 #[derive(Clone, Debug, Default)]
 struct Come(Spec);
 
@@ -99,7 +99,7 @@ impl trial::Ledger<Leases> for Come {
     }
 }
 
-/// Looks at every call, and at what should come of it.
+/// Checks every call against the expected result.
 fn each(history: &History, check: impl Fn(&Said, &Said) -> bool) -> Checked {
     Come::at_every_event(history, |before, event| {
         let Some((call, said)) = event.returned() else { return Ok(()) };

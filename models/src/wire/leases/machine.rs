@@ -1,4 +1,4 @@
-//! A lock in a Lease over requests, as a machine: what is called, and what goes over the wire then.
+//! A lock in a Lease over requests, as a machine: its calls, and the requests that they send.
 
 use std::fmt;
 use std::pin::pin;
@@ -21,40 +21,40 @@ use serde_json::Value;
 use super::server::{Answer, Change, NAME, Server, Trouble};
 use crate::engine::on_a_stack;
 
-/// Times of records, and how a Lease has them.
+/// Times of records, and their texts in a Lease.
 pub(super) const TIMES: [(i64, &str); 3] = [
     (1_700_000_000_000_120, "2023-11-14T22:13:20.000120Z"),
     (1_700_000_001_500_000, "2023-11-14T22:13:21.500000Z"),
     (1_700_000_002_000_000, "2023-11-14T22:13:22.000000Z"),
 ];
 
-/// What happens.
+/// A step of a trial.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Call {
     /// The lock is read.
     Get,
-    /// It is created with the record of a holder; the number says which times it has.
+    /// The lock is created with the record of a holder; the number chooses its times.
     Create(&'static str, u8),
-    /// It is updated with that record, over the version that was seen last.
+    /// The lock is updated with such a record, over the version that was seen last.
     Update(&'static str, u8),
-    /// Somebody else changes the Lease.
+    /// Another client changes the Lease.
     Others(Change),
-    /// This becomes of the next request.
+    /// The next request meets this trouble.
     Next(Trouble),
 }
 
-/// What comes of it.
+/// The result of a step.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Said {
-    /// What the caller is told: the record and its version, or the name of an error.
+    /// The result for the caller: the record and its version, or the name of an error.
     pub told: String,
     /// The requests, each with its body.
     pub sent: Vec<(String, Option<Value>)>,
-    /// The Lease that the server has then.
+    /// The Lease on the server after the step.
     pub kept: Option<Value>,
 }
 
-/// The server, and what it was asked.
+/// The server, and the requests that it got.
 #[derive(Default)]
 struct Books {
     server: Server,
@@ -107,7 +107,8 @@ impl Ships {
     pub(super) fn new() -> Self {
         let (clock, wire) = (Manual::new(), Wire::default());
         let base = Base::parse("http://h").expect("an address");
-        // Nothing of this must reach an election: others would keep it from its turns.
+        // The lock must use neither this limiter nor this back-off: other calls would delay an
+        // election.
         let others = Arc::new(HostBackoff::new(&clock, HOUR, HOUR));
         let client = Client::new(&clock, base, wire.clone())
             .with_limiter(Some(Arc::new(NeverAccept::new(&clock))))
@@ -164,7 +165,7 @@ impl Ships {
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// Awaits a call, for as long as its client may wait, and a little longer.
+/// Awaits a call, for somewhat longer than its client may wait; `None` if it does not end.
 fn wait<T>(clock: &Manual, call: impl Future<Output = T>) -> Option<T> {
     let (mut call, mut context) = (pin!(call), Context::from_waker(Waker::noop()));
     for _ in 0..3 {

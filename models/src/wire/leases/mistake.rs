@@ -1,58 +1,58 @@
-//! The mistakes that one may make with Leases.
+//! The mistakes that a mutant of the lock can make.
 
 use crate::trial::mistakes;
 
 mistakes! {
     /// One changed line.
     pub(super) enum Mistake {
-        // What is written.
+        // Mistakes in writing.
         /// An update sends a new Lease.
         WholeIsNew,
         /// An update sends a new spec.
         SpecIsNew,
         /// Labels of others are lost.
         LabelsAreNew,
-        /// No labels are put on it.
+        /// The lock's own labels are not written.
         LabelsAreLost,
-        /// An update names no version: it overwrites what is there.
+        /// An update names no version, so it overwrites other writes.
         NamesNoVersion,
-        /// Times have nine digits.
+        /// Times have nine decimal digits.
         WritesNanos,
-        /// Times have none.
+        /// Times have no decimal digits.
         WritesSeconds,
         /// Fields that the record lacks are written as null.
         WritesNulls,
 
-        // What is read.
-        /// A Lease without times is none.
+        // Mistakes in reading.
+        /// A Lease without times is rejected.
         NeedsTimes,
-        /// What was to be written is remembered although it was refused.
+        /// A refused write is remembered as if it had succeeded.
         RemembersWhatFailed,
         /// After a failure nothing is remembered.
         ForgetsOnFailure,
 
-        // What is told.
+        // Mistakes in the result.
         /// A conflict is reported as any other failure.
         ConflictIsOther,
-        /// A Lease that exists is a conflict.
+        /// A Lease that exists already is reported as a conflict.
         ExistsIsConflict,
         /// An invalid record is reported as any other failure.
         InvalidIsOther,
-        /// A write whose answer is lost has not happened.
+        /// A write whose answer is lost is taken for one that did not happen.
         LostIsKnown,
 
-        // How it is sent.
+        // Mistakes in sending.
         /// A refused request is sent again.
         RepeatsRefused,
         /// A lost request is sent again.
         RepeatsLost,
-        /// A server that says nothing is waited for.
+        /// A call waits for ever for a silent server.
         WaitsForEver,
-        /// The server is not told for how long.
+        /// The server is not told the time-out.
         TellsNoTimeout,
-        /// It takes turns with other calls.
+        /// The lock takes turns with other calls.
         TakesTurns,
-        /// Nothing is wrong: the object that the mistakes are made in.
+        /// No mistake: the correct sequential object.
         Nothing,
     }
 }

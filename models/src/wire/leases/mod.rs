@@ -1,16 +1,16 @@
-//! The page of Leases over requests: what a lock sends, and what it makes of the answers.
+//! The page of Leases over requests: the requests of a lock, and its reaction to the answers.
 //!
-//! A lock of an election writes one Lease by a client, to a server that others use as well; its clock is
-//! moved by hand. The elector itself has a page of its own.
+//! A lock of an election writes one Lease through a client, to a server that other clients use as
+//! well; its clock is moved by hand. The elector itself has its own page.
 //!
 //! | promise | invariant | scenario | a mutant that breaks it |
 //! |---|---|---|---|
-//! | nothing of others is lost | `others_keep_what_is_theirs` | `others_write_as_well` | `whole_is_new`, `labels_are_new` |
-//! | no write of theirs is undone | `updates_name_their_version` | `others_write_as_well` | `names_no_version` |
-//! | servers read what is written | `records_are_written_as_they_are` | `others_write_as_well` | `writes_nanos` |
-//! | the elector alone repeats | `each_is_sent_once` | `requests_are_refused` | `repeats_refused`, `takes_turns` |
-//! | and is told in time | `calls_are_bounded` | `requests_are_lost` | `waits_for_ever` |
-//! | what became of it | `tells_what_became_of_it` | `requests_are_lost` | `lost_is_known` |
+//! | data of others is kept | `others_keep_what_is_theirs` | `others_write_as_well` | `whole_is_new`, `labels_are_new` |
+//! | no write of others is undone | `updates_name_their_version` | `others_write_as_well` | `names_no_version` |
+//! | servers can read the record | `records_are_written_as_they_are` | `others_write_as_well` | `writes_nanos` |
+//! | only the elector repeats a call | `each_is_sent_once` | `requests_are_refused` | `repeats_refused`, `takes_turns` |
+//! | it gets an answer in time | `calls_are_bounded` | `requests_are_lost` | `waits_for_ever` |
+//! | and the right one | `tells_what_became_of_it` | `requests_are_lost` | `lost_is_known` |
 
 mod invariants;
 mod machine;

@@ -1,4 +1,4 @@
-//! What may happen to a lock, and the property that it does what the sequential object does.
+//! Steps of a lock's trial, and the property that the lock agrees with the sequential object.
 
 use seatrial_core::machine::{Boxed, Cx, Step};
 
@@ -9,15 +9,15 @@ use crate::single_step::HandClock;
 
 const HOLDERS: [&str; 2] = ["a", "b"];
 
-/// Lets things happen to the lock that ships.
+/// Carries out steps on the lock that ships.
 ///
 /// # Panics
-/// If anything comes of them that is not right.
+/// If a result is wrong.
 pub fn check(calls: &[Call]) {
     check_on(calls, Boxed(Box::new(Ships::new())));
 }
 
-/// As [`check`], to a lock that another may have taken the place of.
+/// As [`check`], on the given lock.
 ///
 /// # Panics
 /// As [`check`].
@@ -31,7 +31,7 @@ pub fn check_on(calls: &[Call], mut lock: Boxed<Ships>) {
     }
 }
 
-/// Reads what happens from the bytes of a fuzzer; every input means something.
+/// Reads steps from the bytes of a fuzzer; every input is valid.
 pub fn decode(bytes: &[u8]) -> Vec<Call> {
     bytes.iter().map(|byte| decode_call(*byte)).collect()
 }

@@ -1,4 +1,4 @@
-//! What happens to a lock, each named by the case that it must reach.
+//! Small programs with a lock, each named by the case that it must reach.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ impl<R: Runtime> Shared<R> {
     }
 }
 
-/// Whether a caller was told that, and that often.
+/// Whether callers got this result at least this many times.
 fn told(history: &History, wanted: &str, count: usize) -> bool {
     let told = history.events.iter().filter_map(|event| Some(&event.returned()?.1.told));
     told.filter(|told| *told == wanted).count() >= count
@@ -53,7 +53,7 @@ fn told(history: &History, wanted: &str, count: usize) -> bool {
 
 use Call::{Create, Get, Next, Others, Update};
 
-/// Others change the Lease in every way.
+/// Other clients change the Lease in every way.
 struct OthersWriteAsWell;
 
 impl Scenario<Leases> for OthersWriteAsWell {
@@ -75,7 +75,7 @@ impl Scenario<Leases> for OthersWriteAsWell {
     }
 }
 
-/// Requests are refused with every code that means something.
+/// Requests are refused with every code that has a meaning.
 struct RequestsAreRefused;
 
 impl Scenario<Leases> for RequestsAreRefused {
@@ -119,7 +119,7 @@ impl Scenario<Leases> for RequestsAreLost {
     }
 }
 
-/// Somebody else takes the Lease between two calls.
+/// Another client takes the Lease between two calls.
 struct TwoWrite;
 
 impl Scenario<Leases> for TwoWrite {

@@ -1,38 +1,38 @@
-//! A server that keeps one Lease, which others change as well.
+//! A server that keeps one Lease, which other clients change as well.
 
 use serde_json::{Value, json};
 
-/// Where the Lease is.
+/// The path of the Leases.
 pub(super) const PATH: &str = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
 pub(super) const NAME: &str = "controller";
 
-/// What somebody else does to the Lease.
+/// A change of the Lease by another client.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Change {
-    /// Takes it, and puts fields of its own on it.
+    /// Takes the Lease, and adds fields of its own.
     Takes,
-    /// Empties it.
+    /// Empties the Lease.
     Empties,
-    /// Deletes it.
+    /// Deletes the Lease.
     Deletes,
-    /// Writes what is no time.
+    /// Writes a text that is no time.
     Spoils,
 }
 
-/// What becomes of the next request.
+/// The trouble of the next request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Trouble {
-    /// It is refused with this code, and may be repeated in a second.
+    /// The request is refused with this code, and may be repeated after a second.
     Refuses(u16),
-    /// It is lost.
+    /// The request is lost.
     LosesRequest,
-    /// Its answer is.
+    /// The answer is lost.
     LosesAnswer,
-    /// The server never answers it.
+    /// The server never answers.
     Silence,
 }
 
-/// What a request comes to.
+/// The server's reaction to a request.
 pub(super) enum Answer {
     Says(u16, String),
     Breaks,
@@ -54,7 +54,7 @@ fn refusal(code: u16, reason: &str) -> Answer {
 }
 
 impl Server {
-    /// Does what a request asks for, unless it is in trouble.
+    /// Serves a request, unless it meets trouble.
     pub(super) fn serve(&mut self, verb: &str, target: &str, body: Option<&Value>) -> Answer {
         match self.next.take() {
             Some(Trouble::Refuses(code)) => Answer::Says(code, "refused".to_owned()),
@@ -95,7 +95,7 @@ impl Server {
         Answer::Says(status, text)
     }
 
-    /// Somebody else changes the Lease; if there is none, it is made.
+    /// Another client changes the Lease. If there is none, it is made first.
     pub(super) fn change(&mut self, how: Change) {
         let mut lease = self.lease.take().unwrap_or_else(
             || json!({ "metadata": { "name": NAME, "namespace": "default" }, "spec": {} }),

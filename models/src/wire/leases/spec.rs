@@ -1,4 +1,4 @@
-//! A lock in a Lease over requests, as a sequential object; with a mistake, perhaps.
+//! A lock in a Lease over requests, as a sequential object, optionally with a mistake.
 
 use serde_json::{Map, Value, json};
 
@@ -6,7 +6,7 @@ use super::machine::{Call, Said, TIMES};
 use super::mistake::Mistake::{self, *};
 use super::server::{Answer, NAME, PATH, Server};
 
-/// A lock, its server, and what it has seen.
+/// A lock, its server, and the Lease that it has seen.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Spec {
     mistake: Mistake,
@@ -34,7 +34,7 @@ impl Spec {
         self.mistake == mistake
     }
 
-    /// Lets something happen, and says what comes of it.
+    /// Carries out a step, and returns its result.
     pub fn call(&mut self, call: &Call) -> Said {
         let one = format!("{PATH}/{NAME}");
         let result = match *call {
@@ -64,7 +64,7 @@ impl Spec {
         Said { told, sent: std::mem::take(&mut self.sent), kept }
     }
 
-    /// Asks once; what comes back is remembered.
+    /// Sends one request, and remembers the Lease in the answer.
     fn ask(&mut self, verb: &str, path: &str, body: Option<Value>) -> Result<String, Failed> {
         if self.makes(TakesTurns) {
             return Err("Other");
@@ -111,7 +111,7 @@ impl Spec {
         }
     }
 
-    /// Reads a Lease: one with a time that is none is none.
+    /// Reads a Lease; fails if one of its times is no time.
     fn read(&self, text: &str) -> Result<Value, Failed> {
         let lease: Value = serde_json::from_str(text).expect("the server speaks JSON");
         for time in ["acquireTime", "renewTime"] {
@@ -180,7 +180,7 @@ impl Spec {
     }
 }
 
-/// The fields of an object; of one that is not there, none.
+/// Returns the fields of an object. A value that is no object becomes an empty one.
 fn fields(value: &mut Value) -> &mut Map<String, Value> {
     if !value.is_object() {
         *value = json!({});
@@ -188,7 +188,7 @@ fn fields(value: &mut Value) -> &mut Map<String, Value> {
     value.as_object_mut().expect("it is one now")
 }
 
-/// What a caller is told of a Lease.
+/// The text that a caller gets about a Lease.
 fn summary(lease: &Value) -> String {
     const THEIRS: [(i64, &str); 2] = [
         (1_700_000_003_000_000, "2023-11-14T22:13:23Z"),
@@ -210,7 +210,7 @@ fn summary(lease: &Value) -> String {
     format!("{holder} {seconds} {transitions} {times:?} {version}")
 }
 
-/// Whether two texts of one second are the same time: zeros at the end do not count.
+/// Whether two texts of the same second mean the same time: trailing zeros do not count.
 fn same(one: &str, other: &str) -> bool {
     let bare = |text: &str| {
         text[19..].trim_end_matches('Z').trim_end_matches('0').trim_end_matches('.').to_owned()

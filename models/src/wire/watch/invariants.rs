@@ -1,4 +1,4 @@
-//! What a watch promises, as checks of a history.
+//! The promises of a watch, as checks of a history.
 
 use super::machine::{Call, Said, Told};
 use super::{Event, History, Spec, Watch};
@@ -55,7 +55,7 @@ pub(super) fn all() -> Vec<Invariant<Watch>> {
     ]
 }
 
-/// What all that has come means.
+/// The state that all calls up to now should give.
 #[derive(Clone, Debug, Default)]
 struct Come(Spec);
 
@@ -67,7 +67,7 @@ impl trial::Ledger<Watch> for Come {
     }
 }
 
-/// Looks at every call, and at what a watch should say then.
+/// Checks every call against the expected result.
 fn each(history: &History, check: impl Fn(&Call, &Said, &Said) -> bool) -> Checked {
     Come::at_every_event(history, |before, event| {
         let Some((call, said)) = event.returned() else { return Ok(()) };

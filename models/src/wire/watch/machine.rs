@@ -1,4 +1,5 @@
-//! A watch as a machine: every call is what happens to it next, and what it tells its caller then.
+//! A watch as a machine: every call is the watch's next input, and returns what the watch then
+//! tells.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -21,34 +22,34 @@ use crate::engine::on_a_stack;
 
 /// The longest line, in bytes.
 pub const LONGEST: usize = 44;
-/// For how many seconds a server may say nothing.
+/// How many seconds a server may be silent.
 pub const IDLE: u8 = 10;
 
-/// What happens to a watch.
+/// An input of a watch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Call {
-    /// It begins anew: whatever was before is over.
+    /// A new watch begins; the old one is over.
     Begin,
     /// Bytes come.
     Bytes(Vec<u8>),
     /// Nothing comes for this many seconds.
     Silence(u8),
-    /// The caller gives up waiting for an event, and waits anew.
+    /// The caller gives up waiting for an event, and waits again.
     Again,
-    /// The body ends: as it should, or because its connection does.
+    /// The body ends: normally, or because its connection does.
     Ends(Option<TransportKind>),
-    /// Bytes come, and before anybody looks the token ends.
+    /// Bytes come, and the token ends before the reader runs.
     Cancel(Vec<u8>),
 }
 
-/// One thing that a watch tells.
+/// One item that a watch tells its caller.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Told {
     /// An event: its type and its object.
     Event(&'static str, String),
     /// The server's own error: its code.
     Refused(u16),
-    /// What came has no sense, or the connection broke in a way that is told.
+    /// The input makes no sense, or the connection broke in a way that is reported.
     Nonsense,
     /// A line is too long.
     TooLong,
@@ -56,22 +57,22 @@ pub enum Told {
     End,
 }
 
-/// What a watch tells once something has happened, and whether it keeps its connection.
+/// The items that a watch tells after an input, and the state of its connection.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Said {
-    /// All that it tells.
+    /// The items, in order.
     pub told: Vec<Told>,
-    /// Its connection is open.
+    /// Whether the connection is open.
     pub open: bool,
 }
 
-/// What comes in, and what was told of it.
+/// The coming input, and the items that were told.
 #[derive(Default)]
 struct Line {
     coming: VecDeque<Option<Result<Vec<u8>, TransportError>>>,
     told: Vec<Told>,
     open: bool,
-    /// The caller is to give up waiting.
+    /// Whether the caller must give up waiting.
     gives_up: bool,
 }
 
@@ -118,7 +119,7 @@ impl fmt::Debug for Ships {
 
 type Reading = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// The watch that ships, with somebody who reads all that it tells.
+/// The watch that ships, with a reader of all that it tells.
 pub struct Ships {
     clock: Manual,
     token: CancelToken<Manual>,
@@ -136,7 +137,7 @@ impl Ships {
         watch
     }
 
-    /// Lets the reader go on until it waits.
+    /// Runs the reader until it waits.
     fn poll(&mut self) {
         let mut context = Context::from_waker(Waker::noop());
         if let Some(reading) = &mut self.reading
@@ -167,12 +168,12 @@ impl Ships {
         }
         self.poll();
         let mut line = self.pipe.line();
-        line.gives_up = false; // nobody waits any more who could
+        line.gives_up = false; // no wait is left to give up
         Said { told: std::mem::take(&mut line.told), open: line.open }
     }
 }
 
-/// Reads a watch to its end, and beyond.
+/// Reads a watch to its end, and goes on reading after it.
 fn read(clock: &Manual, token: &CancelToken<Manual>, pipe: &Pipe) -> Reading {
     let (clock, token, pipe) = (clock.clone(), token.clone(), pipe.clone());
     Box::pin(async move {
@@ -194,12 +195,12 @@ fn read(clock: &Manual, token: &CancelToken<Manual>, pipe: &Pipe) -> Reading {
     })
 }
 
-/// Waits for an event, however often that is given up and begun anew.
+/// Waits for an event; a wait that is given up begins again.
 async fn next(watch: &mut Watch<Manual>, pipe: &Pipe) -> Option<WatchEvent<Value>> {
     loop {
         let mut next = pin!(watch.next());
         let told = poll_fn(|context| {
-            let gives_up = std::mem::take(&mut pipe.line().gives_up); // and lets the line go
+            let gives_up = std::mem::take(&mut pipe.line().gives_up); // the lock is free again
             if gives_up { Poll::Ready(None) } else { next.as_mut().poll(context).map(Some) }
         });
         if let Some(told) = told.await {

@@ -1,4 +1,4 @@
-//! A watch written down again, byte by byte, with a mistake.
+//! A second watch, written byte by byte, with a mistake.
 
 use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::request::TransportKind;
@@ -10,74 +10,74 @@ use crate::trial::mistakes;
 mistakes! {
     /// One changed line.
     pub(super) enum Mistake {
-        // What the reference did once.
-        /// What has no sense is dropped, and the watch goes on.
+        // The reference did these once.
+        /// Input without sense is dropped, and the watch goes on.
         NonsenseIsDropped,
-        /// What has no sense ends the watch without a word.
+        /// Input without sense ends the watch without an error.
         NonsenseEndsQuietly,
-        /// The body is closed once the watch has begun.
+        /// The connection is closed as soon as the watch has begun.
         ClosesTooEarly,
 
-        // Lines.
-        /// What was left of a piece is lost when the next comes.
+        // Mistakes in cutting lines.
+        /// The rest of a piece is lost when the next piece comes.
         PartsAreLost,
-        /// Each piece is made a text of its own: a letter that is cut is two that have no sense.
+        /// Each piece is made a text alone: the two halves of a cut letter then make no sense.
         TextOfEachPiece,
-        /// Of the events of one piece the first is told alone.
+        /// Only the first event of each piece is told.
         FirstOfAPiece,
-        /// The line of before is told once more.
+        /// A line is kept, and told again with the next one.
         LineStays,
-        /// An empty line has no sense.
+        /// An empty line makes no sense.
         EmptyIsNonsense,
-        /// An empty line is the end.
+        /// An empty line ends the watch.
         EmptyIsTheEnd,
-        /// A last line that nothing ends is lost.
+        /// A last line without a line end is lost.
         LastIsLost,
-        /// A last line that was cut has no sense.
+        /// A last line that was cut off makes no sense.
         CutIsNonsense,
 
-        // Bounds.
-        /// A line has no longest length.
+        // Mistakes in the bounds.
+        /// The length of a line is not limited.
         NoLimit,
-        /// Only whole lines are looked at.
+        /// Only whole lines are checked for their length.
         OnlyWholeLines,
-        /// A line of just that length is too long.
+        /// A line of exactly the longest length is too long.
         OneTooFew,
-        /// The limit is of what comes at once.
+        /// The limit applies to each piece, too.
         LimitOfAPiece,
 
-        // Events.
-        /// What is deleted was modified.
+        // Mistakes in the events.
+        /// A deletion is told as a modification.
         DeletedIsModified,
         /// The type must come first.
         TypeMustComeFirst,
-        /// A type that nobody knows is passed over.
+        /// An event of an unknown type is skipped.
         UnknownIsDropped,
-        /// An error of the server is passed over.
+        /// An error of the server is skipped.
         ErrorsAreDropped,
-        /// After an error of the server it goes on.
+        /// The watch goes on after an error of the server.
         GoesOnAfterErrors,
 
-        // The end.
-        /// A connection that was lost is an end like any.
+        // Mistakes in the end.
+        /// A lost connection is told as a normal end.
         LostIsQuiet,
-        /// A connection that breaks is an error.
+        /// Every broken connection is reported as an error.
         BrokenIsTold,
-        /// It waits for ever.
+        /// The watch waits for ever.
         NeverIdle,
-        /// The silence counts from the beginning.
+        /// The silence is counted from the beginning of the watch.
         IdleFromTheStart,
-        /// The silence counts from when the caller has begun to wait.
+        /// The silence is counted from the beginning of the caller's wait.
         IdleFromTheWait,
         /// Only events end a silence.
         OnlyEventsAreHeard,
-        /// What has come is told although the token has ended.
+        /// Input that has come is told although the token has ended.
         TellsAfterCancel,
         /// The connection stays open after the end.
         StaysOpen,
-        /// What comes after the end is told.
+        /// Input after the end is told.
         HearsAfterTheEnd,
-        /// Nothing is wrong: what the mistakes are made in.
+        /// No mistake.
         Nothing,
     }
 }
@@ -109,7 +109,7 @@ impl Mistaken {
         self.open &= self.makes(StaysOpen);
     }
 
-    /// Tells the last thing: the end follows.
+    /// Tells an error and then the end.
     fn fails(&mut self, why: Told, told: &mut Vec<Told>) {
         told.push(why);
         self.end(told);
@@ -212,7 +212,7 @@ impl Mistaken {
     }
 }
 
-/// Reads a line; nothing of one that is passed over.
+/// Reads a line; `None` if its event is skipped.
 fn event(mistake: Mistake, line: &[u8]) -> Option<Told> {
     let Ok(Value::Object(fields)) = serde_json::from_slice(line) else {
         return Some(Told::Nonsense);

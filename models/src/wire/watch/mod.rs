@@ -1,18 +1,18 @@
-//! The page of a watch: what its bytes mean, however they come.
+//! The page of a watch: the meaning of its bytes, however they are cut.
 //!
-//! A watch is read by a client over a connection that a scenario feeds, on a clock that is moved by
-//! hand; so what cuts lines out of bytes, what reads events, and what waits are tried together. Its
-//! sequential object reads all bytes anew each time (`spec.rs`).
+//! A client reads a watch over a connection that a scenario feeds, on a clock that is moved by
+//! hand. So the code that cuts lines out of bytes, the code that reads events, and the code that
+//! waits are tried together. The sequential object reads all bytes anew each time (`spec.rs`).
 //!
 //! | promise | invariant | scenario | a mutant that breaks it |
 //! |---|---|---|---|
 //! | no event is lost, doubled or changed | `events_come_whole_and_once` | `events_in_pieces` | `parts_are_lost`, `text_of_each_piece` |
-//! | nothing is dropped in silence | `nonsense_is_told` | `servers_say_nonsense` | `nonsense_is_dropped` |
-//! | an error is the last | `errors_are_told_and_the_last` | `servers_say_nonsense` | `goes_on_after_errors` |
+//! | nothing is dropped silently | `nonsense_is_told` | `servers_say_nonsense` | `nonsense_is_dropped` |
+//! | an error comes last | `errors_are_told_and_the_last` | `servers_say_nonsense` | `goes_on_after_errors` |
 //! | memory is bounded | `lines_are_bounded` | `lines_at_the_limit` | `only_whole_lines` |
-//! | it ends, and not before | `ends_when_it_should` | `a_server_is_silent` | `idle_from_the_start`, `idle_from_the_wait` |
-//! | then it is silent | `nothing_after_the_end` | `cancelled_while_events_come` | `tells_after_cancel` |
-//! | and lets its connection go | `open_until_the_end` | `connections_end` | `closes_too_early`, `stays_open` |
+//! | it ends when it should, and not before | `ends_when_it_should` | `a_server_is_silent` | `idle_from_the_start`, `idle_from_the_wait` |
+//! | it tells nothing after the end | `nothing_after_the_end` | `cancelled_while_events_come` | `tells_after_cancel` |
+//! | and closes its connection | `open_until_the_end` | `connections_end` | `closes_too_early`, `stays_open` |
 
 mod invariants;
 mod machine;

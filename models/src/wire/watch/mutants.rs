@@ -1,4 +1,4 @@
-//! The bugs: one changed line each, in the watch written down again.
+//! The bugs: one changed line each, in the second watch.
 
 use super::Watch;
 use super::mistaken::Mistake::{self, *};

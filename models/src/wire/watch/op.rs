@@ -1,4 +1,4 @@
-//! What may happen to a watch, and the property that it means what all of its bytes mean.
+//! Inputs of a watch, and the property that it tells the meaning of all of its bytes.
 
 use seatrial_core::machine::{Boxed, Cx, Step};
 use seatrial_core::request::TransportKind;
@@ -7,7 +7,7 @@ use super::machine::{Call, IDLE, Ships};
 use super::{Spec, pieces};
 use crate::single_step::HandClock;
 
-/// How a body ends.
+/// The ways in which a body can end.
 const ENDS: [Option<TransportKind>; 6] = [
     None,
     Some(TransportKind::Eof),
@@ -17,15 +17,15 @@ const ENDS: [Option<TransportKind>; 6] = [
     Some(TransportKind::Other),
 ];
 
-/// Lets things happen to the watch that ships.
+/// Gives inputs to the watch that ships.
 ///
 /// # Panics
-/// If it tells anything else than its bytes mean.
+/// If it tells anything other than the meaning of its bytes.
 pub fn check(calls: &[Call]) {
     check_on(calls, Boxed(Box::new(Ships::new())));
 }
 
-/// As [`check`], to a watch that another may have taken the place of.
+/// As [`check`], on the given watch.
 ///
 /// # Panics
 /// As [`check`].
@@ -39,7 +39,7 @@ pub fn check_on(calls: &[Call], mut watch: Boxed<Ships>) {
     }
 }
 
-/// Reads what happens from the bytes of a fuzzer; every input means something.
+/// Reads inputs from the bytes of a fuzzer; every input is valid.
 pub fn decode(bytes: &[u8]) -> Vec<Call> {
     let (mut bytes, pieces) = (bytes.iter().copied(), pieces::all());
     std::iter::from_fn(|| decode_call(&mut bytes, &pieces)).collect()

@@ -1,4 +1,4 @@
-//! What the bytes of a watch are made up of.
+//! The pieces of a watch's bytes.
 
 use super::machine::LONGEST;
 
@@ -9,11 +9,11 @@ pub(super) const BOOKMARK: &str = "{\"type\":\"BOOKMARK\",\"object\":[4]}\n";
 /// Its type comes last.
 pub(super) const TURNED: &str = "{\"object\":5,\"type\":\"ADDED\"}\n";
 pub(super) const ERROR: &str = "{\"type\":\"ERROR\",\"object\":{\"code\":410}}\n";
-/// An event in two.
+/// An event in two halves.
 pub(super) const HALVES: [&str; 2] = ["{\"type\":\"DELETED\",\"obj", "ect\":{\"a\":7}}\n"];
-/// Two halves of one letter.
+/// An event that is cut within a letter.
 pub(super) const LETTER: [&[u8]; 2] = [b"{\"type\":\"ADDED\",\"object\":\"\xc3", b"\xbc\"}\n"];
-/// An event that no end of line follows.
+/// An event without a line end.
 pub(super) const UNENDED: &str = "{\"type\":\"ADDED\",\"object\":8}";
 
 /// Lines without sense.
@@ -26,12 +26,12 @@ pub(super) const NONSENSE: [&[u8]; 6] = [
     b"\"\xff\"\n",
 ];
 
-/// An event in a line of a length.
+/// An event in a line of this length.
 pub(super) fn line_of(length: usize) -> Vec<u8> {
     format!("{UNENDED:<length$}\n").into_bytes()
 }
 
-/// All of them: a byte of a fuzzer chooses one.
+/// All pieces; a byte of a fuzzer chooses one.
 pub(super) fn all() -> Vec<Vec<u8>> {
     let texts = [ADDED, MODIFIED, DELETED, BOOKMARK, TURNED, ERROR, UNENDED, "\n", " \r\n", "\n\n"];
     let mut all: Vec<Vec<u8>> = texts.iter().map(|text| text.as_bytes().to_vec()).collect();

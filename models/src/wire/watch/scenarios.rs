@@ -1,4 +1,4 @@
-//! What happens to a watch, each named by the case that it must reach.
+//! Small programs with a watch, each named by the case that it must reach.
 
 use std::sync::Arc;
 
@@ -58,13 +58,13 @@ impl<R: Runtime> Shared<R> {
     }
 }
 
-/// Whether something was told that often.
+/// Whether items that meet a condition were told at least this many times.
 fn tells(history: &History, wanted: fn(&Told) -> bool, count: usize) -> bool {
     let said = history.events.iter().filter_map(|event| Some(&event.returned()?.1.told));
     said.flatten().filter(|told| wanted(told)).count() >= count
 }
 
-/// Events are cut anywhere, or come together.
+/// Events are cut at any point, or come together.
 struct EventsInPieces;
 
 impl Scenario<Watch> for EventsInPieces {
@@ -88,7 +88,7 @@ impl Scenario<Watch> for EventsInPieces {
     }
 }
 
-/// A server says what has no sense, or that it has failed.
+/// A server sends input without sense, or an error.
 struct ServersSayNonsense;
 
 impl Scenario<Watch> for ServersSayNonsense {
@@ -115,7 +115,7 @@ impl Scenario<Watch> for ServersSayNonsense {
     }
 }
 
-/// Lines are as long as they may be, and longer.
+/// Lines of exactly the longest length, and longer ones.
 struct LinesAtTheLimit;
 
 impl Scenario<Watch> for LinesAtTheLimit {
@@ -139,7 +139,7 @@ impl Scenario<Watch> for LinesAtTheLimit {
     }
 }
 
-/// A server says nothing for almost as long as it may, and then for longer.
+/// A server is silent for almost as long as it may be, and then for longer.
 struct AServerIsSilent;
 
 impl Scenario<Watch> for AServerIsSilent {
@@ -167,7 +167,7 @@ impl Scenario<Watch> for AServerIsSilent {
     }
 }
 
-/// Connections end in every way, with a line that nothing ends.
+/// Connections end in every way, with a line that is not ended.
 struct ConnectionsEnd;
 
 impl Scenario<Watch> for ConnectionsEnd {

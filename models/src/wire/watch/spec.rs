@@ -1,4 +1,4 @@
-//! What a watch means, as short as it goes: all its bytes are read anew each time.
+//! A short sequential watch: it reads all its bytes anew each time.
 
 use seatrial_core::request::TransportKind;
 use serde_json::Value;
@@ -18,7 +18,7 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// Says what a watch tells next.
+    /// Takes an input, and returns what the watch tells next.
     pub fn call(&mut self, call: &Call) -> Said {
         let was_over = self.ended;
         let mut told = Vec::new();
@@ -52,7 +52,7 @@ impl Spec {
         Said { told, open: !self.ended }
     }
 
-    /// What was not told yet.
+    /// Returns the items that were not told yet.
     fn news(&mut self, is_all: bool) -> Vec<Told> {
         let all = meaning(&self.bytes, is_all);
         let is_last = |told: &Told| !matches!(told, Told::Event(..));
@@ -63,7 +63,8 @@ impl Spec {
     }
 }
 
-/// What bytes mean up to the first error (`election:RQ-103`); `is_all` says that no more come.
+/// The meaning of bytes up to the first error (`election:RQ-103`). With `is_all`, no more bytes
+/// come.
 fn meaning(bytes: &[u8], is_all: bool) -> Vec<Told> {
     let mut told = Vec::new();
     let mut lines = bytes.split(|byte| *byte == b'\n').peekable();
@@ -84,7 +85,7 @@ fn meaning(bytes: &[u8], is_all: bool) -> Vec<Told> {
     told
 }
 
-/// What one line means. One that nothing ends may have been cut off, which is no error.
+/// The meaning of one line. A line that is not ended may have been cut off, which is no error.
 fn event(line: &[u8], has_end: bool) -> Option<Told> {
     let value: Value = match serde_json::from_slice(line) {
         Ok(value) => value,

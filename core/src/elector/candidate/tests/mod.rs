@@ -37,15 +37,15 @@ fn at(seconds: i64) -> Timestamp {
     Timestamp::from_micros(seconds * 1_000_000)
 }
 
-/// A watch that a test moves by hand: it hands out the state of the store on request.
+/// A watch that a test moves by hand: it passes on the state of the store on request.
 #[derive(Clone)]
 struct ByHand {
     store: Store,
-    /// Handed over when the watch begins, for later states.
+    /// Receives the function for later states when the watch begins.
     seen: Arc<WorkQueue<Handed>>,
 }
 
-/// The function to call with later states; each is a value of its own.
+/// The function for later states; each value is different.
 #[derive(Clone)]
 struct Handed(Seen);
 
@@ -77,7 +77,7 @@ impl WatchCandidate<System> for ByHand {
     }
 }
 
-/// Waits until the stored object says something.
+/// Waits until the stored object meets a condition.
 fn wait_for(store: &Store, says: impl Fn(&CandidateSpec) -> bool) -> Object<CandidateSpec> {
     let system = System::new();
     for _ in 0..5_000 {
@@ -119,7 +119,7 @@ fn a_candidate_creates_its_object_answers_pings_and_ends_with_its_token() {
     object.content.ping_time = Some(ping);
     let pinged = store.update(&object, Call::default()).unwrap();
     assert!(pinged.content.is_pinged());
-    // A cache that lags gives a conflict, which is retried with what the watch sees later.
+    // A cache that lags gives a conflict, which is retried with a later state of the watch.
     seen(Some(object));
     seen(Some(pinged));
     let answered = wait_for(&store, |spec| !spec.is_pinged());
@@ -205,7 +205,7 @@ fn a_chosen_elector_renews_and_makes_room_for_the_preferred_one() {
     store.create(&Object { meta: Meta::new(lease.clone()), content }, Call::default()).unwrap();
     assert_eq!((a.attempt(), b.attempt()), (Ok(true), Ok(false)));
 
-    // The server wants the other one: the holder stops renewing, and waits for its lease to end.
+    // The server wants another holder: this one stops renewing, and waits for its lease to end.
     let mut object = store.get(&lease, Call::default()).unwrap();
     let held = object.content.to_record();
     let wish = nominate(&held, false, &"b".into(), 15, now).unwrap();

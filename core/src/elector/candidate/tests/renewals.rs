@@ -1,4 +1,4 @@
-//! When a candidate writes its object, and what, on a clock that is moved by hand.
+//! The times and contents of a candidate's writes, on a clock that is moved by hand.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -7,13 +7,13 @@ use super::*;
 use crate::elector::candidate::RENEW_EVERY;
 use crate::runtime::Manual;
 
-/// How long a test waits for what must come.
+/// How long a test waits for an expected event.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How an object was written, and what it says.
+/// The call that wrote an object, and the content.
 type Written = (&'static str, CandidateSpec);
 
-/// Tells of every write; the first one may meet a conflict.
+/// Reports every write; the first one may meet a conflict.
 struct Tells(Sender<Written>, AtomicBool);
 
 impl Tells {
@@ -48,7 +48,7 @@ impl ObjectStore<CandidateSpec> for Tells {
     }
 }
 
-/// A watch that sees an object; what it sees later is for the test to say.
+/// A watch that sees one object; the test sends later states.
 struct Sees(Object<CandidateSpec>, Sender<Seen>);
 
 impl WatchCandidate<Manual> for Sees {
@@ -60,7 +60,7 @@ impl WatchCandidate<Manual> for Sees {
     }
 }
 
-/// A candidate that runs, and its clock.
+/// A running candidate, and its clock.
 struct Renewing {
     clock: Manual,
     token: CancelToken<Manual>,

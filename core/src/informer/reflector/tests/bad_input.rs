@@ -1,5 +1,5 @@
-//! What a server should not say: versions that are none, what is no object, pages without end, and
-//! trouble that never ends.
+//! Input that a server should not send: invalid versions, other things than objects, endless pages,
+//! and endless trouble.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::polling::ExponentialDelays;
 use crate::runtime::{Ambient as _, Instant, Manual};
 use crate::store::{Described, Metadata};
 
-/// An object that may have no name, and any text for a version.
+/// An object that may lack a name, with any text as its version.
 #[derive(Debug)]
 struct Thing(Option<&'static str>, &'static str);
 
@@ -37,7 +37,7 @@ fn error(kind: SourceKind) -> SourceError {
     SourceError::new(kind, format!("{kind:?}"))
 }
 
-/// A reflector and what it wants.
+/// A reflector and its next step.
 struct Led {
     clock: Manual,
     machine: Reflector<Object>,
@@ -55,7 +55,7 @@ impl Led {
         Self { clock, machine, want }
     }
 
-    /// One that watches after a list of version 100.
+    /// A reflector that watches after a list of version 100.
     fn watching() -> Self {
         let mut led = Self::new(Config::default().stream_lists(false));
         led.lists("100");
@@ -67,7 +67,7 @@ impl Led {
         self.want = self.machine.next(got, &self.clock);
     }
 
-    /// Takes what is to be delivered.
+    /// Takes a delivery.
     fn takes(&mut self) {
         assert!(matches!(self.want, Want::Deliver(_)), "{:?}", self.want);
         self.got(Got::Delivered(Ok(())));
@@ -226,7 +226,7 @@ fn one_short_stream_is_followed_at_once_and_a_second_is_not() {
     led.opens("103");
 }
 
-/// Trouble that never ends.
+/// Endless trouble.
 #[derive(Clone, Copy, Debug)]
 enum Endless {
     /// Streams end after one event.
@@ -239,11 +239,11 @@ enum Endless {
     Breaks(SourceKind),
     /// Streams cannot be opened.
     Closed(SourceKind),
-    /// Nothing can be had.
+    /// No request succeeds.
     Nothing(SourceKind),
-    /// Pages are followed by themselves.
+    /// Every page names itself as the next page.
     SamePage,
-    /// Versions of objects are no numbers, and streams end.
+    /// Versions of objects are not numbers, and streams end.
     Garbage,
 }
 
@@ -273,7 +273,7 @@ impl Endless {
         }
     }
 
-    /// How often a server is asked in an hour that answers without delay.
+    /// Counts the requests in an hour to a server that answers without delay.
     fn requests(self, config: Config) -> usize {
         let (mut led, mut requests, mut told) = (Led::new(config), 0, 0);
         while led.clock.now() < Instant::ZERO + Duration::from_secs(3600) && requests < 10_000 {
@@ -297,8 +297,8 @@ impl Endless {
     }
 }
 
-/// At last a pause takes 45 seconds; behind one come at most four requests: a stream of all objects,
-/// the same for the newest, a list, a watch.
+/// In the end a pause takes 45 seconds. At most four requests follow each pause: a stream of all
+/// objects, the same for the newest version, a list, and a watch.
 #[test]
 fn trouble_without_end_is_met_by_few_requests() {
     use SourceKind::{Eof, Expired, Internal, Invalid, Other, Refused, TooLarge, TooManyRequests};

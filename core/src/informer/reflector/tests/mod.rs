@@ -27,8 +27,8 @@ fn whatever_the_server_does_the_consumer_comes_to_its_state() {
     }
 }
 
-/// Between two failing requests a delay passes, but for the single repetitions that the rules name
-/// (`cache:INV-25`).
+/// There is a delay between two failing requests, except for the single repetitions that the rules
+/// name (`cache:INV-25`).
 #[test]
 fn no_trouble_makes_a_hot_loop() {
     for seed in 0..5_000 {

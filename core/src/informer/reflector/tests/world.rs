@@ -1,5 +1,5 @@
 //! A server that misbehaves in every way that a client must survive, and a run of a reflector
-//! against it: without threads, on a clock of its own (`cache` section 23).
+//! against it: without threads, on its own clock (`cache` section 23).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ enum Kind {
     Deleted,
 }
 
-/// All that ever happened, and how much of it the server forgot.
+/// Everything that ever happened, and how much of it the server has forgotten.
 pub(super) struct Server {
     log: Vec<(u64, Kind, &'static str)>,
     revision: u64,
@@ -76,12 +76,12 @@ impl Server {
 }
 
 struct Open {
-    /// What is still to come of the objects that were there already.
+    /// The rest of the existing objects.
     initial: Vec<Event<Object>>,
     at: u64,
 }
 
-/// What went on, to be looked at afterwards.
+/// A record of the run, for later checks.
 #[derive(Default)]
 pub(super) struct Seen {
     pub(super) lists: Vec<(u64, ListOptions)>,
@@ -97,7 +97,7 @@ pub(super) struct World {
     pub(super) server: Server,
     pub(super) machine: Reflector<Object>,
     pub(super) seen: Seen,
-    /// How many times the server may still misbehave.
+    /// How often the server may still misbehave.
     trouble: u32,
     changes: u32,
     streams: bool,
@@ -150,7 +150,7 @@ impl World {
         }
     }
 
-    /// Runs until nothing more will change and all was told, which must come to pass.
+    /// Runs until nothing more will change and everything was told; this must happen at some time.
     pub(super) fn run(&mut self) {
         let mut want = self.machine.begin(&self.clock);
         for _ in 0..10_000 {
@@ -281,7 +281,7 @@ impl World {
                 2 => Got::Event(Some(Event::Error(error(SourceKind::Expired)))),
                 3 => Got::Event(Some(Event::Error(self.any_error()))),
                 4 => Got::Event(Some(Event::Foreign("a table".to_owned()))),
-                // A bookmark that comes late: what was told since is told again after a break.
+                // A late bookmark: changes since then are told again after a break.
                 _ if open.initial.is_empty() => Got::Event(Some(Event::Bookmark {
                     resource_version: open.at.to_string(),
                     ends_initial: false,

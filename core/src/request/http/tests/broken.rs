@@ -1,4 +1,4 @@
-//! Connections that break: reset, or given up by a server that goes away.
+//! Connections that break: reset, or ended by a server that goes away.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,12 +16,12 @@ use crate::request::http::HttpConfig;
 use crate::request::{TransportKind, Verb, WatchEvent};
 use crate::runtime::System;
 
-/// A server of HTTP/2.
+/// An HTTP/2 server.
 pub(super) fn h2() -> Terms<'static> {
     Terms { protocols: &[b"h2"], ..Terms::default() }
 }
 
-/// Ends a connection without a word: what is under way is lost.
+/// Resets a connection: everything under way is lost.
 fn reset(stream: Stream) {
     stream.get_ref().0.set_zero_linger().unwrap();
     drop(stream);
@@ -60,7 +60,7 @@ async fn a_reset_before_anything_was_said_says_so() {
     hangs_up.abort();
 }
 
-/// Says the beginning of a body, and resets the connection once that was read.
+/// Sends the beginning of a body, and resets the connection once the client has read that.
 async fn resets_within(first: &'static str) -> (Server, Arc<Notify>) {
     let was_read = Arc::new(Notify::new());
     let told = Arc::clone(&was_read);
@@ -141,10 +141,10 @@ async fn an_answer_that_is_under_way_outlives_the_word_that_its_server_goes_away
 
 /// The frame `SETTINGS` of HTTP/2, without settings.
 pub(super) const SETTINGS: [u8; 9] = [0, 0, 0, 4, 0, 0, 0, 0, 0];
-/// The frame `RST_STREAM`: of the first stream, with an error of the server's own.
+/// The frame `RST_STREAM`: for the first stream, with an internal error.
 const RESET_STREAM: [u8; 13] = [0, 0, 4, 3, 0, 0, 0, 0, 1, 0, 0, 0, 2];
 
-/// Reads what a client says up to its first request.
+/// Reads the bytes of a client up to its first request.
 pub(super) async fn until_asked(stream: &mut Stream) {
     const PREFACE: usize = 24;
     const HEADERS: u8 = 1;

@@ -1,4 +1,4 @@
-//! Who trusts whom: the certificate of a server, and that of a client.
+//! Trust in both directions: the certificate of a server, and that of a client.
 
 use std::sync::atomic::Ordering;
 
@@ -14,7 +14,7 @@ async fn serve(_: usize, mut stream: Stream) {
     }
 }
 
-/// Why a call is given up for want of trust.
+/// Returns why a call fails for lack of trust.
 async fn untrusted(config: &HttpConfig) -> String {
     let error = send(&client(config)).await.unwrap_err();
     let RequestError::Transport { last, .. } = &error else { panic!("{error:?}") };

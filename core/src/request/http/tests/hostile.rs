@@ -1,5 +1,4 @@
-//! Servers that mean harm, or are broken: memory is bounded, the error says why, and the connection
-//! is closed.
+//! Hostile or broken servers: memory is limited, the error says why, and the connection is closed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -39,7 +38,7 @@ fn words(event: Option<WatchEvent<serde_json::Value>>) -> String {
     }
 }
 
-/// Serves a watch that repeats a chunk until the client has gone, and says how many bytes that were.
+/// Serves a watch that repeats a chunk until the client is gone, and reports the number of bytes.
 async fn flood(bytes: &'static [u8]) -> (Server, mpsc::UnboundedReceiver<usize>) {
     let (told, tell) = mpsc::unbounded_channel();
     let server = Server::start(move |_, mut stream| {
@@ -139,7 +138,7 @@ async fn chunks_that_are_cut_end_a_watch_and_those_that_are_none_are_an_error() 
     }
 }
 
-/// Serves redirects to a place, and counts them.
+/// Serves redirects to a place, and counts the requests.
 async fn redirects(to: String) -> (Server, Arc<AtomicUsize>) {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&asked);
@@ -174,14 +173,14 @@ async fn a_token_goes_to_no_other_host() {
     let config = server.config().token(Token::new("secret"));
     let to_server = client(&config);
     assert!(send(&to_server).await.is_err());
-    // A request of another client names another host.
+    // A request of another client goes to another host.
     let stranger = client(&HttpConfig::new(&elsewhere).unwrap());
     let own = to_server.send(&pods(&stranger), &CancelToken::new(&System::new())).await;
     assert!(own.unwrap_err().to_string().contains("alone"));
     assert_eq!(other.connections.load(Ordering::SeqCst), 0);
 }
 
-/// The frame `GOAWAY`: no stream was looked at, nothing is wrong.
+/// The frame `GOAWAY`: no stream was processed, and there is no error.
 const GOAWAY: [u8; 17] = [0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
 #[tokio::test]
@@ -211,7 +210,7 @@ async fn a_server_that_goes_away_is_asked_again_by_those_who_read() {
 #[tokio::test]
 async fn a_connection_that_is_half_open_is_found_out() {
     let server = Server::on(h2(), |_, mut stream| async move {
-        say(&mut stream, SETTINGS).await; // and to no ping an answer
+        say(&mut stream, SETTINGS).await; // it answers no ping
         std::future::pending::<()>().await;
     })
     .await;
@@ -243,7 +242,7 @@ async fn who_accepts_and_says_nothing_is_given_up() {
     silent.abort();
 }
 
-/// A frame of HTTP/2, of the first stream.
+/// An HTTP/2 frame for the first stream.
 fn frame(of: u8, flags: u8, bytes: &[u8]) -> Vec<u8> {
     let [_, length @ ..] = (bytes.len() as u32).to_be_bytes();
     [&length[..], &[of, flags, 0, 0, 0, 1], bytes].concat()

@@ -1,4 +1,4 @@
-//! Over TLS on loopback, against a server that misbehaves.
+//! TLS on loopback, against a server that misbehaves.
 
 mod broken;
 mod certificates;
@@ -104,7 +104,7 @@ async fn answers_that_are_cut_are_never_read() {
     for server in [&cut, &chunks] {
         assert_eq!(kind(send(&client(&server.config())).await), TransportKind::Eof);
     }
-    // The rest never comes, and the connection stays: the request's own time ends it.
+    // The rest never comes, and the connection stays open: the request's own time limit ends it.
     let client = client(&short.config());
     let request = pods(&client).timeout(Duration::from_millis(200));
     let error = client.send(&request, &CancelToken::new(&System::new())).await.unwrap_err();
@@ -232,7 +232,7 @@ async fn slow_headers_are_waited_for_and_missing_ones_are_not() {
     let slow = Server::start(|number, mut stream| async move {
         drop(head(&mut stream).await);
         say(&mut stream, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n").await;
-        // A header at a time, forever if nobody hangs up.
+        // One header at a time, for ever if the client does not hang up.
         for _ in 0..if number == 0 { 3 } else { usize::MAX } {
             tokio::time::sleep(Duration::from_millis(100)).await;
             if stream.write_all(b"X-A: b\r\n").await.is_err() || stream.flush().await.is_err() {

@@ -1,5 +1,5 @@
-//! Nothing that anybody may read has a token or a key in it: what is logged, told, counted and shown.
-//! A panic shows what `Debug` does.
+//! No token or key is visible in anything that is logged, reported, counted or shown. A panic shows
+//! the output of `Debug`.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::runtime::System;
 
 const TOKEN: &str = "eyJ-the-token-of-nobody";
 
-/// Everything that is told of calls, as text.
+/// All reports about calls, as text.
 #[derive(Default)]
 struct Heard(Mutex<String>);
 
@@ -31,7 +31,7 @@ impl Heard {
     }
 }
 
-/// Whom the metrics are told.
+/// The receiver of metrics.
 #[cfg(feature = "metrics")]
 use crate::metrics::facade::Facade as Counts;
 #[cfg(not(feature = "metrics"))]
@@ -72,7 +72,7 @@ fn told(heard: &Heard, error: &RequestError) {
     }
 }
 
-/// Sends a request that has a secret wherever a request can have one.
+/// Sends a request that has a secret in every place that can have one.
 async fn call(client: &Http, heard: &Heard) {
     let request = client.request(Verb::Post, "/api/v1").resource("secrets").max_retries(1);
     let request = request.header("X-Token", &[TOKEN]).body(TOKEN.as_bytes());
@@ -84,7 +84,7 @@ async fn call(client: &Http, heard: &Heard) {
     }
 }
 
-/// Also records what is logged.
+/// Also records the log.
 #[cfg(feature = "tracing")]
 struct Log(Arc<Heard>);
 
@@ -100,7 +100,7 @@ impl std::io::Write for Log {
     }
 }
 
-/// Hears every word that this thread logs.
+/// Records everything that this thread logs.
 #[cfg(feature = "tracing")]
 fn listen(heard: &Arc<Heard>) -> tracing::subscriber::DefaultGuard {
     let heard = Arc::clone(heard);
@@ -190,12 +190,12 @@ async fn a_token_that_calls_under_way_may_have_sent_is_known_when_there_is_a_new
     assert_eq!(known, ["two", "one"]);
 }
 
-/// Says what it was told: in its own words, in the API's form, as an object, as events.
+/// Echoes the request: as text, in the API's form, as an object, as events.
 async fn mirror() -> Server {
     Server::start(|number, mut stream| async move {
         let Some(text) = head(&mut stream).await else { return };
         assert!(text.contains(TOKEN), "it goes to the server");
-        // Not all of a long answer is told: what is cut must not be a part of the token.
+        // A long answer is cut, and the cut must not leave a part of the token.
         let padded = text.trim_end().to_owned() + &"x".repeat(2040 - text.trim_end().len()) + TOKEN;
         let json = serde_json::json!(text).to_string();
         let escaped = json.replace("eyJ", "\\u0065yJ");
@@ -255,7 +255,7 @@ async fn a_token_that_is_echoed_is_struck_out() {
     }
 }
 
-/// What a panic says of an error that nobody expected.
+/// Returns the message of a panic for an unexpected error.
 fn panicked(error: impl std::fmt::Debug + Send + 'static) -> String {
     let answer: Option<Result<(), _>> = Some(Err(error));
     let panics = std::panic::AssertUnwindSafe(move || answer.map(|it| it.expect("no error")));

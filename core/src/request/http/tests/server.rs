@@ -1,4 +1,4 @@
-//! A server on loopback that does to its clients what a test says.
+//! A server on loopback whose behaviour a test defines.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ impl Authority {
         self.0.pem()
     }
 
-    /// A certificate for a name, in PEM, with its key.
+    /// Makes a certificate for a name, in PEM, with its key.
     pub(super) fn certify(&self, name: &str, valid: Valid) -> (String, String) {
         let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
         match valid {
@@ -44,7 +44,7 @@ impl Authority {
     }
 }
 
-/// When a certificate is valid.
+/// The validity of a certificate.
 #[derive(Clone, Copy)]
 pub(super) enum Valid {
     Now,
@@ -52,14 +52,14 @@ pub(super) enum Valid {
     NotYet,
 }
 
-/// How a server speaks.
+/// The protocol and the certificates of a server.
 pub(super) struct Terms<'a> {
     /// HTTP/1.1, or HTTP/2.
     pub(super) protocols: &'a [&'a [u8]],
-    /// Whom its certificate names, and when that is valid.
+    /// The name in its certificate, and the validity of that.
     pub(super) name: &'a str,
     pub(super) valid: Valid,
-    /// Who has certified its clients; if nobody is named, they need no certificate.
+    /// The authority of its clients' certificates; if `None`, they need no certificate.
     pub(super) clients: Option<&'a Authority>,
 }
 
@@ -94,7 +94,7 @@ impl Terms<'_> {
     }
 }
 
-/// Where a server listens, and how many connections it had.
+/// The address of a server, and how many connections it had.
 pub(super) struct Server {
     pub(super) address: SocketAddr,
     pub(super) connections: Arc<AtomicUsize>,
@@ -113,7 +113,7 @@ impl Server {
         Self::on(Terms::default(), serve).await
     }
 
-    /// As [`start`](Self::start), on other terms.
+    /// As [`start`](Self::start), with these terms.
     pub(super) async fn on<F, S>(terms: Terms<'_>, serve: S) -> Self
     where
         F: Future<Output = ()> + Send + 'static,
@@ -130,7 +130,8 @@ impl Server {
                 let number = count.fetch_add(1, Ordering::SeqCst);
                 match acceptor.accept(stream).into_fallible().await {
                     Ok(stream) => drop(tokio::spawn(serve(number, stream))),
-                    // Who hangs up on bytes that nobody has read takes back what it has said.
+                    // Closing a connection with unread bytes would take back what the server has
+                    // sent.
                     Err((_, mut stream)) => drop(tokio::spawn(async move {
                         while let Ok(1..) = stream.read(&mut [0; 1024]).await {}
                     })),
@@ -140,7 +141,7 @@ impl Server {
         Self { address, connections, authority }
     }
 
-    /// How to reach it.
+    /// Returns the configuration of a client for it.
     pub(super) fn config(&self) -> HttpConfig {
         let host = format!("https://localhost:{}", self.address.port());
         HttpConfig::new(&host).unwrap().authorities(self.authority.pem())
@@ -156,13 +157,13 @@ pub(super) async fn head(stream: &mut Stream) -> Option<String> {
     Some(String::from_utf8(head).unwrap())
 }
 
-/// Writes, and does not mind that the client has gone.
+/// Writes, and ignores that the client may be gone.
 pub(super) async fn say(stream: &mut Stream, bytes: impl AsRef<[u8]>) {
     drop(stream.write_all(bytes.as_ref()).await);
     drop(stream.flush().await);
 }
 
-/// An answer with a body.
+/// Returns an answer with a body.
 pub(super) fn whole(status: &str, headers: &str, body: &str) -> String {
     format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n{headers}\r\n{body}", body.len())
 }

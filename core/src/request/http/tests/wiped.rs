@@ -1,4 +1,4 @@
-//! Where a token was, nothing is left of it: all memory of this process is looked through.
+//! Nothing is left of a token after its drop: the whole memory of this process is searched.
 
 use std::fs::{self, File};
 use std::io::BufRead as _;
@@ -6,11 +6,11 @@ use std::os::unix::fs::FileExt as _;
 
 use crate::request::http::{HttpConfig, Token};
 
-/// What is looked for, with every bit turned over: so that to look for it leaves no copy of it.
+/// The searched text with every bit inverted, so that the search itself leaves no copy.
 struct Inverted(Vec<u8>);
 
 impl Inverted {
-    /// A text that nothing else has, such as tokens are.
+    /// Makes a text that occurs nowhere else, like a token.
     fn new(seed: u8) -> Self {
         Self((0..=255).map(|at: u8| !(b'a' + at.wrapping_mul(7).wrapping_add(seed) % 26)).collect())
     }
@@ -19,12 +19,12 @@ impl Inverted {
         self.0.iter().map(|byte| char::from(!byte)).collect()
     }
 
-    /// What is looked for: an allocator writes over the ends of what is free.
+    /// The part that is searched: an allocator overwrites the ends of freed memory.
     fn middle(&self) -> &[u8] {
         &self.0[64..192]
     }
 
-    /// How often it is in memory.
+    /// Counts its copies in memory.
     fn copies(&self) -> usize {
         let (memory, mut block) = (File::open("/proc/self/mem").unwrap(), vec![0; 1 << 20]);
         let mut copies = 0;
@@ -33,7 +33,7 @@ impl Inverted {
                 let wanted = block.len().min((end - at) as usize);
                 let Ok(read) = memory.read_at(&mut block[..wanted], at) else { break };
                 copies += self.copies_in(&block[..read]);
-                // A copy may lie across two blocks.
+                // A copy may span two blocks.
                 let overlap = if at + read as u64 == end { 0 } else { self.middle().len() - 1 };
                 let Some(step) = read.checked_sub(overlap).filter(|step| *step > 0) else { break };
                 at += step as u64;
@@ -53,7 +53,7 @@ impl Inverted {
     }
 }
 
-/// Where this process may write.
+/// Returns the memory ranges that this process may write to.
 fn writable() -> Vec<(u64, u64)> {
     let maps = fs::read_to_string("/proc/self/maps").unwrap();
     let ranges = maps.lines().filter(|line| line.contains(" rw")).filter_map(|line| {

@@ -37,7 +37,7 @@ fn a_list_becomes_the_content_and_of_a_double_the_last_counts() {
     store.assert_valid();
 }
 
-/// Lists are stored in groups; where one ends says nothing.
+/// Lists are stored in groups; the end of a group must not matter.
 #[test]
 fn of_a_list_of_any_length_all_is_stored_or_nothing() {
     let key_of = |object: &(u32, u32)| match object.0 {
@@ -61,7 +61,7 @@ fn of_a_list_of_any_length_all_is_stored_or_nothing() {
 }
 
 thread_local! {
-    /// Which key panics when it is cloned.
+    /// The key whose clone panics.
     static UNLUCKY: Cell<u32> = const { Cell::new(u32::MAX) };
 }
 
@@ -75,7 +75,7 @@ impl Clone for Fragile {
     }
 }
 
-/// The key beside what is written, which is copied because a snapshot is alive.
+/// The unlucky key is next to the written one, and is copied because a snapshot is alive.
 #[test]
 fn a_key_that_panics_when_it_is_cloned_leaves_the_store_as_it_was() {
     let version_of: VersionOf<&str> = Arc::new(|version| Some(*version));

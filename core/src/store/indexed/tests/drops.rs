@@ -1,4 +1,4 @@
-//! Objects that ask and change the store that they leave, from another thread, as they are dropped.
+//! Objects that call the store from another thread when they are dropped.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -10,10 +10,10 @@ use super::*;
 use crate::runtime::Ambient;
 use crate::store::KeyHasher;
 
-/// How long somebody who was dropped under a lock waits in vain.
+/// How long to wait for a call before it counts as blocked by a lock.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// The store, how many answers its objects got, and how many of those while they waited.
+/// The store, how many calls its objects made, and how many returned in time.
 #[derive(Default)]
 struct Home {
     store: OnceLock<IndexedStore<u32, Arc<Curious>>>,
@@ -72,8 +72,8 @@ fn objects_that_leave_are_dropped_without_a_lock() {
     assert_eq!((answered(), store.len()), (7, 0));
 }
 
-/// The function is asked about what is added, about what replaces it, and then about what that finds:
-/// there it fails, when the new object is already on its way into the store.
+/// The function is called for the added object, for its replacement, and then for the object that
+/// the replacement finds. There it fails, when the new object is already on its way into the store.
 #[test]
 fn an_object_that_is_refused_is_dropped_without_a_lock() {
     let home = Arc::<Home>::default();
@@ -101,7 +101,7 @@ fn an_object_that_is_refused_is_dropped_without_a_lock() {
     assert_eq!(answered(), 3);
 }
 
-/// An index function that asks the store, as it is dropped.
+/// An index function that calls the store when it is dropped.
 struct Asking(Arc<Curious>);
 
 #[test]
@@ -121,7 +121,7 @@ fn an_index_function_that_is_refused_is_dropped_without_a_lock() {
     assert_eq!(home.in_time.load(Ordering::Relaxed), 3);
 }
 
-/// A key or a handle that counts how many of its kind were dropped.
+/// A key or a handle that counts the drops of its kind.
 #[derive(Clone, Debug)]
 struct Counted(u32, Arc<AtomicUsize>);
 

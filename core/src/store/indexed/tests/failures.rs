@@ -1,10 +1,10 @@
-//! What refuses an object leaves the store as it was.
+//! If an object is refused, the store does not change.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::*;
 
-/// A store with one object, and the check that nothing has changed in it.
+/// Makes a store with one object, and checks that an attempt does not change it.
 fn untouched(attempt: impl FnOnce(&Store)) {
     let store = following();
     store.add_indexers([("label", by_label())]).unwrap();
@@ -31,7 +31,7 @@ fn an_object_without_a_key() {
     });
 }
 
-/// Says why an error came about.
+/// Returns the cause of an error.
 fn of(error: &dyn std::error::Error) -> String {
     error.source().map_or_else(|| "nothing".to_owned(), ToString::to_string)
 }

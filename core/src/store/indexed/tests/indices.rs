@@ -26,7 +26,7 @@ fn an_object_is_under_the_one_value_that_it_lends_if_it_has_one() {
 
 #[test]
 fn an_update_moves_its_object_whatever_the_values_have_in_common() {
-    // IX-4: a short cut that looks at one side only loses or leaves entries.
+    // IX-4: a short cut that checks only one side loses or leaves entries.
     let lists: [&'static [&'static str]; 6] =
         [&[], &["a"], &["b"], &["a", "b"], &["b", "a"], &["a", "a"]];
     for before in lists {

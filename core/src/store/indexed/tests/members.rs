@@ -1,4 +1,4 @@
-//! Which slots have a value.
+//! The slots that have a value.
 
 use std::collections::BTreeSet;
 
@@ -46,7 +46,7 @@ fn a_copy_stays_as_it_is() {
     assert_eq!(all(&copy), (0..2_000).collect::<Vec<_>>());
 }
 
-/// Adds more than it takes out for a while, then the other way round, against the standard set.
+/// Adds more than it removes for a while, then the reverse, and compares with the standard set.
 #[test]
 fn however_many_come_and_go_it_is_those_that_are_there() {
     let random = Manual::seeded(1);

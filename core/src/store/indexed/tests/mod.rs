@@ -33,7 +33,7 @@ fn key_of(object: &Arc<Object>) -> Result<&'static str, Cause> {
     if object.name.is_empty() { Err(Arc::new(NoMetadata)) } else { Ok(object.name) }
 }
 
-/// By label. The label `broken` makes it fail, `bomb` makes it panic.
+/// Indexes by label. The label `broken` makes it fail, `bomb` makes it panic.
 fn by_label() -> IndexFunction<Arc<Object>> {
     Arc::new(|object, values| {
         for label in object.labels {
@@ -57,7 +57,7 @@ fn labelled() -> Store {
     store
 }
 
-/// A store that follows the version of its content; an object of version `?` has none.
+/// Makes a store that follows the version of its content; an object of version `?` has none.
 fn following() -> Store {
     let runtime = System::new();
     let version_of: VersionOf<Arc<Object>> =

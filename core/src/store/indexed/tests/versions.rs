@@ -94,8 +94,7 @@ fn a_store_that_does_not_follow_its_version_has_none() {
     assert_eq!(store.last_resource_version(), "", "ST-14");
 }
 
-/// Makes a write that stores version 2, and looks at object and version whenever a lock is
-/// released in it.
+/// Makes a write that stores version 2, and reads object and version whenever it releases a lock.
 fn sightings(
     write: impl FnOnce(&IndexedStore<&'static str, Arc<Object>, Peeking>),
 ) -> Vec<(&'static str, String)> {
@@ -113,7 +112,7 @@ fn sightings(
         }
     });
     write(&store);
-    runtime.ends(); // what it does holds the store
+    runtime.ends(); // its function holds the store
     std::mem::take(&mut *seen.lock())
 }
 

@@ -1,4 +1,4 @@
-//! What Cargo knows: the packages around here, their check targets, and the built programs.
+//! Information from Cargo: the packages around here, their check targets, and the built programs.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -67,8 +67,8 @@ fn here(invocation: &Invocation) -> Result<PathBuf, String> {
     here.map_err(|error| format!("cannot tell where the crate is: {error}"))
 }
 
-/// Chooses among the packages of the workspace: those that were named; else the one around the
-/// folder; else all.
+/// Chooses among the packages of the workspace: the named ones, else the one around the folder,
+/// else all.
 fn meant(invocation: &Invocation, all: Vec<Package>, here: &Path) -> Result<Vec<Package>, String> {
     if let Some(name) =
         invocation.packages.iter().find(|name| all.iter().all(|it| it.name != **name))

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::cargo::{Package, cargo, packages, targets};
 use crate::invocation::Invocation;
 
-/// What the check target says.
+/// The source of the check target.
 const CHECK: &str = include_str!("../../../examples/sample.rs");
 
 /// The name of the check target.

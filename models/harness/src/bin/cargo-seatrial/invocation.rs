@@ -18,7 +18,7 @@ pub(crate) struct Invocation {
     pub(crate) wanted: Wanted,
 }
 
-/// What is to be done.
+/// The action that the user asks for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Wanted {
     Help,
@@ -49,7 +49,8 @@ const FLAGS: &[&str] = &[
 ];
 
 impl Invocation {
-    /// Takes a command line apart: the first word that is no option of Cargo begins the command.
+    /// Takes a command line apart: the first word that is not an option of Cargo begins the
+    /// command.
     pub(crate) fn read(words: impl Iterator<Item = String>) -> Result<Self, String> {
         let mut invocation = Self::default();
         let mut words = words.peekable();

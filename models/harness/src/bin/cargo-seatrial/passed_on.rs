@@ -88,8 +88,8 @@ fn several(targets: &[Target], programs: &[PathBuf], words: &[String]) -> Result
     Ok(code)
 }
 
-/// Runs targets until it is told to stop; returns the worst exit code, and a line about those that
-/// did not run: nothing is known of them.
+/// Runs targets until it is told to stop. Returns the worst exit code, and a line about the targets
+/// that did not run, whose results are unknown.
 fn in_turn(
     targets: &[Target],
     stopped: impl Fn() -> bool,
@@ -121,8 +121,8 @@ const INCONCLUSIVE: u8 = 5;
 /// Exit codes of the check targets, the mildest first. Any other is worse: a program died.
 const BY_WEIGHT: [u8; 6] = [0, 4, 5, 3, 102, 100];
 
-/// Returns what the exit codes of several targets come to. A target that knows nothing of what was
-/// asked for refuses it; that counts only where all of them do.
+/// Returns the exit code for several targets together. A target that does not know the requested
+/// names refuses them; that counts only if all targets do.
 fn worst(codes: &[u8]) -> u8 {
     let weight = |code: &u8| BY_WEIGHT.iter().position(|known| known == code).unwrap_or(usize::MAX);
     codes.iter().copied().filter(|code| *code != USAGE).max_by_key(weight).unwrap_or(USAGE)

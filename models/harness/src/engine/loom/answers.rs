@@ -20,7 +20,7 @@ struct Answer {
 }
 
 impl Answers {
-    /// Answers the `nth` question of `thread`; one that was never asked before with zero.
+    /// Answers the `nth` question of `thread`; the answer to a new question is zero.
     pub(super) fn answer(&mut self, thread: u8, nth: u32, options: u32) -> u32 {
         let known = |a: &&Answer| (a.thread, a.nth, a.options) == (thread, nth, options);
         if let Some(known) = self.given.iter().find(known) {

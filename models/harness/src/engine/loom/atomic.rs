@@ -1,9 +1,9 @@
-//! Atomic numbers: loom decides what is read, as the orderings allow.
+//! Atomic numbers: loom decides which values are read, as the orderings allow.
 //!
-//! loom knows nothing of our locks, so in an execution with atomic numbers every lock that is taken
-//! or released, and every end of a thread and its join, is a fence ([`Ordering::SeqCst`]) for it.
-//! That orders more than C11 would where two threads use different locks: what is weaker than that
-//! is explored between accesses that no lock lies between.
+//! loom knows nothing of our locks. So in an execution with atomic numbers, every lock that is
+//! taken or released, and every end of a thread and its join, is a fence ([`Ordering::SeqCst`]) for
+//! loom. That orders more than C11 would if two threads use different locks: weaker orders are only
+//! explored between accesses that no lock lies between.
 
 use std::fmt;
 use std::sync::Arc;

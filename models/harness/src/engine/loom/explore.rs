@@ -23,7 +23,7 @@ use crate::engine::quiet::loudly;
 use crate::engine::stack::ROOM;
 use crate::engine::{End, Execution, Exploration, Judge, MAX_STEPS, Schedule, panic_text, quietly};
 
-/// What a scenario does under loom.
+/// The body of a scenario under loom.
 pub type Body = Arc<dyn Fn(&LoomRuntime) + Send + Sync>;
 
 /// How far loom explores.
@@ -35,9 +35,9 @@ pub struct Config {
     pub max_executions: u64,
     /// The longest time; it is looked at between two executions.
     pub max_duration: Option<Duration>,
-    /// How many jumps of the clock may happen while threads can move, wherever a deadline is armed;
-    /// all others happen when nobody can move. With some, a thread of its own lets the clock jump,
-    /// so the program has one thread less.
+    /// How many jumps of the clock may happen while threads can move, whenever a deadline is armed;
+    /// all others happen when no thread can move. If it is above zero, a thread of its own lets the
+    /// clock jump, so the program has one thread less.
     pub free_jumps: u32,
     /// The most steps of one execution; one that takes more is [`End::Endless`]. loom counts in 16
     /// bits, so it is never more than [`MAX_STEPS`].
@@ -78,7 +78,7 @@ pub fn replay(
     Exploration { executions, steps, exhausted: false }
 }
 
-/// What main unwinds with to leave loom.
+/// The payload with which main unwinds to leave loom.
 struct Leave;
 
 scoped_tls_hkt::scoped_thread_local! {
@@ -102,15 +102,15 @@ struct Progress {
     session: Option<Arc<Session>>,
     executions: u64,
     steps: u64,
-    /// What loom itself panicked with.
+    /// The message of a panic of loom itself.
     trouble: Option<String>,
-    /// Whether loom has come to an end or was left.
+    /// Whether loom has ended or was left.
     over: bool,
     /// Whether loom was left before it was done.
     left: bool,
     /// Whether an execution was cut short, so that loom never saw some orders of it.
     cut: bool,
-    /// What the judge panicked with.
+    /// The panic of the judge.
     judge_panic: Option<Panic>,
 }
 

@@ -3,7 +3,7 @@
 use crate::engine::{Choice, Schedule};
 use crate::random::Random;
 
-/// What one execution did.
+/// The record of one execution.
 #[derive(Debug, Default)]
 pub(super) struct Record {
     pub(super) schedule: Schedule,

@@ -13,13 +13,13 @@ use super::books::Wanted;
 use super::rw_lock::{LoomReadGuard, LoomRwLock, LoomWriteGuard};
 use super::session::{Point, Session, lock, message};
 
-/// What the wall clock reads at the beginning of every execution: 2023-11-14T22:13:20Z.
+/// The wall clock at the beginning of every execution: 2023-11-14T22:13:20Z.
 const WALL_EPOCH: WallTime = WallTime::from_nanos(1_700_000_000_000_000_000);
 
 /// The stack of a thread in words: 256 KiB of address space. Only main's cannot be chosen.
 const STACK: usize = 0x8000;
 
-/// Threads that loom schedules, and a clock that jumps when nobody can move.
+/// Threads that loom schedules, and a clock that jumps when no thread can move.
 #[derive(Clone)]
 pub struct LoomRuntime {
     session: Arc<Session>,
@@ -85,7 +85,7 @@ impl<'a, T> LoomGuard<'a, T> {
     fn new(mutex: &'a LoomMutex<T>) -> Self {
         let data = match mutex.data.try_lock() {
             Ok(data) => data,
-            // A panic while the lock was held is no reason to refuse it.
+            // A panic while the lock was held does not poison it.
             Err(TryLockError::Poisoned(data)) => data.into_inner(),
             Err(TryLockError::WouldBlock) => unreachable!("a lock has one holder"),
         };
@@ -294,7 +294,8 @@ impl Runtime for LoomRuntime {
             let returned = session.run(thread, body);
             let mut panicked = returned.as_ref().err().and_then(|payload| message(&**payload));
             *lock(&slot) = Some(returned);
-            // If nobody joins, this drops what the thread returned, which is foreign code.
+            // If no thread joins it, this drops the value that the thread returned, which runs
+            // foreign code.
             let dropped = panic::catch_unwind(AssertUnwindSafe(|| drop(slot)));
             panicked = panicked.or(dropped.err().and_then(|payload| message(&*payload)));
             session.end(thread, panicked);

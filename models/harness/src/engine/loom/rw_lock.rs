@@ -36,7 +36,7 @@ impl<T> LoomRwLock<T> {
     }
 }
 
-/// Takes what the bookkeeping has granted. A panic while the lock was held is no reason to refuse.
+/// Takes the lock that the bookkeeping has granted. A panic while it was held does not poison it.
 fn granted<G>(taken: TryLockResult<G>) -> G {
     match taken {
         Ok(data) => data,
@@ -58,7 +58,7 @@ pub struct LoomReadGuard<'a, T> {
     lock: &'a LoomRwLock<T>,
 }
 
-/// Access to the value of a [`LoomRwLock`] that nobody else can reach.
+/// Exclusive access to the value of a [`LoomRwLock`].
 pub struct LoomWriteGuard<'a, T> {
     /// `None` only while it is dropped.
     data: Option<RwLockWriteGuard<'a, T>>,

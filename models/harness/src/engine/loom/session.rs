@@ -23,7 +23,7 @@ struct Down;
 /// The loom mutex that marks a point.
 pub(super) type Point = ::loom::sync::Mutex<()>;
 
-/// How often a thread may be thrown before it is taken for one that catches every panic.
+/// How often a thread may be made to unwind before it is assumed to catch every panic.
 const MAX_THROWN: u32 = 1_000;
 
 /// One execution.
@@ -31,10 +31,10 @@ const MAX_THROWN: u32 = 1_000;
 pub(super) struct Session {
     books: Mutex<Books>,
     answers: Arc<Mutex<Answers>>,
-    /// Where timers that are dropped meet timers that fire.
+    /// The point at which a timer that is dropped meets a timer that fires.
     timers: OnceLock<Point>,
-    /// Where those who read the time, arm a deadline or disarm one meet the thread that lets the
-    /// clock jump, if there is one.
+    /// The point at which a thread that reads the time, arms a deadline or disarms one meets the
+    /// thread that lets the clock jump, if there is one.
     clock: Option<Point>,
 }
 
@@ -84,7 +84,7 @@ impl Session {
         panic::resume_unwind(Box::new(Down));
     }
 
-    /// Lets loom run other threads, before a step that touches what `point` stands for.
+    /// Lets loom run other threads, before a step on the object that `point` represents.
     fn pass(&self, me: usize, point: &Point) {
         let books = self.books();
         if books.abort.is_some() {
@@ -357,7 +357,8 @@ impl Session {
         }))
     }
 
-    /// Ends a thread, and hands on to the others. `panicked` is what it said if it panicked.
+    /// Ends a thread, and hands on to the others. `panicked` is the message of its panic, if it
+    /// panicked.
     pub(super) fn end(&self, me: usize, panicked: Option<String>) {
         self.fence();
         let mut books = self.books();

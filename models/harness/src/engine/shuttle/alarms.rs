@@ -57,8 +57,8 @@ pub(super) fn arm(runtime: ShuttleRuntime, deadline: Instant, waker: Waker) -> T
     Timer(Some((alarms, id)))
 }
 
-/// Returns the alarms of this execution. Who makes them depends on the schedule, so they are
-/// nobody's objects.
+/// Returns the alarms of this execution. The schedule decides which thread makes them, so their
+/// objects belong to no thread.
 fn alarms() -> Arc<Alarms> {
     if let Some(alarms) = session::with(|session| session.alarms.clone()) {
         return alarms;

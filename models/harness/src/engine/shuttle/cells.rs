@@ -1,4 +1,4 @@
-//! What threads share without a lock: published values and atomic numbers.
+//! Objects that threads share without a lock: published values and atomic numbers.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -54,8 +54,8 @@ impl<T> fmt::Debug for ShuttlePublished<T> {
     }
 }
 
-/// An atomic number of one execution. Executions are sequentially consistent: an ordering changes
-/// nothing, but one that the access cannot have is refused.
+/// An atomic number of one execution. Executions are sequentially consistent, so orderings make no
+/// difference; an ordering that the access cannot have is refused.
 pub struct ShuttleAtomic {
     id: Option<ObjectId>,
     value: AtomicU64,

@@ -51,20 +51,20 @@ pub use threads::Join;
 use kernel::Kernel;
 use session::Session;
 
-/// What a program may meet in an exploration.
+/// The events that an exploration may try on a program, and its limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Which of its waiters a condition variable wakes.
+    /// The waiters that a condition variable may wake.
     pub wake_ups: WakeUps,
     /// How many waits of each thread may end for no reason.
     pub spurious_wake_ups: u32,
-    /// How many jumps of the clock may happen while threads can move, wherever a deadline is
-    /// armed; all others happen when nobody can move. With zero, reading the clock is no step.
+    /// How many jumps of the clock may happen while threads can move, whenever a deadline is armed;
+    /// all others happen when no thread can move. With zero, reading the clock is not a step.
     pub free_jumps: u32,
     /// Steps after which an execution is given up as endless. The search of all traces refuses a
     /// program that takes more than 65,535 in one thread.
     pub max_steps: u64,
-    /// Where the random numbers of the program come from.
+    /// The seed of the random numbers that the program draws.
     pub entropy: u64,
     /// Bytes of each thread's stack.
     pub stack: usize,

@@ -29,8 +29,8 @@ pub struct ShuttleRuntime;
 const WALL_BEGIN: i64 = 1_700_000_000_000_000_000;
 
 impl ShuttleRuntime {
-    /// Returns the number of the thread that runs, the one that schedules use: 0 is the main
-    /// thread, the others follow in the order of their start.
+    /// Returns the number of the running thread, as in schedules: 0 is the main thread, the others
+    /// follow in the order of their start.
     #[must_use]
     pub fn current_thread(self) -> u8 {
         session::try_with(|session| session.kernel.running() as u8).unwrap_or(0)
@@ -77,7 +77,7 @@ impl Ambient for ShuttleRuntime {
         session::try_with(|session| session.kernel.now()).unwrap_or(Instant::ZERO)
     }
 
-    /// Runs beside the monotonic clock.
+    /// The wall clock advances together with the monotonic clock.
     fn wall(&self) -> WallTime {
         let passed = i64::try_from(self.now().as_nanos()).unwrap_or(i64::MAX);
         WallTime::from_nanos(WALL_BEGIN.saturating_add(passed))
@@ -172,7 +172,7 @@ impl<T: fmt::Debug> fmt::Debug for Held<'_, T> {
     }
 }
 
-/// Where threads of one execution wait to be notified.
+/// A condition variable of one execution.
 #[derive(Debug)]
 pub struct ShuttleCondvar {
     id: Option<ObjectId>,
@@ -214,8 +214,8 @@ impl ShuttleRuntime {
     }
 }
 
-/// Asks the strategy whether this wait ends at once for no reason. A wait that ends so later on
-/// looks to everybody like one that was notified, or like this one.
+/// Asks the strategy whether this wait ends at once for no reason. A wait that ends for no reason
+/// later looks to other threads like a notified one, or like this one.
 fn wakes_spuriously() -> bool {
     session::with(|session| {
         let wakes = session.kernel.can_wake_spuriously() && session.answer(2) == Some(1);

@@ -78,7 +78,7 @@ pub struct Shared<'a, T> {
     lock: &'a ShuttleRwLock<T>,
 }
 
-/// Access to the value of a [`ShuttleRwLock`] that nobody else can reach.
+/// Exclusive access to the value of a [`ShuttleRwLock`].
 pub struct Whole<'a, T> {
     /// `None` only while it is dropped.
     guard: Option<RwLockWriteGuard<'a, T>>,

@@ -107,8 +107,8 @@ impl Session {
 }
 
 impl Kernel {
-    /// Returns a thread that still has to unwind, each in turn; `None` if those that are left are
-    /// stuck, so that their stacks have to be abandoned.
+    /// Returns a thread that still has to unwind, each in turn. `None` if the threads that are left
+    /// are stuck, so that their stacks have to be abandoned.
     fn next_to_leave(&mut self, runnable: &[&Task]) -> Option<usize> {
         let left = runnable.iter().map(|task| usize::from(task.id()));
         let mut left = left.filter(|&thread| !self.is_stuck(thread));

@@ -15,7 +15,7 @@ use crate::engine::{End, Schedule};
 pub(super) struct Session {
     pub(super) kernel: Kernel,
     pub(super) chooser: Box<dyn Chooser>,
-    /// The timers of this execution, once somebody set one.
+    /// The timers of this execution, once a thread has set one.
     pub(super) alarms: Option<Arc<Alarms>>,
 }
 

@@ -1,10 +1,10 @@
-//! Where the threads of the program under test begin, switch and end.
+//! How the threads of the program under test start, switch and end.
 //!
 //! An execution that is given up must not leave stacks behind, or a long search would run out of
-//! memory. So its threads are resumed one after the other and leave by unwinding: the payload is
-//! a token that the thread's boundary recognises. Destructors run on the way and may lock; a
-//! thread that unwinds cannot be told to unwind, so such calls are granted as soon as the others
-//! have let go of what they held. A thread that cannot be got rid of is abandoned.
+//! memory. So its threads are resumed one after the other and leave by unwinding: the payload is a
+//! token that the thread's boundary recognises. Destructors run on the way and may lock. A thread
+//! that unwinds cannot be told to unwind again, so its calls are granted as soon as the other
+//! threads have released their locks. A thread that does not leave is abandoned.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -41,7 +41,7 @@ pub(super) fn perform(operation: Operation) -> bool {
     perform_after(|session| session.kernel.publish(operation))
 }
 
-/// As [`perform`], for an operation whose publication is part of something larger.
+/// The same as [`perform`], for an operation that is published as part of a larger act.
 pub(super) fn perform_after(publish: impl FnOnce(&mut session::Session)) -> bool {
     let running = session::with(|session| {
         let running = session.kernel.phase() == Phase::Running;
@@ -62,8 +62,8 @@ pub(super) fn perform_after(publish: impl FnOnce(&mut session::Session)) -> bool
 
 /// Unwinds the thread, unless it is unwinding already: then others get a turn to do so.
 ///
-/// Whether *this* thread unwinds cannot be told, since all share one operating-system thread.
-/// If it is another one that does, this one goes on for a little, and unwinds a bit later.
+/// All threads share one operating-system thread, so it is unknown whether *this* one unwinds. If
+/// another one does, this one goes on for a little, and unwinds a bit later.
 pub(super) fn leave() {
     if !session::with(|session| session.kernel.tell_to_leave()) {
         abandon();
@@ -107,7 +107,7 @@ pub(super) fn spawn<T: Send + 'static>(
     Join { thread, outcome }
 }
 
-/// Returns what stands for a thread that an execution on its way out does not start any more.
+/// Returns the handle of a thread that is not started, because its execution is about to end.
 pub(super) fn never_started<T>() -> Join<T> {
     Join { thread: 0, outcome: Arc::new(Mutex::new(None)) }
 }

@@ -12,21 +12,21 @@ pub use crate::engine::WakeUps;
 /// When the clock may jump to the earliest deadline.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Jumps {
-    /// When nobody can move.
+    /// When no caller can move.
     #[default]
     AtStandstill,
-    /// Whenever somebody waits for a deadline.
+    /// Whenever a caller waits for a deadline.
     AtAnyTime,
 }
 
-/// What may happen to the callers.
+/// The events that may happen to callers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rules {
-    /// Whether states that differ by who is who are one state.
+    /// Whether states that differ only by a permutation of callers are one state.
     pub symmetric: bool,
     /// When deadlines pass.
     pub jumps: Jumps,
-    /// Whom a wake-up reaches.
+    /// The waiters that a wake-up may reach.
     pub wake_ups: WakeUps,
     /// How many waits of each caller may end for no reason.
     pub spurious: u8,
@@ -38,14 +38,14 @@ impl Default for Rules {
     }
 }
 
-/// What happens in a step.
+/// The event of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Act {
-    /// A caller runs one critical section; it wakes those.
+    /// A caller runs one critical section and wakes others.
     Step {
         /// The caller.
         caller: u8,
-        /// Whom it wakes.
+        /// The callers that it wakes.
         wakes: Woken,
     },
     /// A caller wakes for no reason.
@@ -62,7 +62,7 @@ pub enum Act {
 pub struct Callers<W> {
     /// The machine and the programs.
     pub subject: W,
-    /// What may happen.
+    /// The events that may happen.
     pub rules: Rules,
 }
 
@@ -100,7 +100,7 @@ impl<W: Explored> Callers<W> {
         seat.under_way.clone().or_else(|| self.subject.next(&seat.caller))
     }
 
-    /// Lets a caller run one critical section, shows what came of it, and returns whom that wakes.
+    /// Lets a caller run one critical section, shows its outcome, and returns whom it wakes.
     pub(super) fn step(
         &self,
         state: &mut State<W>,
@@ -135,7 +135,7 @@ impl<W: Explored> Callers<W> {
         wakes
     }
 
-    /// Appends every way in which wake-ups can be spent on those who slept before the step.
+    /// Appends every way in which the wake-ups can be spent on callers that slept before the step.
     fn spend(
         &self,
         mut state: Box<State<W>>,

@@ -1,4 +1,4 @@
-//! An enumeration that knows nothing of the ways of the search: what the search is held against.
+//! An enumeration that is independent of the search; the search is compared with it.
 
 use std::collections::HashSet;
 

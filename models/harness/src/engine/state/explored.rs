@@ -1,4 +1,4 @@
-//! One machine and what its callers do, as the author of a component writes it down.
+//! One machine and the programs of its callers, as the author of a component writes them down.
 
 use seatrial_core::machine::{Machine, Step, Wakes};
 use seatrial_core::runtime::Instant;
@@ -10,7 +10,7 @@ use super::{Bytes, Wrong};
 pub struct Moment<'a, M> {
     /// The machine.
     pub machine: &'a M,
-    /// What time it is.
+    /// The time.
     pub now: Instant,
     /// Whether all calls have returned and no more will be made.
     pub is_end: bool,
@@ -56,7 +56,7 @@ pub trait Explored: Clone {
     where
         Self: 'a;
 
-    /// Tells whether a state is one that the programs are made to reach.
+    /// Tells whether a state is one that the programs are meant to reach.
     fn reaches<'a>(
         &self,
         machine: &Self::Machine,
@@ -72,7 +72,7 @@ pub trait Explored: Clone {
         outcome: &Step<<Self::Machine as Machine>::Ret>,
     ) -> String;
 
-    /// Reads a little of a machine wherever it lies in memory. What comes of it means nothing.
+    /// Reads a little of a machine, so that its memory is in the cache. The result means nothing.
     fn touch(&self, machine: &Self::Machine) -> usize {
         let _ = machine;
         0

@@ -1,18 +1,19 @@
-//! Liveness: is there a way to go on for ever without getting there, although nobody who can move
-//! all the time is kept from moving for ever?
+//! Liveness: is there a fair way to go on for ever without reaching the goal? A way is fair if no
+//! actor that can always move is kept from moving for ever.
 //!
-//! Such a way ends in a cycle of states that are not *there* yet. All its states lie in one
-//! strongly connected part of the graph without those that are there; and if such a part has a fair
-//! cycle, then the cycle through all its states and steps is one. A cycle is fair if every actor either
-//! takes a step in it or cannot move in one of its states. So looking at each part once is exact:
-//! where paths meet nothing is forgotten, and a cycle is found from wherever it is entered.
+//! Such a way ends in a cycle of states outside the goal. All its states lie in one strongly
+//! connected part of the graph without the goal; and if such a part has a fair cycle, then the
+//! cycle through all its states and steps is one. A cycle is fair if every actor either takes a
+//! step in it or cannot move in one of its states. So it is exact to look at each part once: the
+//! search forgets nothing where paths meet, and it finds a cycle whichever state it enters the
+//! cycle by.
 
 /// States by number, and the steps between them.
 #[derive(Clone, Default, Debug)]
 pub struct Graph {
-    /// Where the steps of each state begin in `steps`.
+    /// The index in `steps` at which the steps of each state begin.
     first: Vec<u32>,
-    /// Who can go where.
+    /// The steps: the actor, and the state that it leads to.
     steps: Vec<(u8, u32)>,
     /// The states that a step leads to or from lie below.
     states: usize,

@@ -1,9 +1,9 @@
 //! Explicit states: every state that machines and their callers can reach, each once.
 //!
 //! The other engines run threads; this one has none. A caller is a *program in data form*
-//! ([`Explored::next`] says which call comes next), and a state is the machine, where each caller
-//! stands, who sleeps, and what time it is. The search is breadth-first, so the first way to a bad
-//! state is a shortest one.
+//! ([`Explored::next`] says which call comes next). A state consists of the machine, the position
+//! of each caller, the sleeping callers, and the time. The search is breadth-first, so the first
+//! way to a bad state is a shortest one.
 //!
 //! | part | what it does |
 //! |---|---|
@@ -13,11 +13,11 @@
 //! | [`Explored`] | one machine and the programs of its callers |
 //! | [`Callers`] | the model of one that is explored |
 //!
-//! Two states are the same if nobody can tell them apart from now on: [`Explored`] says in which form
-//! a machine is compared, so that numbers of slots and deliveries keep no equal states apart.
-//! Callers are told apart by what they still have to do and by what they hold, not by their place,
-//! if [`Rules::symmetric`] is set: then states that differ by a permutation of callers with equal
-//! programs are one.
+//! Two states are the same if no caller can tell them apart from now on: [`Explored`] says in which
+//! form a machine is compared, so that numbers of slots and deliveries keep no equal states apart.
+//! If [`Rules::symmetric`] is set, callers are told apart by their remaining calls and by the
+//! tokens they hold, not by their place: then states that differ by a permutation of callers with
+//! equal programs are one.
 
 mod bytes;
 mod callers;
@@ -49,9 +49,9 @@ pub use woken::Woken;
 
 /// A system as states and the steps between them.
 pub trait Model {
-    /// What a state is.
+    /// A state.
     type State: Clone;
-    /// What leads from one state to the next.
+    /// A step from one state to the next.
     type Action: Clone + std::fmt::Debug;
 
     /// Returns the state that everything begins with.
@@ -67,7 +67,7 @@ pub trait Model {
     /// more.
     fn wrong(&self, state: &Self::State, is_end: bool) -> Option<Wrong>;
 
-    /// Tells whether a state is one that the model is made to reach.
+    /// Tells whether a state is one that the model is meant to reach.
     fn reaches(&self, state: &Self::State) -> bool;
 
     /// Reads a little of a state to bring it into the cache before its steps are wanted. The result
@@ -78,12 +78,12 @@ pub trait Model {
     }
 }
 
-/// What is wrong with a state.
+/// An invariant that a state breaks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Wrong {
     /// The invariant that it breaks.
     pub invariant: &'static str,
-    /// How.
+    /// The explanation.
     pub because: String,
 }
 

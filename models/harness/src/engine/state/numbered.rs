@@ -16,7 +16,7 @@ struct Part {
     end: usize,
     /// Its hash.
     tag: u32,
-    /// What was read ahead last: where to read next.
+    /// The position to read next, from the last read ahead.
     ahead: usize,
 }
 
@@ -46,7 +46,7 @@ impl Row {
 /// string that holds them all.
 pub(super) struct Numbered {
     all: Vec<u8>,
-    /// Where each string ends in `all`.
+    /// The end of each string in `all`.
     ends: Vec<usize>,
     /// The hash and the number plus one of a string; zero in a free place. A power of two of them,
     /// at most two thirds of them used.
@@ -62,8 +62,8 @@ impl Numbered {
         self.ends.len()
     }
 
-    /// Reads what it takes to find each string of a row. To find them one by one is to wait for the
-    /// memory three times for each; here all wait at once.
+    /// Reads the memory that a lookup of each string of a row needs. Lookups one by one would wait
+    /// for the memory three times for each string; here the waits overlap.
     pub(super) fn look_ahead(&self, row: &mut Row) {
         for part in &mut row.parts {
             part.ahead = self.table[self.home(part.tag)].1 as usize;

@@ -8,12 +8,12 @@ const MOST: usize = 32;
 /// How many bytes of a part stand in its word.
 const BEGINNING: usize = 7;
 
-/// Where the parts lie that were written one behind the other.
+/// The positions of parts that were written one after the other.
 ///
-/// The beginning of a part is a number, and most parts have no more: numbers are compared and
-/// copied faster than bytes.
+/// The beginning of a part is kept as a number, and most parts consist of it alone: numbers are
+/// compared and copied faster than bytes.
 pub(super) struct Parts {
-    /// Where each part ends, counted from where the first begins.
+    /// The end of each part, counted from the start of the first part.
     ends: [u16; MOST + 1],
     count: usize,
     /// Whether no part goes on behind its beginning.

@@ -1,4 +1,4 @@
-//! What callers do: lists of calls.
+//! Programs of callers: lists of calls.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The way to a state as decisions, and what happens on it.
+//! The way to a state as decisions, and the steps on it.
 //!
 //! A caller's letter lets it run one critical section, or wakes it for no reason where it sleeps;
 //! an answer behind it says whom that wakes, where there is a choice. A dot is a jump of the clock.
@@ -13,11 +13,11 @@ use crate::engine::{Choice, Schedule};
 /// One step of a way.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Told {
-    /// What happened.
+    /// The event.
     pub act: Act,
-    /// When.
+    /// The time.
     pub at: Instant,
-    /// In words; empty for a jump of the clock.
+    /// The step in words; empty for a jump of the clock.
     pub text: String,
     /// Whether the caller went to sleep.
     pub sleeps: bool,

@@ -36,7 +36,7 @@ impl Default for Limits {
 /// A shortest way to something wrong.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Counterexample<A> {
-    /// What is wrong.
+    /// The broken invariant.
     pub wrong: Wrong,
     /// The steps that lead there from the beginning.
     pub path: Vec<A>,
@@ -44,7 +44,7 @@ pub struct Counterexample<A> {
     pub states: usize,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug)]
 pub struct Space<M: Model> {
     /// Distinct states.
@@ -53,15 +53,15 @@ pub struct Space<M: Model> {
     pub steps: usize,
     /// Whether all states were visited.
     pub exhausted: bool,
-    /// What is wrong, by the shortest way: one for each invariant that is broken, the nearest first.
+    /// The broken invariants, each with the shortest way to it; the nearest first.
     pub wrong: Vec<Counterexample<M::Action>>,
-    /// Whether a state was visited that the model is made to reach.
+    /// Whether a state was visited that the model is meant to reach.
     pub reached: bool,
     /// The states in which nothing can happen any more.
     pub ends: Vec<M::State>,
     /// The graph, if it was to be kept: states in the order of their discovery.
     pub graph: Graph,
-    /// Of each state but the first: from which other one it was discovered, and by what.
+    /// For each state but the first: the state from which it was discovered, and by which action.
     from: Vec<(u32, Option<M::Action>)>,
 }
 
@@ -124,9 +124,9 @@ struct Search<'m, M: Model> {
     frontier: VecDeque<Box<M::State>>,
     /// States that were expanded.
     group: Vec<Expanded<M>>,
-    /// Where they lead.
+    /// The steps from these states.
     steps: Steps<M>,
-    /// Those states as they are looked up.
+    /// The states that the steps lead to, in the form in which they are looked up.
     row: Row,
     /// How many states were visited.
     visited: usize,
@@ -222,8 +222,7 @@ impl<'m, M: Model> Search<'m, M> {
     }
 }
 
-/// Finds the steps from a state and what is wrong with it. Where something panics, no step leads
-/// on.
+/// Finds the steps from a state and what is wrong with it. If something panics, no step leads on.
 fn expand<M: Model>(model: &M, state: &M::State, into: &mut Steps<M>) -> Option<Wrong> {
     into.begin();
     let looked = catch_unwind(AssertUnwindSafe(|| {

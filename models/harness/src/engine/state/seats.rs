@@ -6,14 +6,14 @@ use seatrial_core::runtime::Instant;
 use super::Explored;
 use super::woken::Woken;
 
-/// Where a caller is in its call.
+/// The progress of a caller in its call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Status {
     /// It can run a critical section: its next call, or the one that it was woken in.
     Awake,
     /// Its deadline has passed. It can go on; a wake-up may still be spent on it.
     Late(Channel),
-    /// Until somebody wakes it, or this time comes.
+    /// It sleeps until it is woken, or until this time.
     Asleep(Channel, Instant),
     Gone,
 }
@@ -24,7 +24,7 @@ pub(super) struct Seat<W: Explored> {
     pub(super) caller: W::Caller,
     pub(super) status: Status,
     pub(super) under_way: Option<<W::Machine as Machine>::Op>,
-    /// How many of those who sleep went to sleep before.
+    /// How many of the sleepers went to sleep before it.
     pub(super) place: u8,
     /// How often it may still wake for no reason.
     pub(super) spurious: u8,
@@ -34,7 +34,7 @@ pub(super) struct Seat<W: Explored> {
 pub struct State<W: Explored> {
     pub(super) machine: W::Machine,
     pub(super) seats: Vec<Seat<W>>,
-    /// Who holds the lock between two operations.
+    /// The caller that holds the lock between two operations.
     pub(super) holder: Option<u8>,
     pub(super) now: Instant,
 }

@@ -5,8 +5,8 @@ use std::fmt;
 use super::Model;
 use super::woken::Ways;
 
-/// Steps, and states that nobody needs any more: a copy of a state is made in the memory of one of
-/// those. Most steps lead to a state that is known, so most copies are given back at once.
+/// Steps, and states that are no longer needed: a copy of a state reuses the memory of one of
+/// these. Most steps lead to a state that is known, so most copies are given back at once.
 pub struct Steps<M: Model + ?Sized> {
     pub(super) taken: Vec<(usize, M::Action, Box<M::State>)>,
     pub(super) spare: Vec<Box<M::State>>,
@@ -35,7 +35,8 @@ impl<M: Model + ?Sized> Steps<M> {
         }
     }
 
-    /// Appends a step: who takes it, what it is, where it leads. Actors are numbered from zero.
+    /// Appends a step: its actor, its action, and the state that it leads to. Actors are numbered
+    /// from zero.
     pub fn push(&mut self, actor: usize, action: M::Action, to: Box<M::State>) {
         self.taken.push((actor, action, to));
     }
@@ -52,7 +53,7 @@ impl<M: Model + ?Sized> Steps<M> {
         self.len() == 0
     }
 
-    /// Returns the steps: who takes each, what it is, where it leads.
+    /// Returns the steps: the actor, the action, and the state that each leads to.
     #[must_use]
     pub fn into_vec(self) -> Vec<(usize, M::Action, M::State)> {
         self.taken.into_iter().map(|(actor, action, to)| (actor, action, *to)).collect()

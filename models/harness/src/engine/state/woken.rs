@@ -38,7 +38,7 @@ pub(super) struct Ways {
 }
 
 impl Ways {
-    /// Begins with one way, which reaches nobody.
+    /// Begins with one way, which reaches no caller.
     pub(super) fn begin(&mut self) {
         self.all.clear();
         self.all.push(Woken(0));

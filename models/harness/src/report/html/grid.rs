@@ -1,4 +1,4 @@
-//! What the page opens with: every component on every engine, and how many bugs were convicted.
+//! The first table of the page: every component on every engine, and how many bugs were convicted.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -78,7 +78,7 @@ fn coverage(rows: &[Row]) -> String {
     )
 }
 
-/// Counts the bugs that were convicted, and those that should be.
+/// Counts the bugs that were convicted, and the bugs that should be.
 fn killed<'a>(rows: impl Iterator<Item = &'a MutantRow>) -> (u64, u64) {
     rows.filter(|row| row.kind != "equivalent")
         .fold((0, 0), |(killed, all), row| (killed + u64::from(!row.kills.is_empty()), all + 1))

@@ -6,7 +6,7 @@ use super::escape;
 use crate::outcome::Line;
 use crate::picture::{came_between, conflict, stuck};
 
-/// What a thread does while another one takes a step.
+/// The state of a thread while another one takes a step.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Meanwhile {
     NotThere,
@@ -26,7 +26,7 @@ impl Meanwhile {
     }
 }
 
-/// Draws the events of a history; the violation and what it conflicts with are marked.
+/// Draws the events of a history; the violation and the event that it conflicts with are marked.
 pub(super) fn picture(lines: &[Line], at: Option<usize>) -> String {
     let mut threads: Vec<(u8, &str)> = Vec::new();
     for line in lines {
@@ -64,7 +64,7 @@ struct Marks {
 }
 
 impl Marks {
-    /// Returns the class of a step's row and the text beside it.
+    /// Returns the class of a step's row and the text next to it.
     fn of(&self, number: usize) -> (&'static str, &'static str) {
         if self.at == Some(number) {
             ("here", "\u{25c0} here it breaks")

@@ -1,4 +1,4 @@
-//! What was checked, as tables.
+//! Tables of the checks.
 
 use std::fmt::Write as _;
 

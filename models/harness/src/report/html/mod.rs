@@ -1,7 +1,7 @@
 //! One page for a person, in one file: no script, no font, no picture from elsewhere.
 //!
 //! It opens with the verdict in one line and a grid of every component on every engine. Then come,
-//! folded per component, what was checked, what simulations come to and the kill matrix; then the
+//! folded per component, the checks, the results of simulations and the kill matrix; then the
 //! recorded traces, and each violation as an interleaving.
 
 mod grid;
@@ -92,7 +92,8 @@ fn head(report: &Report, problems: &[Problem<'_>]) -> String {
     head
 }
 
-/// Renders what is wrong, and then, folded up, what was expected to be found and was.
+/// Renders the unexpected results, and then, folded up, the violations that were expected and
+/// found.
 fn violations(report: &Report, problems: &[Problem<'_>]) -> String {
     let mut section = String::new();
     if !problems.is_empty() {

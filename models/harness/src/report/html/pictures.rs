@@ -1,4 +1,4 @@
-//! Pictures of what simulations come to.
+//! Pictures of the results of simulations.
 
 use std::fmt::Write as _;
 

@@ -19,20 +19,20 @@ use shared::{FaultyAtomic, FaultyRead, FaultyRwLock};
 
 const MS: Duration = Duration::from_millis(1);
 
-/// What a runtime does wrong.
+/// The defects of runtimes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Fault {
     /// Two threads can hold the same lock.
     SplitsLocks,
-    /// A lock whose holder panicked refuses everybody else.
+    /// A lock whose holder panicked refuses all other threads.
     Poisons,
-    /// A notification of one reaches nobody.
+    /// A notification of one wakes no thread.
     LosesNotifications,
-    /// Every second notification of one reaches nobody.
+    /// Every second notification of one wakes no thread.
     LosesSecondNotifications,
-    /// A notification of all reaches nobody.
+    /// A notification of all wakes no thread.
     LosesBroadcasts,
-    /// A notification of all reaches one.
+    /// A notification of all wakes one thread.
     BroadcastsToOne,
     /// The lock is free for a moment before the waiter can be notified.
     WaitsInTwoSteps,
@@ -46,7 +46,7 @@ pub(super) enum Fault {
     SleepsTooShort,
     /// Sleeps end at full hundredths of a second.
     SleepsCoarsely,
-    /// Nobody wakes from a sleep as long as somebody holds a lock.
+    /// No thread wakes from a sleep as long as some thread holds a lock.
     SleepsWithoutLocks,
     /// Timers fire a millisecond early.
     FiresEarly,

@@ -39,8 +39,8 @@ fn increment<R: Runtime>(runtime: &R, counter: &(R::Mutex<u64>, R::Mutex<()>)) -
     before
 }
 
-/// A guard that a panic drops unlocks, and what it guarded can be used (`workqueue:LIV-13`). The
-/// course is whether main came after the panic.
+/// A guard that a panic drops unlocks, and its value can be used (`workqueue:LIV-13`). The course
+/// is whether main came after the panic.
 #[derive(Clone, Copy, Debug)]
 pub struct PanicUnlocks;
 

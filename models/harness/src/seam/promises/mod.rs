@@ -20,8 +20,8 @@ pub use time::{DeadlineUnderLock, DeadlinesEndWaits, SleepersInOrder, SleepsLong
 pub use timers::{DroppedTimers, TimersWake};
 pub use waiting::{NoLostWakeUp, NotifiedInTime, NotifiesAll, NotifiesOne, WaitsAtomically};
 
-/// Calls a macro with the names of all promises, each with the name of its test; what else is given
-/// stands before them in brackets.
+/// Calls a macro with the names of all promises, each with the name of its test. Further arguments
+/// stand before them in brackets.
 macro_rules! for_each_promise {
     ($call:ident $($with:tt)*) => {
         $call! {

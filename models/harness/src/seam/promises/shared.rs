@@ -1,4 +1,4 @@
-//! What many threads may reach at once: read-write locks and atomic numbers.
+//! Objects that many threads may access at once: read-write locks and atomic numbers.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -37,8 +37,8 @@ fn meet<R: Runtime>(runtime: &R, lock: &R::RwLock<()>, room: &(R::Mutex<u32>, R:
     }
 }
 
-/// A writer under a lock is alone: nothing that it has half done is seen, and nothing that is
-/// read changes. A guard that a panic drops unlocks. The course is what was read first.
+/// A writer under a lock is alone: no reader sees a half-done write, and no value changes while it
+/// is read. A guard that a panic drops unlocks. The course is the value that was read first.
 #[derive(Clone, Copy, Debug)]
 pub struct WriterAlone;
 

@@ -9,8 +9,8 @@ use crate::seam::{Facts, Promise};
 
 const MS: Duration = Duration::from_millis(1);
 
-/// A wait that nobody ends is ended by its deadline, not early; one whose deadline has passed ends
-/// at once.
+/// A wait that no notification ends is ended by its deadline, not early. A wait whose deadline has
+/// passed ends at once.
 #[derive(Clone, Copy, Debug)]
 pub struct DeadlinesEndWaits;
 

@@ -44,7 +44,8 @@ impl Promise for TimersWake {
     }
 }
 
-/// A timer that was dropped before its time wakes nobody, and one that never comes does not come.
+/// A timer that is dropped before its time never wakes, and a timer set to [`Instant::NEVER`] never
+/// fires.
 #[derive(Clone, Copy, Debug)]
 pub struct DroppedTimers;
 

@@ -47,8 +47,8 @@ impl Promise for NoLostWakeUp {
     }
 }
 
-/// Nobody gets the lock between the moment a waiter gives it back and the moment it can be notified:
-/// two threads that wake each other in turn never both sleep.
+/// No other thread gets the lock between the moment a waiter gives it back and the moment it can be
+/// notified: two threads that wake each other in turn never both sleep.
 #[derive(Clone, Copy, Debug)]
 pub struct WaitsAtomically;
 

@@ -1,8 +1,8 @@
 //! A model of states as a trial: one search of all its states, and a row for each invariant.
 //!
-//! Safety is judged in every state, and at the ends. Liveness: nobody sleeps for ever at an end, and
-//! no fair way goes on for ever. A graph without cycles has no such way; only if the one that symmetry
-//! has folded has cycles, the whole graph is searched for fair ones.
+//! Safety is judged in every state, and at the ends. Liveness means that no caller sleeps for ever
+//! at an end, and no fair way goes on for ever. A graph without cycles has no such way. Only if the
+//! graph folded by symmetry has cycles, the whole graph is searched for fair ones.
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -24,13 +24,13 @@ use crate::outcome::{
 pub struct States<W> {
     /// Its name.
     pub name: &'static str,
-    /// What happens, in a sentence.
+    /// A description of the scenario, in one sentence.
     pub says: &'static str,
-    /// The invariants that its states are judged by, of those that the component has.
+    /// The invariants of the component that its states are judged by.
     pub judges: &'static [&'static str],
     /// Makes the subject.
     pub subject: fn() -> W,
-    /// What may happen in it.
+    /// The events that may happen in it.
     pub rules: Rules,
 }
 

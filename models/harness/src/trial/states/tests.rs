@@ -57,7 +57,7 @@ struct AtFlag {
 
 impl Explored for AtFlag {
     type Machine = Flag;
-    /// What it does, and whether it has done that.
+    /// Whether it looks at the flag, and whether it has ended.
     type Caller = (bool, bool);
 
     fn machine(&self) -> Flag {

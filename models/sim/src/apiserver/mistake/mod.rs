@@ -1,7 +1,7 @@
 //! Servers that get one thing wrong. The recorded traces must notice each of them.
 //!
 //! Most mistakes are made around the rules: a server that ignores an option is one whose requests
-//! lose it on the way in. [`Slip`]s are those that can only be made inside.
+//! lose the option on the way in. [`Slip`]s are the mistakes that can only be made inside.
 
 mod reads;
 mod writes;
@@ -15,15 +15,15 @@ use super::watch::WatchEvent;
 /// One mistake.
 #[derive(Clone, Copy, Debug)]
 pub struct Mistake {
-    /// What the server does, as `the_server_...`.
+    /// The behaviour of the server, as `the_server_...`.
     pub name: &'static str,
-    /// What notices it: a file of recorded traces, `made-up` programs, or, where both seldom go, a few
-    /// `requests` of the tests.
+    /// The check that notices it: a file of recorded traces, `made-up` programs, or, where both
+    /// seldom go, a few `requests` of the tests.
     pub traces: &'static str,
     pub(crate) change: Change,
 }
 
-/// Where a mistake is made.
+/// The part of the server in which a mistake is made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Change {
     Request(fn(&mut Request)),
@@ -104,8 +104,8 @@ fn retype(request: &mut Request, from: &str, to: &str) {
     }
 }
 
-/// Changes the body. One in which there is nothing to change goes on as it came, down to the byte:
-/// what another spelling does is no mistake of this kind.
+/// Changes the body. A body without anything to change stays the same, down to the byte: the
+/// effects of another spelling are not a mistake of this kind.
 fn edit(request: &mut Request, method: &str, change: impl Fn(&mut Value)) {
     if request.method == method
         && let Ok(body) = serde_json::from_slice::<Value>(&request.body)

@@ -62,7 +62,7 @@ const fn sort(
 
 const CUSTOM: &str = "/apis/sim.example.com/v1";
 
-/// Those that programs are about, as often as they are here.
+/// The kinds of objects in programs, as often as they are listed here.
 const SORTS: [Sort; 12] = [
     sort("/api/v1", "configmaps", "v1", "ConfigMap"),
     sort("/api/v1", "configmaps", "v1", "ConfigMap"),
@@ -95,7 +95,7 @@ struct Maker {
     /// Objects that were read or written, some of them old by now.
     held: Vec<Value>,
     watches: Vec<WatchId>,
-    /// Where lists may go on.
+    /// The tokens with which lists may go on.
     tokens: Vec<(Sort, String)>,
     /// How many names were to be made up.
     generated: usize,
@@ -155,7 +155,7 @@ impl Maker {
         format!("o{}", self.below(3))
     }
 
-    /// A version: one that was seen, or a text that is none or is no good.
+    /// A version: one that was seen, or a text that is not a valid version.
     fn version(&mut self) -> String {
         let place = self.below(4);
         let seen = self.held[place]["metadata"]["resourceVersion"].as_str().unwrap_or("0");

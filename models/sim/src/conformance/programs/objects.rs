@@ -1,4 +1,4 @@
-//! What the objects of a program hold: mostly what is right, and at times what is not.
+//! The contents of a program's objects: mostly valid, and at times not.
 
 use serde_json::{Value, json};
 

@@ -49,7 +49,8 @@ impl Maker {
     /// Sends an object, at times in a way in which none should be.
     fn send_object(&mut self, request: &Request, object: &Value, sort: Sort) {
         let body = object.to_string();
-        // What is held has versions, and names are found, where the body can be read.
+        // Objects that are held have versions, and generated names must be found, so their bodies
+        // stay readable.
         let is_plain = request.method == "POST" && object["metadata"]["generateName"].is_null();
         let body = match self.below(60) {
             _ if !is_plain => body,
@@ -78,7 +79,7 @@ impl Maker {
                 "text/plain",
                 "*/*",
             ];
-            // What a media type cannot say is refused before the custom resource is looked for.
+            // An unacceptable media type is refused before the custom resource is looked for.
             let form = self.below(if sort.is_custom() { 4 } else { 3 });
             request.headers.push(("Accept".to_owned(), forms[form].to_owned()));
         }

@@ -7,7 +7,7 @@ fn applied(live: Option<&Value>, spec: &Value, by: Apply<'_>) -> Result<Value, P
     apply(live, &object(spec), &by, &widget())
 }
 
-/// Rule 37: nothing is there, and so the object is what is applied.
+/// Rule 37: if nothing is there, the object is the applied one.
 #[test]
 fn an_apply_creates() {
     let new = applied(None, &json!({ "size": 1 }), by("m1")).unwrap();
@@ -70,7 +70,7 @@ fn force_takes_ownership() {
     assert_eq!(owned(&two, "m2"), json!({ "f:spec": { "f:size": {} } }));
 }
 
-/// Rule 39: what is left out goes, unless others own it.
+/// Rule 39: fields that are left out are removed, unless others own them.
 #[test]
 fn fields_left_out_are_removed_unless_others_own_them() {
     let both = json!({ "size": 1, "color": "red" });

@@ -94,7 +94,7 @@ fn the_whole_document_can_be_tested_and_replaced_but_not_removed() {
     refused(&object, &json!([{ "op": "copy", "from": "", "path": "/b" }]));
 }
 
-/// Rule 29: a body that is no list is a bad request, and no operations change nothing.
+/// Rule 29: a body that is not a list is a bad request, and no operations change nothing.
 #[test]
 fn a_body_must_be_a_list_of_operations() {
     let object = json!({ "a": 1 });

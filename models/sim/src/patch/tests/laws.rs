@@ -46,7 +46,7 @@ fn leaves(object: &Value) -> FieldSet {
     all.difference(&parents)
 }
 
-/// What lies at a path of names of members.
+/// The value at a path of member names.
 fn at<'a>(object: &'a Value, path: &[&str]) -> Option<&'a Value> {
     let pointer = path.iter().map(|step| step.trim_start_matches("f:"));
     let pointer = pointer.map(|name| name.replace('~', "~0").replace('/', "~1"));
@@ -126,7 +126,7 @@ proptest! {
         prop_assert!(asked.difference(&owned_by_all(&new)).is_empty());
         let change = Difference::between(&kind, &json!({ "spec": wanted }), &json!({ "spec": new["spec"] }));
         prop_assert!(change.modified.is_empty(), "{:?}", change.modified);
-        // An empty list is no value of its own next to items of others.
+        // An empty list does not count as a value next to items of others.
         let lost = leaves(&json!({ "spec": wanted })).intersection(&change.removed);
         prop_assert!(lost.is_empty(), "{:?} are not there", lost);
     }

@@ -57,7 +57,7 @@ pub(super) fn operations() -> impl Strategy<Value = Value> {
     vec(operation, 0..8).prop_map(Value::Array)
 }
 
-/// What a manager of widgets may want.
+/// The specs that a manager of widgets may want.
 pub(super) fn spec() -> impl Strategy<Value = Value> {
     let port = (0..3_u8).prop_map(|port| json!(port));
     let ports = btree_map("[abc]", option::of(port), 0..3).prop_map(|ports| {

@@ -18,7 +18,7 @@ use super::{Apply, Types, Update};
 pub(super) const TIME: &str = "2026-01-01T00:00:00Z";
 pub(super) const LATER: &str = "2026-01-01T00:00:09Z";
 
-/// A custom resource with a list of ports by name, a set of tags, and fields that nobody declared.
+/// A custom resource with a list of ports by name, a set of tags, and undeclared fields.
 pub(super) fn widget() -> Types {
     Types::from_schema(&json!({
         "type": "object",

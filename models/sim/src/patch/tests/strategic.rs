@@ -53,7 +53,7 @@ fn items_are_deleted_from_a_set() {
     assert_eq!(patched(&nothing, &patch, "ConfigMap").unwrap(), nothing);
 }
 
-/// Rule 34: what the list does not name is dropped, and it must name all that the patch has.
+/// Rule 34: keys that the list does not name are dropped, and it must name all keys of the patch.
 #[test]
 fn only_retained_keys_stay() {
     let object = json!({ "metadata": { "name": "n" }, "data": { "a": "1" } });

@@ -111,7 +111,7 @@ fn duration(option: &str, text: &str) -> Result<Duration, Failure> {
     let seconds = number.parse::<f64>().map_err(|_| refuse())? * scale;
     // A day is longer than any lease, and far from what a simulation could not hold.
     let known = (0.0..=86_400.0).contains(&seconds);
-    // Whole microseconds, so that 0.5s is what it looks like.
+    // Whole microseconds, so that 0.5s is exact.
     known.then(|| Duration::from_micros((seconds * 1e6).round() as u64)).ok_or_else(refuse)
 }
 

@@ -6,8 +6,8 @@ use seatrial_core::elector::{Bounds, Timing};
 
 const MILLION: u128 = 1_000_000;
 
-/// How long after an applied write a follower with the fastest clock may take the lease:
-/// `L/(1+ρ)`, rounded down.
+/// How long a follower with the fastest clock waits, at least, after an applied write before it
+/// takes the lease: `L/(1+ρ)`, rounded down.
 #[must_use]
 pub fn shortest_wait(timing: &Timing, drift_ppm: u32) -> Duration {
     let lease = timing.stored_lease().as_nanos();
@@ -25,13 +25,13 @@ fn from_nanos(nanos: u128) -> Duration {
     u64::try_from(nanos).map_or(Duration::MAX, Duration::from_nanos)
 }
 
-/// A difference that may be negative: how much room an inequality leaves, or by how much it is
-/// violated.
+/// A difference that may be negative: the room that an inequality leaves, or the amount by which it
+/// is violated.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Slack {
-    /// Violated by so much.
+    /// It is violated by this much.
     Short(Duration),
-    /// Room for so much.
+    /// It leaves this much room.
     Room(Duration),
 }
 
@@ -61,7 +61,8 @@ impl Slack {
     }
 }
 
-/// What the classic profile's safety depends on, besides its durations (`election:SF-9`).
+/// The values besides its durations on which the safety of the classic profile depends
+/// (`election:SF-9`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Surroundings {
     /// How late an answer may be (ℓ).
@@ -83,12 +84,12 @@ pub fn classic_slack(timing: &Timing, around: &Surroundings) -> Slack {
     Slack::between(need, shortest_wait(timing, bounds.drift_ppm))
 }
 
-/// Returns the latest answer that is safe under the classic rules, `None` if none is: the one
-/// value that makes the inequality of `election:SF-9` an equation.
+/// Returns the latest answer that is safe under the classic rules, `None` if none is safe. It is
+/// the value for which both sides of the inequality of `election:SF-9` are equal.
 ///
-/// Up to the renew deadline a renewal's answer decides. One that is later is not handled, and only
-/// that of an acquisition remains, which needs no retry period; so the limit lies higher where it
-/// would lie beyond the deadline.
+/// Up to the renew deadline, the answer to a renewal decides. A renewal's answer that comes later
+/// is not handled, so beyond the deadline only the answer to an acquisition matters. An acquisition
+/// needs no retry period, so its limit is higher by that period.
 #[must_use]
 pub fn classic_latest_reply(timing: &Timing, bounds: &Bounds) -> Option<Duration> {
     let instant =
@@ -102,8 +103,8 @@ pub fn classic_latest_reply(timing: &Timing, bounds: &Bounds) -> Option<Duration
     Some(acquisition.max(deadline))
 }
 
-/// Returns the largest drift, in millionths, that the classic rules stand with instant answers and
-/// instant work: `(1+ρ)/(1-ρ) < L/(R+D)`; zero if there is none.
+/// Returns the largest drift, in millionths, that the classic rules tolerate with instant answers
+/// and instant work: `(1+ρ)/(1-ρ) < L/(R+D)`; zero if they tolerate none.
 #[must_use]
 pub fn classic_largest_drift(timing: &Timing) -> u32 {
     let stops = timing.retry.saturating_add(timing.renew).as_nanos();
@@ -130,7 +131,7 @@ pub struct Condition {
 }
 
 /// Returns the conditions of the classic profile's safety in some situations, for a client that
-/// gives a call up after `client_timeout`.
+/// gives up a call after `client_timeout`.
 #[must_use]
 pub fn classic_conditions(timing: &Timing, client_timeout: Duration) -> Vec<Condition> {
     let Timing { renew, retry, .. } = *timing;

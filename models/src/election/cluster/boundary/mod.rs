@@ -1,9 +1,9 @@
-//! The elector's safe region: computed from the inequalities, and searched for on the running
+//! The safe region of the elector: computed from the inequalities, and searched for on the running
 //! machine (`election:SF-9`, `SF-10`, `SF-20`).
 //!
-//! The one quantity that decides is the latest answer in the classic profile and the acting time
-//! in the strict one. The formula gives its limit; the search looks for the smallest value at which
-//! two processes act as leader at a time, by a steered adversary and bisection. Both must agree.
+//! One quantity decides: the latest answer in the classic profile, and the acting time in the
+//! strict profile. The formula gives its limit. The search steers an adversary and bisects, to find
+//! the smallest value at which two processes act as leader at the same time. Both must agree.
 
 mod command;
 mod formula;
@@ -33,16 +33,16 @@ pub use formula::{
 pub use picture::picture;
 pub use survey::{Drift, Point, Region, Survey, TOLERANCE};
 
-/// What to find the boundary of.
+/// The region whose boundary is searched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Question {
     /// The durations.
     pub timing: Timing,
-    /// Whether of the strict profile; its acting time is looked for. Otherwise of the classic one,
-    /// and the latest answer is looked for.
+    /// Whether the profile is strict. Then the acting time is searched; in the classic profile it
+    /// is the latest answer.
     pub strict: bool,
-    /// Drift, work, and lateness of timers. The lateness counts in the strict profile alone: the
-    /// classic one's timers are served at once here.
+    /// Drift, work, and lateness of timers. The lateness matters only in the strict profile: timers
+    /// of the classic profile are served at once here.
     pub bounds: Bounds,
     /// How many runs the search may make.
     pub runs: u32,
@@ -55,19 +55,19 @@ pub struct Question {
 pub struct Boundary {
     /// The limit by the formula; `None` if no value is safe.
     pub computed: Option<Duration>,
-    /// The smallest value with two leaders that was found; `None` if none was.
+    /// The smallest value at which two leaders were found; `None` if they were found at no value.
     pub unsafe_at: Option<Duration>,
-    /// The largest value below it at which none were found.
+    /// The largest value below `unsafe_at` at which no two leaders were found.
     pub safe_at: Duration,
-    /// How long the two leaders overlap at the former.
+    /// How long the two leaders overlap at `unsafe_at`.
     pub overlap: Duration,
     /// How many runs were made.
     pub runs: u32,
 }
 
 impl Boundary {
-    /// Returns how far beyond the computed limit two leaders were first found, as a fraction of
-    /// it; negative if within.
+    /// Returns how far beyond the computed limit two leaders were first found, as a fraction of the
+    /// limit; negative if they were found below it.
     #[must_use]
     pub fn gap(&self) -> Option<f64> {
         let (computed, found) = (self.computed?.as_secs_f64(), self.unsafe_at?.as_secs_f64());
@@ -121,8 +121,8 @@ impl Question {
         }
     }
 
-    /// Searches for two leaders at one value of the quantity that decides; returns how long they
-    /// overlap at most.
+    /// Searches for two leaders at one value of the quantity that decides; returns the longest
+    /// overlap.
     #[must_use]
     pub fn two_leaders_at(&self, value: Duration, runs: u32) -> Option<Duration> {
         let run = self.search().two_leaders(nanos(value), runs)?;
@@ -156,12 +156,14 @@ struct Search {
 }
 
 impl Search {
-    /// Returns the first of that many runs in which two act as leader.
+    /// Returns the first of `runs` runs in which two processes act as leader.
     fn two_leaders(&mut self, value: u64, runs: u32) -> Option<Run> {
         for number in 0..runs.max(4) {
-            // Which write is the last that counts: the acquisition, the first renewal, or later.
+            // The number of the last write that succeeds: the acquisition, the first renewal, or
+            // later.
             let last_write = [0, 2, 3, 1][number as usize % 4];
-            // The first two of each kind have the extreme answers, the others some between.
+            // The first two runs of each kind have the extreme answers, the others have one in
+            // between.
             let (earliest, latest) = self.reply_range(last_write, value);
             let reply = match number / 4 {
                 0 => earliest,
@@ -177,9 +179,9 @@ impl Search {
         None
     }
 
-    /// Returns which answers to the last write keep the leader longest. In the strict profile the
-    /// watchdog has to end the term, not the round, and the answer has to be handled; in the
-    /// classic one the answer is as late as is asked about.
+    /// Returns the range of answer times to the last write that keep the leader longest. In the
+    /// strict profile the term must be ended by the watchdog, not by the round, and the answer must
+    /// be handled. In the classic profile the answer takes exactly as long as the value asks.
     fn reply_range(&self, last_write: u32, value: u64) -> (u64, u64) {
         let Timing { renew, retry, .. } = self.question.timing;
         let (renew, retry) = (nanos(renew), nanos(retry));

@@ -1,4 +1,5 @@
-//! A survey as a picture: SVG that stands alone or within a page, whose own styles it leaves alone.
+//! A survey as a picture: an SVG that works as a file and inside a page, and leaves the page's
+//! styles alone.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -13,7 +14,7 @@ const LEFT: f64 = 64.0;
 const RIGHT: f64 = 16.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 52.0;
-/// How many values the curve is computed at.
+/// The number of values at which the curve is computed.
 const STEPS: u32 = 80;
 
 /// The scales of both axes: the largest drift in percent, the largest time in seconds.
@@ -38,7 +39,7 @@ fn percent(ppm: u32) -> f64 {
 }
 
 /// Draws a survey: the computed curve with the safe region below it, a circle for every boundary
-/// that was found, and a diamond where the usual set-up stands.
+/// that was found, and a diamond at the usual set-up.
 #[must_use]
 pub fn picture(survey: &Survey) -> String {
     let region = &survey.region;
@@ -79,8 +80,9 @@ pub fn picture(survey: &Survey) -> String {
     svg
 }
 
-/// The usual set-up: clocks within one percent, and answers as late as a client of its own for the
-/// lock allows; or the acting time that an elector gives itself.
+/// The usual set-up: clocks within one percent. In the classic profile, answers are as late as the
+/// lock's own client allows; in the strict profile, the acting time is the one that an elector
+/// chooses by itself.
 fn usual(region: &Region) -> (u32, Duration) {
     let drift_ppm = Bounds::default().drift_ppm;
     let strict = region.question(drift_ppm).computed().unwrap_or_default();

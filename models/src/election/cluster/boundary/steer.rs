@@ -1,4 +1,4 @@
-//! The adversary of `election:SF-20`: everything is chosen, nothing is left to luck.
+//! The adversary of `election:SF-20`: it chooses every delay and leaves none to chance.
 
 use seatrial_core::elector::{JITTER, Timing};
 
@@ -15,14 +15,14 @@ pub(super) struct Steered {
     pub(super) timing: Timing,
     /// The leader's clock and the follower's.
     pub(super) clocks: [NodeClock; 2],
-    /// Which write is the last that succeeds: zero for the acquisition.
+    /// The number of the last write that succeeds: zero for the acquisition.
     pub(super) last_write: u32,
     /// How long its answer takes.
     pub(super) reply: u64,
-    /// How long the work winds down, how late timers are.
+    /// How long the work winds down, and how late timers are.
     pub(super) work: u64,
     pub(super) scheduling: u64,
-    /// When the follower shall look at the last write, in real time: right after it.
+    /// When the follower is to read the last write, in real time: right after it.
     pub(super) look_at: u64,
     writes: u32,
     /// When the follower last read something new, on its clock.
@@ -64,8 +64,8 @@ impl Steered {
         if self.writes > self.last_write { Fate::reply_after(self.reply) } else { Fate::INSTANT }
     }
 
-    /// Chooses when the follower looks next: so that it looks at the last write as early as it
-    /// can, and again when that lease is over.
+    /// Chooses when the follower reads next: it reads the last write as early as it can, and reads
+    /// again when that lease is over.
     fn follower_gap(&self, at: u64) -> u64 {
         let now = self.clocks[1].read(at);
         let retry = nanos(self.timing.retry);

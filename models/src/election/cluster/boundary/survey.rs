@@ -1,4 +1,5 @@
-//! The boundary all along the drift that is safe: what the formula says, and what was found.
+//! The boundary at every safe drift: the limit that the formula gives, and the limit that was
+//! found.
 
 use std::time::Duration;
 
@@ -8,18 +9,18 @@ use super::{Boundary, Question, classic_largest_drift, strict_longest_acting};
 use crate::cluster::invariants::Terms;
 use crate::cluster::run::Run;
 
-/// What to survey.
+/// The region to survey.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Region {
     /// The durations.
     pub timing: Timing,
-    /// Whether of the strict profile.
+    /// Whether the strict profile is surveyed.
     pub strict: bool,
     /// Seeds the choices of the adversary.
     pub seed: u64,
 }
 
-/// How far found and computed may lie apart.
+/// How far the found and the computed limit may differ.
 pub const TOLERANCE: f64 = 0.01;
 
 /// How many drifts are searched, from none to nearly the largest that is safe.
@@ -30,35 +31,35 @@ const SEARCHED: u32 = 4;
 pub struct Point {
     /// The drift, in millionths.
     pub drift_ppm: u32,
-    /// What was computed and found.
+    /// The computed and the found limit.
     pub boundary: Boundary,
 }
 
-/// The largest drift that is safe, in millionths, where the other quantity is given.
+/// The largest safe drift, in millionths, for a given value of the other quantity.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Drift {
-    /// The latest answer, or the acting time, that it goes with.
+    /// The latest answer, or the acting time, for which the drift was searched.
     pub value: Duration,
-    /// By the formula; `None` if none is safe.
+    /// The drift by the formula; `None` if no drift is safe.
     pub computed: Option<u32>,
-    /// The smallest drift with two leaders that was found.
+    /// The smallest drift at which two leaders were found.
     pub unsafe_at: Option<u32>,
 }
 
-/// What a survey found.
+/// The result of a survey.
 #[derive(Clone, Debug)]
 pub struct Survey {
-    /// What was surveyed.
+    /// The region that was surveyed.
     pub region: Region,
     /// The largest drift at which any value is safe.
     pub largest_drift_ppm: u32,
-    /// The drift, searched on its own.
+    /// The largest safe drift, searched on its own.
     pub drift: Drift,
     /// The boundary at some drifts.
     pub points: Vec<Point>,
     /// A run with two leaders, a hundredth beyond the boundary without drift.
     pub worst: Option<Run>,
-    /// What that run may be judged by.
+    /// The terms by which that run is judged.
     pub terms: Terms,
 }
 
@@ -66,7 +67,7 @@ impl Region {
     /// Refuses durations that no elector accepts, or that take too long to simulate.
     ///
     /// # Errors
-    /// What is wrong and what to do, in one line.
+    /// The mistake and its remedy, in one line.
     pub fn validate(&self) -> Result<(), String> {
         const MOST_PERIODS: u128 = 1_000;
         let profile = if self.strict { Profile::default() } else { Profile::Classic };
@@ -87,8 +88,8 @@ impl Region {
         Ok(())
     }
 
-    /// The bounds of everything but the drift: the defaults in the strict profile, and none in the
-    /// classic one, which knows none.
+    /// The bounds of everything except the drift: the default bounds in the strict profile, and
+    /// none in the classic profile, which has no bounds.
     fn bounds(&self, drift_ppm: u32) -> Bounds {
         if self.strict {
             return Bounds::default().drift_ppm(drift_ppm);
@@ -165,7 +166,8 @@ impl Region {
 }
 
 impl Boundary {
-    /// Tells whether found and computed agree: within one percent, or that nothing is safe.
+    /// Tells whether the found and the computed drift agree: within one percent, or both say that
+    /// no drift is safe.
     #[must_use]
     pub fn agrees(&self) -> bool {
         match (self.computed, self.unsafe_at) {
@@ -177,7 +179,7 @@ impl Boundary {
 }
 
 impl Drift {
-    /// Tells whether found and computed agree.
+    /// Tells whether the found and the computed limit agree.
     #[must_use]
     pub fn agrees(&self) -> bool {
         match (self.computed, self.unsafe_at) {
@@ -192,13 +194,13 @@ impl Drift {
 }
 
 impl Survey {
-    /// Tells whether everything found is what was computed.
+    /// Tells whether everything that was found agrees with the formula.
     #[must_use]
     pub fn agrees(&self) -> bool {
         self.drift.agrees() && self.points.iter().all(|point| point.boundary.agrees())
     }
 
-    /// Tells whether two leaders were found where the formula says that it is safe.
+    /// Tells whether two leaders were found inside the region that the formula calls safe.
     #[must_use]
     pub fn is_violated(&self) -> bool {
         let inside = |point: &Point| point.boundary.gap().is_some_and(|gap| gap < -TOLERANCE);

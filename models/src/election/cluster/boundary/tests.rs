@@ -1,4 +1,4 @@
-//! Formula and search agree.
+//! The formula and the search agree.
 
 use std::time::Duration;
 

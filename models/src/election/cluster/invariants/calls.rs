@@ -1,4 +1,4 @@
-//! What the electors call, and when.
+//! Promises about the calls of the electors, and their times.
 
 use super::leaders::claims;
 use seatrial_core::elector::{Profile, Versions};
@@ -6,7 +6,7 @@ use seatrial_core::elector::{Profile, Versions};
 use super::{Found, Terms, nanos};
 use crate::cluster::run::{Answer, Happening, Run, Verb, What};
 
-/// Follows each process by itself: its happenings in order, from zero state.
+/// Follows each process separately: its happenings in order, starting from the default state.
 fn per_process<S: Default>(
     run: &Run,
     mut step: impl FnMut(&mut S, &Happening) -> Result<(), String>,
@@ -22,7 +22,7 @@ fn per_process<S: Default>(
 }
 
 pub(super) fn updates_name_what_was_received(run: &Run, terms: &Terms) -> Found {
-    // The reference knows no order of versions.
+    // The reference does not order versions.
     let ordered = terms.is_strict() && terms.config.versions == Versions::Ordered;
     per_process(run, |received: &mut u64, happening| {
         match happening.what {
@@ -84,13 +84,13 @@ pub(super) fn no_attempt_after_cancellation(run: &Run, terms: &Terms) -> Found {
     })
 }
 
-/// A run that waits for no answer when it is cancelled goes on to its end or its release at that
-/// moment, but for the time that its work may take.
+/// If a run that waits for no answer is cancelled, it goes on to its end or its release at once;
+/// only its work may take longer.
 pub(super) fn cancellation_is_prompt(run: &Run, terms: &Terms) -> Found {
     #[derive(Default)]
     struct State {
         calls: bool,
-        /// Until when something must have happened.
+        /// The latest time for the next step of the run.
         due: Option<u64>,
     }
     let patience = match terms.config.profile {
@@ -118,13 +118,13 @@ pub(super) fn cancellation_is_prompt(run: &Run, terms: &Terms) -> Found {
     })
 }
 
-/// What is known of a leader's rounds.
+/// The state of a leader's rounds.
 #[derive(Default)]
 struct Rounds {
     /// The write that was sent last, if it claims the lease.
     claim: Option<u32>,
-    /// When claims succeeded in the current term, on the clock of the process: the last time, and
-    /// how often.
+    /// The last success of a claim in the current term, on the clock of the process, and the number
+    /// of successes.
     renewed: Option<(u64, u32)>,
     /// When the current round began, and its attempts so far.
     round: Option<(u64, u64)>,
@@ -172,7 +172,7 @@ pub(super) fn renewals_keep_their_distance(run: &Run, terms: &Terms) -> Found {
 pub(super) fn rounds_are_bounded(run: &Run, terms: &Terms) -> Found {
     let timing = terms.config.timing;
     let most = nanos(timing.renew).div_ceil(nanos(timing.retry).max(1));
-    // The attempts of a release and of a run that only begins are none of a round.
+    // The attempts of a release, or of a run that is only beginning, belong to no round.
     if terms.config.release_on_cancel {
         return Ok(());
     }

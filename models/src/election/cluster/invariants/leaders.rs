@@ -1,4 +1,4 @@
-//! Who leads, and that it is one.
+//! Promises about the leader, and that there is only one.
 
 use super::{Found, Terms};
 use crate::cluster::run::{Answer, Run, Verb, What, Window};
@@ -59,20 +59,20 @@ pub(super) fn fenced_effects_never_interleave(run: &Run, _: &Terms) -> Found {
     Ok(())
 }
 
-/// The writes that take a lease from another holder: the version that was replaced, and the one
-/// that replaced it.
+/// The writes that take a lease from another holder: each with its version number, the version that
+/// it replaced, and the new version.
 fn takeovers(run: &Run) -> impl Iterator<Item = (usize, &Entry, &Entry)> {
     run.versions.windows(2).enumerate().filter_map(|(index, pair)| {
         let [before, after] = pair else { return None };
         let (old, new) = (before.record.as_ref()?, after.record.as_ref()?);
         let taken = !old.holder.is_empty() && !new.holder.is_empty() && old.holder != new.holder;
-        // What was changed from outside is not a takeover.
+        // A change from outside is not a takeover.
         (taken && after.by != Writer::Outside).then_some((index + 1, before, after))
     })
 }
 
-/// The taker had received what it replaced, or in the classic profile what looks alike, at least
-/// the recorded duration before the attempt that replaced it.
+/// The taker had received the version that it replaced at least the recorded duration before the
+/// attempt that replaced it. In the classic profile, a version that looks the same counts as well.
 pub(super) fn takeover_waits(run: &Run, terms: &Terms) -> Found {
     for (version, old, new) in takeovers(run) {
         let Writer::Process(taker) = new.by else { continue };
@@ -106,7 +106,7 @@ pub(super) fn takeover_waits(run: &Run, terms: &Terms) -> Found {
     Ok(())
 }
 
-/// Returns when, on the clock of the writer, the attempt began that made a version.
+/// Returns the beginning of the attempt that made a version, on the clock of the writer.
 fn attempt_of(run: &Run, writer: u16, version: u64) -> Option<u64> {
     let applied = run.happenings.iter().position(|happening| {
         matches!(happening.what, What::Applied { version: made, .. } if made == version)

@@ -1,4 +1,4 @@
-//! What must hold in every simulated run (`election` section 8).
+//! The invariants of every simulated run (`election` section 8).
 
 mod calls;
 mod leaders;
@@ -19,18 +19,18 @@ use super::run::Run;
 pub struct Breach {
     /// The invariant.
     pub invariant: &'static str,
-    /// When it shows.
+    /// When the breach shows.
     pub at: u64,
-    /// What is wrong, in a fragment of a sentence.
+    /// The error, as a fragment of a sentence.
     pub because: String,
 }
 
-/// What an invariant may assume of a run.
+/// The assumptions that an invariant may make about a run.
 #[derive(Clone, Debug)]
 pub struct Terms {
     /// The set-up of the electors.
     pub config: Config,
-    /// How many millionths the clocks are wrong at most.
+    /// The largest error of a clock, in millionths.
     pub drift_ppm: u32,
 }
 
@@ -39,8 +39,8 @@ impl Terms {
         self.config.profile != Profile::Classic
     }
 
-    /// Returns the earliest time after which a lease of that many seconds may be taken, by a
-    /// follower with the fastest clock.
+    /// Returns how long a follower with the fastest clock waits, at least, before it may take a
+    /// lease of this many seconds.
     pub(super) fn shortest_wait(&self, seconds: i64) -> u64 {
         let nanos = u128::try_from(seconds).unwrap_or(0) * 1_000_000_000;
         let shortest = nanos * 1_000_000 / (1_000_000 + u128::from(self.drift_ppm));
@@ -52,17 +52,18 @@ pub(super) fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// For which profile, and under which faults, an invariant is promised.
+/// The profile in which, and the faults under which, an invariant is promised.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Promised {
     /// Always.
     Always,
     /// Always in the strict profile.
     Strict,
-    /// As `Safety`, in the strict profile alone.
+    /// As `Safety`, only in the strict profile.
     StrictSafety,
-    /// In the strict profile, as long as nothing pauses, nobody else touches the lock object and
-    /// identities are unique; in the classic one also within the bound of `election:SF-9`.
+    /// In the strict profile: as long as nothing pauses, nothing outside the election touches the
+    /// lock object, and identities are unique. In the classic profile also only within the bound of
+    /// `election:SF-9`.
     Safety,
 }
 

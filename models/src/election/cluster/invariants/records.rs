@@ -1,4 +1,4 @@
-//! What the versions of the lock object say.
+//! Promises about the versions of the lock object.
 
 use super::{Found, Terms};
 use crate::cluster::run::Run;
@@ -37,7 +37,7 @@ pub(super) fn transitions_count_terms(run: &Run, terms: &Terms) -> Found {
             None => continue, // a leader whose object vanished carries its count on (LE-20)
             Some(_) if after.holder.is_empty() => &[0],
             Some(before) if before.holder != after.holder => &[1],
-            // In the strict profile also a holder of the same name may begin a new term.
+            // In the strict profile, a holder of the same name may also begin a new term.
             Some(_) if terms.is_strict() => &[0, 1],
             Some(_) => &[0],
         };

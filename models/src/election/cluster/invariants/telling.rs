@@ -1,4 +1,4 @@
-//! What the callbacks, the metric and the reports say.
+//! Promises about the callbacks, the metric and the reports.
 
 use super::{Found, Terms};
 use crate::cluster::run::{Run, What};
@@ -8,7 +8,7 @@ pub(super) fn stopping_follows_leading(run: &Run, _: &Terms) -> Found {
     struct State {
         runs: bool,
         leads: u32,
-        /// When the last run ended while its token was not yet seen cancelled.
+        /// When the last run ended, if its token had not been seen cancelled by then.
         ended_at: Option<u64>,
         believes: bool,
     }
@@ -19,7 +19,8 @@ pub(super) fn stopping_follows_leading(run: &Run, _: &Terms) -> Found {
         match happening.what {
             What::Begins if state.runs => return broken("a run began within another"),
             What::Begins => (state.runs, state.leads) = (true, 0),
-            // What it wins counts: the work may start late, when another run has begun.
+            // The win is counted, not the start of the work: the work may start late, in the next
+            // run.
             What::Event { became: true } => {
                 state.leads += 1;
                 if state.leads > 1 {

@@ -27,7 +27,7 @@ fn sound() -> (Run, Terms) {
     (good.expect("some run has everything"), terms)
 }
 
-/// Tells whether an invariant holds after a change of a sound run.
+/// Tells whether an invariant still holds after a sound run has been changed.
 fn after(name: &str, change: impl FnOnce(&mut Run)) -> bool {
     let (mut run, terms) = sound();
     change(&mut run);
@@ -47,7 +47,7 @@ fn insert(run: &mut Run, index: usize, what: What) {
 fn a_second_leader_is_noticed() {
     for name in ["one_leader", "one_actor", "one_leader_per_lease_window"] {
         assert!(!after(name, |run| {
-            // Nobody's belief or work ends any more.
+            // No belief and no work ends any more.
             run.happenings.retain(|happening| {
                 !matches!(
                     happening.what,
@@ -90,7 +90,7 @@ fn a_lease_that_is_taken_too_early_is_noticed() {
     assert!(!after("takeover_waits", |run| {
         let index = takeover(run);
         let Writer::Process(taker) = run.versions[index].by else { panic!("a process took it") };
-        // It never saw what it replaced.
+        // The taker never saw the version that it replaced.
         run.happenings.retain(|happening| {
             happening.process != taker
                 || !matches!(happening.what, What::Learns { answer: Answer::Version(seen), .. }
@@ -182,7 +182,7 @@ fn calls_that_break_their_rules_are_noticed() {
 #[test]
 fn a_cancelled_run_that_sleeps_on_is_noticed() {
     assert!(!after("cancellation_is_prompt", |run| {
-        // Every cancellation lies a little further back than it did.
+        // Every cancellation is moved two seconds into the past.
         for index in 0..run.happenings.len() {
             if run.happenings[index].what == What::Cancelled {
                 run.happenings[index].at -= 2 * SECOND;

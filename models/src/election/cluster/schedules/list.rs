@@ -12,7 +12,7 @@ use crate::cluster::world::{NodeSetup, Setup};
 const SECOND: u64 = 1_000_000_000;
 const A: u8 = 0;
 const B: u8 = 1;
-/// After every run that is simulated here.
+/// A time after the end of every run that is simulated here.
 const NEVER: u64 = u64::MAX;
 
 /// Seconds as nanoseconds.
@@ -169,7 +169,7 @@ pub(super) fn config(strict: bool) -> Config {
     Config::new("").profile(profile)
 }
 
-/// A cluster in which A starts at once and the others when it is said.
+/// A cluster in which A starts at once and the others start at the given seconds.
 fn cluster(config: Config, starts: &[f64]) -> Setup {
     let node = |starts: f64| NodeSetup { starts_at: s(starts), ..NodeSetup::default() };
     let mut nodes = vec![NodeSetup::default()];
@@ -185,7 +185,7 @@ fn cluster(config: Config, starts: &[f64]) -> Setup {
     }
 }
 
-/// B looks at 20.04 s, right after A's renewal at 20 s, and at 35.07 s, right after that lease.
+/// B reads at 20.04 s, right after A's renewal at 20 s, and at 35.07 s, right after that lease.
 fn polls_at_the_worst_time(script: Script) -> Script {
     script.polls_every(B, s(2.505), s(2.0))
 }

@@ -1,5 +1,5 @@
-//! The schedules that lead to two leaders, or to none, under the reference's rules
-//! (`election` section 6.1), and what becomes of each in the strict profile.
+//! The schedules that lead to two leaders, or to none, under the reference's rules (`election`
+//! section 6.1), and the outcome of each in the strict profile.
 
 mod list;
 mod script;
@@ -17,26 +17,27 @@ use super::world::{Setup, Simulated};
 pub use list::SCHEDULES;
 pub use script::{Calls, Rule, Script};
 
-/// What a schedule leads to.
+/// The outcome of a schedule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
     /// These invariants are broken, and possibly others.
     Breaks(&'static [&'static str]),
     /// Everything is kept, whatever the faults.
     Holds,
-    /// Two may believe that they lead for that many nanoseconds at most, and do; a resource
-    /// that checks tokens sees no interleaving.
+    /// Two processes believe that they lead at the same time, for at most this long (in
+    /// nanoseconds). A resource that checks tokens sees no interleaving.
     FencedOverlap {
-        /// How long at most.
+        /// The longest overlap.
         at_most: u64,
     },
     /// The node leads within that span of time.
     Leads {
         /// The node.
         node: u8,
-        /// Not before.
+        /// The earliest moment.
         from: u64,
-        /// Not after; at the end of the run and later means that it never leads.
+        /// The latest moment; a moment at or after the end of the run means that the node never
+        /// leads.
         to: u64,
     },
     /// The set-up is refused.
@@ -48,19 +49,19 @@ pub enum Outcome {
 pub struct Schedule {
     /// Its name: what happens.
     pub name: &'static str,
-    /// The rule that tells it.
+    /// The rule that describes it.
     pub rule: &'static str,
-    /// What happens, in a sentence.
+    /// The events, in a sentence.
     pub says: &'static str,
-    /// What it leads to under the reference's rules.
+    /// The outcome under the reference's rules.
     pub classic: Outcome,
-    /// What it leads to under the strict ones.
+    /// The outcome under the strict rules.
     pub strict: Outcome,
     make: fn(Config) -> (Setup, Script),
 }
 
 impl Schedule {
-    /// Returns what is expected.
+    /// Returns the expected outcome.
     #[must_use]
     pub fn expected(&self, strict: bool) -> Outcome {
         if strict { self.strict } else { self.classic }
@@ -92,7 +93,7 @@ impl Schedule {
     /// Simulates the schedule and compares its outcome with the expected one.
     ///
     /// # Errors
-    /// What is different.
+    /// A description of the difference.
     pub fn verify(&self, strict: bool) -> Result<(), String> {
         self.verify_on(strict, Election::unchecked)
     }
@@ -158,7 +159,7 @@ fn compare(expected: Outcome, run: &Run, terms: &Terms) -> Result<(), String> {
     }
 }
 
-/// Returns how long two processes took themselves for the leader, at most.
+/// Returns the longest time for which two processes both believed that they lead.
 #[must_use]
 pub fn longest_overlap(run: &Run) -> u64 {
     let windows = run.belief_windows();

@@ -4,7 +4,7 @@ use seatrial_core::elector::{Io, JITTER};
 
 use crate::cluster::faults::{After, Attempted, Fate, Faults};
 
-/// Which calls a rule is about.
+/// The calls that a rule applies to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Calls {
     /// All.
@@ -20,19 +20,20 @@ pub enum Calls {
 pub struct Rule {
     /// The node.
     pub node: u8,
-    /// From when on.
+    /// The start of the span.
     pub from: u64,
-    /// Until when; that moment is not included.
+    /// The end of the span, which is not part of it.
     pub to: u64,
-    /// Which calls.
+    /// The calls that it applies to.
     pub calls: Calls,
-    /// What becomes of them.
+    /// The fate of these calls.
     pub fate: Fate,
-    /// Whether only every second of them is meant.
+    /// Whether the rule applies only to every second of them.
     pub every_second: bool,
 }
 
-/// Faults by rules: the first that fits decides, and where none fits a call is answered at once.
+/// Faults by rules: the first rule that fits a call decides. A call that no rule fits is answered
+/// at once.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Script {
     /// The rules.
@@ -40,7 +41,7 @@ pub struct Script {
     /// How long each node waits between its attempts to acquire, as a fraction of the jitter; zero
     /// for nodes that are not listed.
     pub jitter: Vec<f64>,
-    /// What each node does after its first run; afterwards it stays down.
+    /// The next step of each node after its first run; after a later run it stays down.
     pub after: Vec<(u8, After)>,
     /// How long the work waits between looking whether it may act and acting; zero for no work.
     pub acts_after: u64,
@@ -57,7 +58,7 @@ impl Script {
         self
     }
 
-    /// Lets a node poll with that many nanoseconds between, at least `retry`, while it wants to acquire.
+    /// Lets a node that wants to acquire poll every `gap` nanoseconds, which is at least `retry`.
     #[must_use]
     pub fn polls_every(mut self, node: u8, gap: u64, retry: u64) -> Self {
         let fraction = (gap as f64 / retry as f64 - 1.0) / JITTER;

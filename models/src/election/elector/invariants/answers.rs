@@ -1,4 +1,4 @@
-//! Promises about answers: to questions, to set-ups, and through callbacks.
+//! Promises about answers: to questions, to set-ups, and to callbacks.
 
 use std::collections::BTreeMap;
 use std::mem::discriminant;
@@ -80,8 +80,8 @@ fn observed_is_a_pair(history: &History) -> Checked {
     })
 }
 
-/// Judges strict electors: the others may take two states of the lock for one, and then count from
-/// the first (`election:LK-13`).
+/// Judges strict electors only. Classic ones may take two states of the lock for the same state,
+/// and then count from the first (`election:LK-13`).
 fn health_check_tells(history: &History) -> Checked {
     at_every_step(history, |before, asked, event| {
         let (Op::Check(check), Some(Ret::Check(healthy))) = (asked.op, asked.outcome) else {
@@ -99,8 +99,8 @@ fn health_check_tells(history: &History) -> Checked {
     })
 }
 
-/// A check never waits. The last step of a thread before the answer is the check, and has the same
-/// answer.
+/// A check never waits. The last step of a thread before the answer is the check itself, and has
+/// the same answer.
 fn checks_are_answered_at_once(history: &History) -> Checked {
     let mut answers = BTreeMap::new();
     for (number, event) in history.events.iter().enumerate() {
@@ -128,7 +128,7 @@ fn checks_are_answered_at_once(history: &History) -> Checked {
     Ok(())
 }
 
-/// A step reports nobody but the holder in the last record that its elector has read or written.
+/// A step reports only the holder in the last record that its elector has read or written.
 fn reports_are_observed(history: &History) -> Checked {
     at_every_event(history, |before, event| {
         let Some((_, asked)) = before.asked(event) else { return Ok(()) };
@@ -195,7 +195,7 @@ fn unsafe_set_ups_are_refused(history: &History) -> Checked {
     })
 }
 
-/// Returns why a set-up is refused, by the table of the rules.
+/// Returns the reason why a set-up is refused, by the table of the rules.
 fn refusal(config: &Config) -> Option<ConfigError> {
     let Timing { lease, renew, retry } = config.timing;
     let jittered = Duration::from_nanos((JITTER * retry.as_nanos() as f64) as u64);
@@ -214,7 +214,7 @@ fn refusal(config: &Config) -> Option<ConfigError> {
     }
 }
 
-/// `A/(1-ρ) + ε + γ ≤ L/(1+ρ)`, and A leaves time to renew (`election:LE-4`).
+/// `A/(1-ρ) + ε + γ ≤ L/(1+ρ)`, and A leaves enough time to renew (`election:LE-4`).
 fn strict_refusal(lease: Duration, jittered: Duration, bounds: &Bounds) -> Option<ConfigError> {
     if lease.as_secs() == 0 || lease.subsec_nanos() != 0 {
         return Some(ConfigError::LeaseNotWholeSeconds);

@@ -1,4 +1,4 @@
-//! Promises about calls on the lock, and about sleeping between them.
+//! Promises about calls on the lock, and about the sleep between them.
 
 use std::time::Duration;
 
@@ -210,8 +210,8 @@ fn releases_free_what_was_written(history: &History) -> Checked {
     })
 }
 
-/// How late a sleeper may be on real threads; the clock of a checker does not move at all while
-/// somebody can.
+/// How late a sleeper may be on real threads. The clock of a checker stands still while a thread
+/// can move.
 const SLACK: Duration = Duration::from_millis(300);
 
 fn sleepers_wake_in_time(history: &History) -> Checked {

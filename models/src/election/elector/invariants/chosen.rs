@@ -1,4 +1,4 @@
-//! What holds where the server chooses the holder.
+//! Promises for a lease whose holder the server chooses.
 
 use seatrial_core::elector::{LeaseSpec, Name};
 

@@ -1,8 +1,8 @@
-//! What the elector promises, as checks of a history.
+//! The promises of the elector, as checks of a history.
 //!
-//! Promises about the lease itself are the ones that the simulated cluster is held to; they are
-//! judged here on the history told as a run (`shared.rs`). Promises about what callers are told
-//! are stated here (`terms.rs`, `calls.rs`, `answers.rs`).
+//! The promises about the lease itself are those of the simulated cluster. They are judged here on
+//! the history retold as a run (`shared.rs`). Promises about the answers to callers are stated here
+//! (`terms.rs`, `calls.rs`, `answers.rs`).
 
 mod answers;
 mod calls;

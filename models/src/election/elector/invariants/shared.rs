@@ -1,4 +1,4 @@
-//! Promises about the lease, as the simulated cluster states them.
+//! Promises about the lease, in the words of the simulated cluster.
 
 use super::Checked;
 use crate::cluster::invariants::invariant;
@@ -6,7 +6,7 @@ use crate::elector::timeline::{is_strict, timeline};
 use crate::elector::{Elector, History};
 use crate::trial::{Invariant, Violation};
 
-/// Judges a history told as a run.
+/// Judges a history that is retold as a run.
 fn judge(name: &str, history: &History) -> Checked {
     let invariant = invariant(name).expect("the cluster has this promise");
     let told = timeline(history);

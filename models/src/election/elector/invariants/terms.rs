@@ -1,4 +1,4 @@
-//! Promises about terms: who is told that it leads, and until when.
+//! Promises about terms: which caller is told that it leads, and until when.
 
 use seatrial_core::elector::Next;
 
@@ -93,7 +93,7 @@ fn leads_within_its_time(history: &History) -> Checked {
         if !claims || !before.is_strict() {
             return Ok(());
         }
-        // A step that learns of a success goes by the attempt that ends with it.
+        // If the step learns of a success, the attempt that ends with it decides.
         let until = match asked.learned() {
             Some(Ok(_)) => Some(before.began + before.config.acting()),
             _ => before.valid_until,
@@ -117,7 +117,7 @@ fn loss_ends_leadership(history: &History) -> Checked {
         if !renews && asked.claims(true).is_none() {
             return Ok(());
         }
-        // What is read in this very step counts.
+        // A state that is read in this very step counts as well.
         let mut after = before.clone();
         after.apply(event);
         let now = &after.electors[usize::from(asked.number)];

@@ -1,9 +1,9 @@
-//! Electors with one mistake each: what the checks are worth.
+//! Electors with one mistake each, which show what the checks can find.
 //!
-//! A mutant is a value: a name, an origin, and constructors. Some are wrappers that change what the
-//! machine that ships is told, what it orders, or whom it wakes (`wrapped.rs`); mistakes inside the
-//! rules are lines of the rules written down again (`rewritten.rs`); one is not of an elector but of
-//! how the store is used (`store.rs`).
+//! A mutant is a value: a name, an origin, and constructors. Some mutants wrap the machine that
+//! ships and change its answers, its orders, or the sleepers that it wakes (`wrapped.rs`). Mistakes
+//! inside the rules are lines of a second implementation of the rules (`rewritten.rs`). One mistake
+//! is not in the elector but in the use of the store (`store.rs`).
 
 mod mutated;
 mod rewritten;
@@ -24,21 +24,21 @@ pub type Make = fn(Config) -> Boxed<Election>;
 pub struct Mutant {
     /// Its name: the mistake, in snake case.
     pub name: &'static str,
-    /// Where the mistake comes from.
+    /// The origin of the mistake.
     pub origin: &'static str,
     /// The rules that it breaks.
     pub rules: &'static [&'static str],
     /// The promises that it breaks, on threads or in a cluster.
     pub breaks: &'static [&'static str],
-    /// What is expected of it.
+    /// The expectation about it.
     pub kind: MutantKind,
     /// Makes the broken elector.
     pub make: Make,
-    /// Makes the same in the place of the page's machines.
+    /// Makes the same mutant in place of the page's machines.
     pub(super) part: fn() -> MachineOf<Elector>,
 }
 
-/// Mutants that no scenario on threads shows: they need time, drift or bad luck.
+/// Mutants that no scenario on threads shows: they need time, drift or rare faults.
 const NEED_A_CLUSTER: &[&str] = &[
     "renewals_do_not_restart_the_wait",
     "renewal_keeps_the_renew_time",
@@ -89,7 +89,7 @@ const NEED_THREADS: &[&str] = &[
     "any_work_ends_the_term",
 ];
 
-/// Tells whether the simulations are asked to convict a mutant, or the scenarios.
+/// Tells whether the simulations, or else the scenarios, are asked to convict a mutant.
 pub(super) fn is_shown_by(mutant: &str, simulations: bool) -> bool {
     let elsewhere = if simulations { NEED_THREADS } else { NEED_A_CLUSTER };
     !elsewhere.contains(&mutant)
@@ -106,7 +106,7 @@ pub(super) fn of_the_rules() -> Vec<Mutant> {
     [wrapped::WRAPPED, rewritten::REWRITTEN].concat()
 }
 
-/// Lists every mutant, as the page tries it.
+/// Lists every mutant, in the form that the page tries.
 pub(super) fn of_the_page() -> Vec<trial::Mutant<Elector>> {
     let of_the_page = |mutant: Mutant| trial::Mutant {
         name: mutant.name,

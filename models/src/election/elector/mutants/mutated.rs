@@ -1,4 +1,4 @@
-//! An elector behind a change.
+//! An elector in a wrapper that changes it.
 
 use std::time::Duration;
 
@@ -13,15 +13,15 @@ type StepOf = fn(&mut Mutated, &mut Op, &mut Cx<'_>) -> Step<Ret>;
 type TellOf = fn(&mut Mutated, &mut Result<Stored, StoreError>);
 type OrderOf = fn(&Mutated, &mut Record);
 
-/// An elector behind a change, with what the changes need to know.
+/// An elector in a wrapper, with the state that the changes need.
 pub(super) struct Mutated {
     election: Election,
     pub(super) config: Config,
     step: StepOf,
     tell: TellOf,
     order: OrderOf,
-    /// Whether the call in flight is a read, whether it belongs to a release, and whether it is an
-    /// update without a read before it that has failed.
+    /// Whether the call in flight is a read, whether it belongs to a release, whether it is an
+    /// update without a read before it, and whether such an update has failed.
     pub(super) reading: bool,
     pub(super) releasing: bool,
     pub(super) fast: bool,
@@ -29,16 +29,16 @@ pub(super) struct Mutated {
     pub(super) leads: bool,
     /// Whether its run was cancelled.
     pub(super) cancelled: bool,
-    /// What was last read, and what was last sent with which version.
+    /// The record that was read last, and the record that was sent last, with its version.
     pub(super) read: Option<Record>,
     pub(super) written: Option<Record>,
     pub(super) version: Option<Version>,
-    /// What was first read of each holder.
+    /// The first record that was read of each holder.
     pub(super) holders: Vec<Record>,
-    /// When the attempt in flight began, and how long the last one that succeeded took.
+    /// When the attempt in flight began, and how long the last successful one took.
     pub(super) began: Instant,
     pub(super) took: Duration,
-    /// A time of observation that a check has taken note of.
+    /// A time of observation that a check has noted.
     pub(super) noted: Option<Instant>,
 }
 
@@ -46,12 +46,12 @@ pub(super) fn wrap(config: Config, step: StepOf) -> Boxed<Election> {
     Boxed(Box::new(Mutated::new(config, step, |_, _| {}, |_, _| {})))
 }
 
-/// A mutant that misunderstands what it is told.
+/// A mutant that misunderstands the answers that it is given.
 pub(super) fn told(config: Config, tell: TellOf) -> Boxed<Election> {
     Boxed(Box::new(Mutated::new(config, Mutated::inner, tell, |_, _| {})))
 }
 
-/// A mutant that writes something else.
+/// A mutant that writes another record.
 pub(super) fn orders(config: Config, order: OrderOf) -> Boxed<Election> {
     Boxed(Box::new(Mutated::new(config, Mutated::inner, |_, _| {}, order)))
 }
@@ -88,7 +88,7 @@ impl Mutated {
         self.observed().record.holder == self.config.identity
     }
 
-    /// Steps the elector, with its ears and its pen changed.
+    /// Steps the elector, with the answers and the writes changed.
     pub(super) fn inner(&mut self, op: &mut Op, cx: &mut Cx<'_>) -> Step<Ret> {
         if let Op::Reply(Reply(Some(reply))) = op {
             if reply.is_ok() && !self.reading {
@@ -149,7 +149,7 @@ impl Mutated {
         }
     }
 
-    /// The answer of a store that accepted what was last sent.
+    /// The answer of a store that accepted the last write.
     pub(super) fn as_if_accepted(&self) -> Option<Stored> {
         if self.reading {
             return None;
@@ -170,7 +170,7 @@ fn turn_of(ret: &mut Ret) -> Option<&mut Turn> {
     }
 }
 
-/// Another clock in place of that of a step.
+/// Another clock in place of the clock of a step.
 struct OtherClock<'a> {
     ambient: &'a dyn Ambient,
     now: Instant,

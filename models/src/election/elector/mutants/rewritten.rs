@@ -1,4 +1,4 @@
-//! Electors whose rules were written down with a mistake.
+//! Electors whose mistake is inside the second implementation of the rules.
 
 use seatrial_core::machine::Boxed;
 

@@ -1,4 +1,4 @@
-//! A store that is used wrongly, so that the checks of what it holds are worth something.
+//! A store that is used wrongly, which shows that the checks of its content find mistakes.
 
 use seatrial_core::elector::Election;
 use seatrial_core::machine::{Boxed, Cx, Machine, Step};
@@ -22,7 +22,7 @@ pub(super) const STORE: &[Mutant] = &[Mutant {
 struct Unconditional(MachineOf<Elector>);
 
 impl Unconditional {
-    /// Asks what is stored, as somebody from outside who changes nothing.
+    /// Reads the stored lease, as a caller from outside that changes nothing.
     fn stored(&mut self, cx: &mut Cx<'_>) -> Step<Answer> {
         self.0.step(&mut Call::Serve(Serve { by: None, call: 0, request: Request::Get }), cx)
     }

@@ -1,5 +1,5 @@
-//! Electors behind a change: of what they are told, what they order, whom they wake, what they
-//! answer.
+//! Electors in wrappers that change the answers they are given, their orders, the sleepers that
+//! they wake, or the answers that they give.
 
 use std::time::Duration;
 
@@ -287,7 +287,7 @@ mutants! {
         ["no_attempt_after_cancellation", "successor_leads_in_time"] "look at the token after the attempt": |config| {
         wrap(config, |mutated, op, cx| {
             if let Op::Cancel(_) = op {
-                // The sleep goes on, and the attempt after it is made.
+                // The sleep goes on, and the next attempt is made.
                 return Step::Done(Ret::Cancel(()));
             }
             mutated.inner(op, cx)
@@ -295,8 +295,8 @@ mutants! {
     };
 }
 
-/// The check takes note of the time of the last observation, lets everybody go on, and then asks
-/// who leads.
+/// The check notes the time of the last observation, lets all other threads go on, and only then
+/// asks who leads.
 fn check_reads_apart(mutated: &mut Mutated, op: &mut Op, cx: &mut Cx<'_>) -> Step<Ret> {
     let Op::Check(Check { tolerance }) = op else { return mutated.inner(op, cx) };
     let Some(since) = mutated.noted.take() else {
@@ -309,7 +309,7 @@ fn check_reads_apart(mutated: &mut Mutated, op: &mut Op, cx: &mut Cx<'_>) -> Ste
     Step::Done(Ret::Check(!wedged))
 }
 
-/// The check gives the lock up once, and is right then.
+/// The check lets go of the lock once, and then answers correctly.
 fn check_waits(mutated: &mut Mutated, op: &mut Op, cx: &mut Cx<'_>) -> Step<Ret> {
     if matches!(op, Op::Check(_)) && mutated.noted.take().is_none() {
         mutated.noted = Some(cx.now());
@@ -329,7 +329,7 @@ fn first_record_of_each_holder(told: &mut Mutated, reply: &mut Result<Stored, St
     match known {
         Some(known) => {
             stored.record = known.clone();
-            // The same version as well, else the strict profile would notice.
+            // The mutant also repeats the uid; otherwise the strict profile would notice.
             if let Profile::Strict(_) = told.config.profile {
                 stored.uid = "uid".into();
             }
@@ -338,8 +338,8 @@ fn first_record_of_each_holder(told: &mut Mutated, reply: &mut Result<Stored, St
     }
 }
 
-/// A coordinated elector that finds no lease is told that one names it, and creates what it would
-/// write over that.
+/// If a coordinated elector finds no lease, it is told that a lease names it. It then creates the
+/// record with which it would have replaced that lease.
 fn create_what_is_missing(mutated: &mut Mutated, op: &mut Op, cx: &mut Cx<'_>) -> Step<Ret> {
     let missing = mutated.reading
         && mutated.config.coordinated
@@ -361,7 +361,7 @@ fn create_what_is_missing(mutated: &mut Mutated, op: &mut Op, cx: &mut Cx<'_>) -
     step
 }
 
-/// Everybody who looks at the term sees a clock that is late by how long the last renewal took.
+/// Every caller that checks the term sees a clock that is late by the duration of the last renewal.
 fn acting_time_from_the_reply(mutated: &mut Mutated, op: &mut Op, cx: &mut Cx<'_>) -> Step<Ret> {
     if !matches!(op, Op::Watch(_) | Op::Holds(_) | Op::IsLeader(_) | Op::Rest(_)) {
         return mutated.inner(op, cx);

@@ -1,29 +1,30 @@
-//! One changed line each; what can be had by a wrapper around the rules that ship is had there.
+//! Mistakes of one changed line each. A mistake that a wrapper around the rules that ship can make
+//! is made there instead.
 
-/// A mistake that one may make in the rules of the elector.
+/// A mistake that a programmer may make in the rules of the elector.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::election::elector) enum Mistake {
-    // What the reference does to this day, and the strict profile does better.
+    // Mistakes that the reference makes to this day, and that the strict profile avoids.
     /// The work is cancelled after the lease was given away.
     WorkOutlivesTheLease,
     /// A release that met a conflict tries again at once.
     ReleaseRetriesAtOnce,
-    /// A cancelled acquisition is left as it is, applied or not.
+    /// A cancelled acquisition is left as it is, whether it was applied or not.
     AbandonsAnAcquisition,
-    /// A lease without a duration is over at the second look.
+    /// A lease without a duration counts as over when it is read a second time.
     NoDurationIsOver,
-    /// The question whether it leads knows no time.
+    /// The question whether the elector leads ignores the time.
     LeaderWithoutTime,
-    // What it did once.
+    // Mistakes that the reference made once.
     /// The time of an observation is written after the record, in a section of its own.
     TimeWrittenLater,
-    /// A run that breaks down leaves its state behind.
+    /// A run that panics leaves its state behind.
     BreaksAndForgets,
-    /// A release waits for its calls for ever.
+    /// A release waits for its calls without limit.
     ReleaseWithoutDeadline,
-    /// The last holder updates the lease without reading it, in another run, too.
+    /// The last holder updates the lease without reading it, even in another run.
     FastPathInAnotherRun,
-    /// What is written counts as observed before the store has answered.
+    /// A record counts as observed when it is sent, before the store has answered.
     LeadsBeforeTheReply,
     /// After a failed round the run acquires again, and leads again.
     LeadsTwiceARun,
@@ -33,10 +34,10 @@ pub(in crate::election::elector) enum Mistake {
     FractionalLeases,
     /// An elector that reads a lease without times panics.
     NeedsTimes,
-    // What anybody may do.
-    /// A lease is taken at first sight.
+    // Mistakes that any programmer may make.
+    /// A lease is taken when it is first read.
     NoWait,
-    /// An attempt makes its further calls though its run is cancelled.
+    /// An attempt goes on with its calls although its run is cancelled.
     CancelWaitsForTheAttempt,
     /// A call of a round has no deadline.
     RoundWithoutDeadline,
@@ -44,42 +45,43 @@ pub(in crate::election::elector) enum Mistake {
     PollsTwiceAsOften,
     /// The token carries the version that was read before the acquisition.
     TokenOfTheRead,
-    /// The release waits for the work for ever.
+    /// The release waits for the work without limit.
     WaitsForTheWorkForEver,
     /// The release does not wait for the work.
     ReleasesBesideTheWork,
-    /// A run that acquires while it is cancelled leads nevertheless.
+    /// A run that is cancelled while it acquires leads nevertheless.
     LeadsThoughCancelled,
-    /// A term holds if any term does.
+    /// Every term counts as held while one is live.
     HoldsAnyTerm,
-    /// An update names the version that was seen first.
+    /// An update names the first version that was read.
     NamesTheFirstVersion,
-    /// A release does not observe what it reads.
+    /// A release does not observe the record that it reads.
     ReleaseDoesNotObserve,
-    /// An acquisition that is answered when its time is over begins a term.
+    /// An acquisition that is answered after its time is over begins a term.
     LeadsTooLate,
-    /// An elector that reads its loss leads no more, and takes the lease back in the same attempt.
+    /// An elector that reads its loss stops leading, and takes the lease back in the same attempt.
     TakesBackWhatItLost,
-    /// An elector that reads its loss gives up the attempt, and leads on.
+    /// An elector that reads its loss gives up only the attempt, and goes on leading.
     LossEndsTheAttemptAlone,
-    /// The wait for the work listens where nobody calls.
+    /// The wait for the work listens on a channel that is never woken.
     WaitsWhereNobodyCalls,
-    /// A single attempt reports in its last order, where nobody but a run looks.
+    /// A single attempt reports in its last order, but reports are only read from the orders of a
+    /// run.
     ReportsWithTheAttempt,
     /// A cancelled acquisition is left as it is if it was cancelled between two attempts.
     AbandonsBetweenAttempts,
-    /// A release outside of a run waits for its calls for ever.
+    /// A release outside of a run waits for its calls without limit.
     SingleReleaseWithoutDeadline,
     /// A release that meets a conflict gives up.
     ReleaseGivesUp,
-    /// A release frees whatever has the own name.
+    /// A release frees any lease that has its own name.
     FreesANamesakes,
-    /// A renewal prolongs a term that has run out, if nobody has looked at it since.
+    /// A renewal prolongs a term that has run out, if no caller has checked it since.
     LateRenewalProlongs,
     /// A run whose work has ended goes on renewing.
     LeadsIdly,
-    /// A run whose work has panicked goes on where one whose work has returned does.
+    /// A run whose work has panicked goes on as if the work had returned.
     PanicIsAReturn,
-    /// The end of whatever work counts as that of the term.
+    /// The end of any work counts as the end of the term's work.
     AnyWorkEndsTheTerm,
 }

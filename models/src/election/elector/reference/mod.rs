@@ -1,7 +1,8 @@
-//! The strict elector again, written to be read and not to be quick, with the mistakes that one
-//! may make in it. Without a mistake it decides at every step what the machine that ships decides.
+//! The strict elector again, written for readers and not for speed, and with the mistakes that a
+//! programmer may make in it. Without a mistake it decides at every step like the machine that
+//! ships.
 //!
-//! Left out: the classic profile, ordered versions, and coordinated elections.
+//! Not included: the classic profile, ordered versions, and coordinated elections.
 
 mod attempt;
 mod mistake;
@@ -24,20 +25,20 @@ use release::Release;
 pub(super) use mistake::Mistake;
 use mistake::Mistake::*;
 
-/// Where a run stands.
+/// The stage of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
     Idle,
     /// A single attempt.
     Once,
-    /// The next attempt to acquire is due then.
+    /// The next attempt to acquire is due at this time.
     Acquire(Instant),
     /// The work is being started.
     Lead,
     Round(Round),
-    /// The next round is due then.
+    /// The next round is due at this time.
     Between(Instant),
-    /// The work winds down, until then at most.
+    /// The work winds down, until this time at most.
     Drain(Instant),
     Release(Release),
 }
@@ -49,7 +50,7 @@ struct Round {
     tick: Instant,
 }
 
-/// A term, the last one after it is over.
+/// The current term, or the last one after it is over.
 #[derive(Clone, Debug)]
 struct Term {
     number: u64,
@@ -60,7 +61,7 @@ struct Term {
     working: bool,
 }
 
-/// The strict elector, written down plainly.
+/// The strict elector, in plain code.
 #[derive(Clone, Debug)]
 pub(super) struct Plain {
     mistakes: &'static [Mistake],
@@ -76,14 +77,14 @@ pub(super) struct Plain {
     attempt: Option<Attempt>,
     /// Whether the last attempt has sent a write.
     wrote: bool,
-    /// The count of transitions that was written last.
+    /// The count of transitions in the last write.
     written: Option<i64>,
-    /// Counts its runs.
+    /// The number of its runs.
     runs: u64,
     cancelled: bool,
     term: Term,
     notes: Notes,
-    /// The time of an observation that is still to be written ([`TimeWrittenLater`]).
+    /// The time of an observation that is not written yet ([`TimeWrittenLater`]).
     unwritten: Option<Instant>,
 }
 
@@ -104,7 +105,7 @@ impl Plain {
         Ok(Self::unchecked(mistakes, config))
     }
 
-    /// Makes the rules for a set-up; what is left out here has those that ship.
+    /// Makes the rules for a set-up; a set-up that is not included here gets the rules that ship.
     pub(super) fn unchecked(mistakes: &'static [Mistake], config: Config) -> Rules {
         match (config.profile, config.versions) {
             (Profile::Strict(bounds), Versions::Opaque) if !config.coordinated => {
@@ -230,7 +231,7 @@ impl Plain {
         }
     }
 
-    /// SF-11: any look ends the term if its time has passed.
+    /// SF-11: every look at the term ends it if its time has passed.
     fn term_is_live(&mut self, cx: &mut Cx<'_>) -> bool {
         if self.term.live && cx.now() >= self.term.valid_until {
             self.revoke(cx);

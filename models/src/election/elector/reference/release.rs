@@ -1,4 +1,4 @@
-//! Giving the lease up.
+//! Giving up the lease.
 
 use seatrial_core::elector::{Io, Name, Next, Record, StoreError, Stored, Turn};
 use seatrial_core::machine::Cx;
@@ -12,9 +12,9 @@ pub(super) struct Release {
     pub(super) deadline: Instant,
     /// Whether the answer to a write is awaited.
     writes: bool,
-    /// When the next try is due, between two of them.
+    /// The time of the next try, between two of them.
     pub(super) pause: Option<Instant>,
-    /// Whether the run that ends with it has led; `None` outside of a run.
+    /// Whether the run that ends with the release has led; `None` outside of a run.
     pub(super) run: Option<bool>,
 }
 
@@ -67,7 +67,7 @@ impl Plain {
         }
     }
 
-    /// [S] LE-42: only what this elector wrote is freed.
+    /// [S] LE-42: only a record that this elector wrote is freed.
     fn release_fetched(&mut self, stored: &Stored, cx: &mut Cx<'_>) -> Turn {
         if self.makes(ReleaseDoesNotObserve) {
             self.remember(&stored.version);

@@ -57,7 +57,7 @@ impl Plain {
         self.begin_attempt(cx)
     }
 
-    /// Tells whether a call made now would be refused by its token.
+    /// Tells whether its token would refuse a call that is made now.
     pub(super) fn token_is_done(&self, cx: &mut Cx<'_>) -> bool {
         let cancelled = self.cancelled && !self.makes(CancelWaitsForTheAttempt);
         match self.stage {
@@ -139,7 +139,7 @@ impl Plain {
         self.end_leading(cx)
     }
 
-    /// [S] LE-46: the work is cancelled, then the lease is given away.
+    /// [S] LE-46: first the work is cancelled, then the lease is given away.
     fn end_leading(&mut self, cx: &mut Cx<'_>) -> Turn {
         self.notes.metric_off = true;
         if self.makes(LeadsTwiceARun) && !self.cancelled {
@@ -242,7 +242,8 @@ impl Plain {
         if self.makes(PollsTwiceAsOften) { retry / 2 } else { retry }
     }
 
-    /// ENV-7: the token first, then the tick; ticks that came during an attempt are one.
+    /// ENV-7: the token is checked first, then the tick; ticks that came during an attempt count as
+    /// one.
     fn rest_in_round(&mut self, mut round: Round, cx: &mut Cx<'_>) -> Step<Turn> {
         let now = cx.now();
         if self.token_is_done(cx) || self.cancelled || !self.term_is_live(cx) {

@@ -1,4 +1,4 @@
-//! What happens at the same moment, or a moment too late.
+//! Events that happen at the same moment, or a moment too late.
 
 use std::time::Duration;
 
@@ -66,7 +66,7 @@ impl Scenario<Elector> for LostAtOnce {
         world.join(administrator);
     }
 
-    /// The callback was told of both.
+    /// The callback was told of both leaders.
     fn reaches(history: &History) -> bool {
         history.notes(IS_TOLD).count() == 2
     }
@@ -76,7 +76,7 @@ impl Scenario<Elector> for LostAtOnce {
     }
 }
 
-/// A run frees its lease, which one of the same identity has taken meanwhile.
+/// A run frees its lease, which an elector of the same identity has taken meanwhile.
 pub(super) struct Namesake;
 
 impl Scenario<Elector> for Namesake {
@@ -99,7 +99,7 @@ impl Scenario<Elector> for Namesake {
         world.join(other);
     }
 
-    /// The release reads the record of the other.
+    /// The release reads the other elector's record.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let Some((elector, asked)) = before.asked(event) else { return false };

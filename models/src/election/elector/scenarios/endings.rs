@@ -16,7 +16,7 @@ use crate::elector::{Elector, History};
 use crate::engine::Engine;
 use crate::trial::{Scenario, What, World, sleeps};
 
-/// A run is cancelled somewhere: before it begins, in a call, in a sleep, in a renewal.
+/// A run is cancelled at any point: before it begins, in a call, in a sleep, in a renewal.
 pub(super) struct CancelledAnywhere;
 
 impl Scenario<Elector> for CancelledAnywhere {
@@ -88,7 +88,7 @@ impl Scenario<Elector> for ReleaseRacesARenewal {
     }
 }
 
-/// Somebody touches the lease, which is none of his business, while it is released.
+/// While the lease is released, a stranger puts a label on it.
 pub(super) struct ContestedRelease;
 
 impl Scenario<Elector> for ContestedRelease {
@@ -148,7 +148,7 @@ impl Scenario<Elector> for AbandonedAcquisition {
         let (a, b) = (scene.elector_on(network, releasing("a")), scene.elector(strict("b")));
         let cancelled = a.clone();
         let canceller = world.spawn("canceller", move || {
-            let moments = [500, 1_500].map(millis); // in the attempt, and behind it
+            let moments = [500, 1_500].map(millis); // in the attempt, and after it
             let chosen = scene.world.runtime().choose(moments.len() as u32) as usize;
             scene.sleep(moments[chosen]);
             cancelled.cancel();
@@ -158,7 +158,7 @@ impl Scenario<Elector> for AbandonedAcquisition {
         let _won = b.attempt();
     }
 
-    /// The run is over, never led, and has freed what it had taken.
+    /// The run is over, never led, and has freed the lease that it had taken.
     fn reaches(history: &History) -> bool {
         some_step(history, |before, asked, _| {
             let ends = matches!(asked.turn().map(|turn| &turn.next), Some(Next::Ended { .. }));

@@ -14,7 +14,7 @@ use crate::elector::{Elector, History};
 use crate::engine::Engine;
 use crate::trial::{Scenario, World, sleeps};
 
-/// An administrator takes the lease away; somebody else may take it before the leader looks.
+/// An administrator takes the lease away; another elector may take it before the leader reads it.
 pub(super) struct LeaseIsTakenAway;
 
 impl Scenario<Elector> for LeaseIsTakenAway {
@@ -55,7 +55,7 @@ impl Scenario<Elector> for LeaseIsTakenAway {
     }
 }
 
-/// A leader that was cut off reads, for its release, a lease that is another's by now.
+/// A leader was cut off. Its release reads a lease that another elector holds by now.
 pub(super) struct LateRelease;
 
 impl Scenario<Elector> for LateRelease {
@@ -82,7 +82,7 @@ impl Scenario<Elector> for LateRelease {
         world.join(other);
     }
 
-    /// The release reads a record of the other.
+    /// The release reads the other elector's record.
     fn reaches(history: &History) -> bool {
         some_step(history, |before, asked, _| {
             let foreign = matches!(asked.learned(), Some(Ok(stored))
@@ -96,7 +96,7 @@ impl Scenario<Elector> for LateRelease {
     }
 }
 
-/// The answer to an acquisition comes when there is no time left to act on it, or no lease.
+/// The answer to an acquisition comes too late to act on it, or after the lease has run out.
 pub(super) struct LateAcquisition;
 
 impl Scenario<Elector> for LateAcquisition {
@@ -129,7 +129,7 @@ impl Scenario<Elector> for LateAcquisition {
         world.join(other);
     }
 
-    /// The elector that was answered late leads later, with a term of its own.
+    /// The elector whose answer was late leads later, with a term of its own.
     fn reaches(history: &History) -> bool {
         terms(history, 0) == 1 && terms(history, 1) == 1
     }

@@ -59,7 +59,7 @@ const fn millis(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// Tells whether some event meets a condition that knows what happened before it.
+/// Tells whether an event meets a condition that also sees the state before it.
 fn some(history: &History, wanted: impl Fn(&ElectorLedger, &Event) -> bool) -> bool {
     let found = |before: &ElectorLedger, event: &Event| {
         if wanted(before, event) { Err(String::new()) } else { Ok(()) }
@@ -74,7 +74,7 @@ fn some_step(history: &History, wanted: impl Fn(&Known, &Asked<'_>, &Event) -> b
     })
 }
 
-/// Tells whether some call was answered like this.
+/// Tells whether a call was answered with such an error.
 fn learns(history: &History, wanted: impl Fn(&StoreError) -> bool) -> bool {
     some_step(history, |_, asked, _| matches!(asked.learned(), Some(Err(error)) if wanted(error)))
 }
@@ -91,7 +91,7 @@ fn orders_to_lead(asked: &Asked<'_>) -> bool {
     matches!(asked.turn().map(|turn| &turn.next), Some(Next::Lead { .. }))
 }
 
-/// Tells how often the elector of that number was ordered to lead.
+/// Counts how often the elector of that number was ordered to lead.
 fn terms(history: &History, number: u8) -> usize {
     let mut ledger = ElectorLedger::default();
     let mut count = 0;
@@ -105,7 +105,7 @@ fn terms(history: &History, number: u8) -> usize {
     count
 }
 
-/// Tells how many electors run at the end: none, in an execution that came to its end.
+/// Tells whether the execution came to its end and no elector runs any more.
 fn everybody_returned(history: &History) -> bool {
     history.finished() && at_the_end(history).electors.iter().all(|elector| !elector.running)
 }

@@ -1,4 +1,4 @@
-//! Several electors want one lease.
+//! Several electors compete for one lease.
 
 use seatrial_core::elector::StoreError;
 use seatrial_core::runtime::Runtime;
@@ -14,7 +14,7 @@ pub(super) fn too_many_traces(engine: Engine) -> Option<&'static str> {
     (engine == Engine::Trace).then_some("it has too many traces; others try some of them")
 }
 
-/// Two electors run at a time; the leader cancels itself, and the other leads next.
+/// Two electors run at the same time; the leader cancels itself, and the other leads next.
 pub(super) struct RaceForAFreeLease;
 
 impl Scenario<Elector> for RaceForAFreeLease {

@@ -1,4 +1,4 @@
-//! One elector leads, and others look at it or wait for it to fail.
+//! One elector leads; other threads ask about it, or wait for it to fail.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub(super) fn at(millis: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(millis)
 }
 
-/// Somebody asks everything about a leader that renews.
+/// A thread asks everything about a leader that renews.
 pub(super) struct LeaderIsAsked;
 
 impl Scenario<Elector> for LeaderIsAsked {
@@ -85,7 +85,7 @@ impl Scenario<Elector> for LeaderHangs {
         world.join(observer);
     }
 
-    /// The other takes the lease while the call hangs.
+    /// The other elector takes the lease while the call hangs.
     fn reaches(history: &History) -> bool {
         let taken = |name: &str| {
             some(history, |before, _| {
@@ -149,7 +149,7 @@ impl Scenario<Elector> for LosesToAnother {
     }
 }
 
-/// The store refuses every renewal from some time on, and at once.
+/// From some time on, the store refuses every renewal at once.
 pub(super) struct RenewalsAreRefused;
 
 impl Scenario<Elector> for RenewalsAreRefused {

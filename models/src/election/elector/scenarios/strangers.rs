@@ -1,4 +1,4 @@
-//! Leases and set-ups that are not as usual.
+//! Unusual leases and set-ups.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::elector::{Elector, History};
 use crate::engine::Engine;
 use crate::trial::{Scenario, World, sleeps};
 
-/// Another program has made a lease that says a holder and nothing else.
+/// Another program has made a lease that names a holder and nothing else.
 pub(super) struct StrangeLease;
 
 impl Scenario<Elector> for StrangeLease {
@@ -74,7 +74,7 @@ impl Scenario<Elector> for LeasesDiffer {
     }
 }
 
-/// An elector comes back under the identity of one that still runs.
+/// An elector comes back under the identity of an elector that still runs.
 pub(super) struct SameIdentity;
 
 impl Scenario<Elector> for SameIdentity {
@@ -106,7 +106,7 @@ impl Scenario<Elector> for SameIdentity {
     }
 }
 
-/// An elector that watches sees one leader after the other.
+/// An elector that watches sees one leader after another.
 pub(super) struct LeadersAreReported;
 
 impl Scenario<Elector> for LeadersAreReported {
@@ -124,12 +124,12 @@ impl Scenario<Elector> for LeadersAreReported {
         });
         a.lead_and_watch(|a, _| a.cancel());
         world.join(other);
-        // A single attempt tells no callback what it sees.
+        // A single attempt tells no callback which leader it sees.
         scene.edit(Edit::ClearHolder).expect("the lease exists");
         assert_eq!((b.attempt(), a.attempt()), (Ok(true), Ok(false)));
     }
 
-    /// The callback was told of both.
+    /// The callback was told of both leaders.
     fn reaches(history: &History) -> bool {
         history.notes(IS_TOLD).count() == 2
     }

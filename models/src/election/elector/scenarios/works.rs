@@ -13,7 +13,7 @@ use crate::elector::{Elector, History};
 use crate::engine::Engine;
 use crate::trial::{Scenario, World, sleeps};
 
-/// The work of a leader panics or returns while nobody cancels its run.
+/// The work of a leader panics or returns although its run is not cancelled.
 pub(super) struct WorkEndsEarly;
 
 const PANICS: u32 = 0;

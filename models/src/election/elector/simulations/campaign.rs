@@ -1,4 +1,4 @@
-//! Random weather, one seed after the other.
+//! Random weather, one seed after another.
 
 use std::time::Instant;
 
@@ -18,16 +18,16 @@ pub(super) struct Campaign {
     expects: Expects,
 }
 
-/// What is expected of a kind of weather.
+/// The expectation for a kind of weather.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Expects {
-    /// Everything is kept.
+    /// Every promise is kept.
     Everything,
-    /// What is promised whatever happens is kept, and there are two leaders at times.
+    /// The unconditional promises are kept, and sometimes there are two leaders.
     TwoLeaders,
 }
 
-/// Everything but what no rule survives.
+/// Every fault except the ones that no rule survives.
 macro_rules! rough {
     () => {
         "slow=30s,timeout=30s,cut_off=5,lost=300,lost_reply=300,refused=100,lag=300,drift=10000,\
@@ -64,9 +64,10 @@ pub(super) const ALL: &[Campaign] = &[
     Campaign {
         name: "random_weather_classic",
         says: "the reference's rules on a network within their bound",
-        // The client gives up early: a first renewal whose update is lost and tried again in the
-        // same attempt carries the second in which it began, so no follower sees it. With the usual
-        // five seconds that alone breaks the bound (`election:CX-13`).
+        // The client gives up early. Suppose that the update of a first renewal is lost, and is
+        // tried again in the same attempt: it carries the second in which the attempt began, so no
+        // follower sees it. With the usual five seconds, that alone breaks the bound
+        // (`election:CX-13`).
         plan: "classic,timeout=500ms,cut_off=5,lost=300,lost_reply=300,refused=100,lag=300,\
                drift=10000,crashes=3,cancels=3,slow=1s,work=100ms,acts=1s,probe=true",
         expects: Expects::Everything,
@@ -97,7 +98,7 @@ fn terms(plan: &Weather) -> Terms {
     Terms { config: plan.config(), drift_ppm: plan.drift }
 }
 
-/// Simulates the one run that a plan names. A world that broke down is not used again.
+/// Simulates the one run that a plan names. A world whose elector broke down is not used again.
 fn run_once(make: fn() -> MachineOf<Elector>, plan: &Weather) -> Simulated {
     simulate(make, &plan.config(), |seats| {
         Cluster::of(move |config| seats(config)).run(plan).clone()

@@ -1,4 +1,4 @@
-//! What is judged in a simulation, and what is expected there.
+//! The promises that are judged in a simulation, and the expected verdicts.
 
 use seatrial_core::elector::ConfigError;
 
@@ -17,9 +17,9 @@ pub(super) struct Judged {
 
 #[derive(Clone, Copy, Debug)]
 enum Promise {
-    /// One that every cluster is held to.
+    /// A promise that every cluster is held to.
     Kept(&'static Invariant),
-    /// Two leaders overlap no longer than so.
+    /// Two leaders overlap for at most this long.
     Overlaps { at_most: u64 },
     /// A node leads within that span of time.
     Leads { node: u8, from: u64, to: u64 },
@@ -27,8 +27,8 @@ enum Promise {
     Refused(ConfigError),
 }
 
-/// What no elector can break: whatever it orders, the simulated cluster carries out one order after
-/// the other. It is judged where clusters are tested.
+/// The promise that no elector can break: the simulated cluster carries out one order after
+/// another, whatever an elector orders. The tests of clusters judge it.
 const OF_THE_CLUSTER: &str = "one_call_at_a_time";
 
 /// Lists the promises that an elector may break.
@@ -48,22 +48,23 @@ fn breaks(name: &str) -> Judged {
     judged
 }
 
-/// Lists what is promised to a profile; `safety` as in
+/// Lists the promises of a profile; `safety` as in
 /// [`breaches`](crate::cluster::invariants::breaches).
 pub(super) fn promised(strict: bool, safety: bool) -> Vec<Judged> {
     let promised = |invariant: &&Invariant| invariant.promised.holds(strict, safety);
     promises().filter(promised).map(holds).collect()
 }
 
-/// Lists what is promised without safety, and that the main promise breaks: else the weather is
-/// worth nothing.
+/// Lists the promises without safety. It also expects that the main promise breaks; otherwise the
+/// weather would show nothing.
 pub(super) fn unsafe_weather(strict: bool) -> Vec<Judged> {
     let mut judged = promised(strict, false);
     judged.push(breaks("one_leader"));
     judged
 }
 
-/// Lists what an outcome says. What the strict rules bring about in time, the classic ones do not.
+/// Lists the promises that an outcome stands for. If the strict rules bring about a leader in
+/// time, the classic rules do not.
 pub(super) fn of_outcome(outcome: Outcome, of_strict: Outcome, strict: bool) -> Vec<Judged> {
     match (outcome, of_strict) {
         (Outcome::Breaks(names), _) => names.iter().map(|name| breaks(name)).collect(),
@@ -105,7 +106,7 @@ pub(super) fn of_outcome(outcome: Outcome, of_strict: Outcome, strict: bool) -> 
 }
 
 impl Judged {
-    /// Checks what became of a run.
+    /// Checks a run, or the reason why there was none.
     pub(super) fn check(&self, simulated: &Simulated, terms: &Terms) -> Result<(), Breach> {
         let breach =
             |at: u64, because: String| Err(Breach { invariant: self.info.name, at, because });
@@ -115,7 +116,7 @@ impl Judged {
                 return Ok(());
             }
             (Simulated::Refused(error), _) => return breach(0, format!("refused: {error}")),
-            (Simulated::Broke(_), _) => return Ok(()), // that is a promise of its own
+            (Simulated::Broke(_), _) => return Ok(()), // another promise covers that
         };
         match self.promise {
             Promise::Kept(invariant) => invariant.check(run, terms),
@@ -142,7 +143,7 @@ impl Judged {
     }
 }
 
-/// Tells whether a run came to its point: somebody led, or the set-up was refused.
+/// Tells whether a run reached its aim: an elector led, or the set-up was refused.
 pub(super) fn reaches(simulated: &Simulated) -> bool {
     match simulated {
         Simulated::Ran(run) => {

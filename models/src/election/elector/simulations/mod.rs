@@ -54,12 +54,12 @@ fn boundary(strict: bool) -> Picture {
     }
 }
 
-/// Makes an elector of a part, in a place where nothing is recorded.
+/// Makes an elector of a part, in a place that records nothing.
 fn seat(make: fn() -> MachineOf<Elector>, config: Config) -> Result<Seat, ConfigError> {
     Seat::new(Boxed(make()), SetUp { config, number: 0 }, &System::new())
 }
 
-/// What became of one run.
+/// The outcome of one run.
 enum Simulated {
     /// It came to its end.
     Ran(Box<Run>),
@@ -69,7 +69,7 @@ enum Simulated {
     Broke(String),
 }
 
-/// Simulates, unless the set-up is refused; `run` is given what makes an elector.
+/// Simulates, unless the set-up is refused; `run` is given a function that makes an elector.
 fn simulate(
     make: fn() -> MachineOf<Elector>,
     config: &Config,
@@ -86,7 +86,7 @@ fn simulate(
     }
 }
 
-/// Everything that was found, run by run.
+/// All findings so far, run by run.
 struct Trying<'a> {
     judged: &'a [Judged],
     findings: Vec<Finding>,
@@ -108,7 +108,7 @@ impl<'a> Trying<'a> {
         }
     }
 
-    /// Judges what no earlier run has broken.
+    /// Judges the promises that no earlier run has broken.
     fn judge(&mut self, simulated: &Simulated, terms: &Terms, route: &str) {
         self.exploration.executions += 1;
         let (lines, end) = told(simulated);
@@ -154,7 +154,7 @@ impl<'a> Trying<'a> {
     }
 }
 
-/// Tells a run in lines.
+/// Describes a run in lines.
 fn told(simulated: &Simulated) -> (Vec<Line>, End) {
     match simulated {
         Simulated::Ran(run) => (picture::lines(run), End::Finished),
@@ -163,7 +163,7 @@ fn told(simulated: &Simulated) -> (Vec<Line>, End) {
     }
 }
 
-/// Returns what a run violates.
+/// Returns the promises that a run violates.
 fn violations(
     judged: &[Judged],
     simulated: &Simulated,
@@ -198,7 +198,7 @@ fn shown(judged: &[Judged], simulated: &Simulated, terms: &Terms, route: &str) -
     Replayed { findings: trying.findings, transcript, lines, picture }
 }
 
-/// Draws a run around the first moment at which two act as leader.
+/// Draws a run around the first moment at which two processes act as leader.
 pub(crate) fn timeline_of(run: &Run, terms: &Terms) -> String {
     let both = invariant("one_actor").and_then(|one| one.check(run, terms).err());
     let lines = picture::lines(run);

@@ -1,5 +1,5 @@
-//! A simulated run in lines, and as a picture: one column a node, time downwards, with the windows
-//! in which somebody leads.
+//! A simulated run in lines, and as a picture: one column for each node, time downwards, with the
+//! windows in which a process leads.
 
 use std::fmt::Write as _;
 
@@ -7,10 +7,10 @@ use crate::cluster::invariants::Terms;
 use crate::cluster::{Answer, Entry, Happening, Run, What, Window, Writer};
 use crate::trial::Line;
 
-/// The column of those who are no node.
+/// The column of happenings that belong to no node.
 const OUTSIDE: u8 = u8::MAX;
 
-/// Tells what matters of a run: writes, failures, and who leads.
+/// Describes the important happenings of a run: writes, failures, and who leads.
 pub(super) fn lines(run: &Run) -> Vec<Line> {
     let mut lines: Vec<_> =
         run.happenings.iter().filter_map(|happening| line(run, happening)).collect();
@@ -54,7 +54,7 @@ fn text(run: &Run, happening: &Happening) -> Option<String> {
     })
 }
 
-/// Tells what a write did.
+/// Describes the effect of a write.
 fn written(run: &Run, version: u64) -> String {
     let index = version.saturating_sub(1) as usize;
     let holder = |entry: Option<&Entry>| {
@@ -71,10 +71,11 @@ fn written(run: &Run, version: u64) -> String {
     format!("{word}, v{version}")
 }
 
-/// How much of a run is drawn before and after the moment that matters, in leases.
+/// How much of a run is drawn before and after the important moment, in leases.
 const BEFORE: u64 = 2;
 
-/// Draws a run around a moment; all of it where there is none, or it is short.
+/// Draws a run around a moment; draws the whole run if there is no such moment, or if the run is
+/// short.
 pub(super) fn timeline(run: &Run, lines: &[Line], around: Option<u64>, terms: &Terms) -> String {
     const SHORT: usize = 40;
     let lease = u64::try_from(terms.config.timing.lease.as_nanos()).unwrap_or(u64::MAX);
@@ -152,7 +153,7 @@ impl Drawing<'_> {
         })
     }
 
-    /// Returns who holds the lease by its newest record.
+    /// Returns the holder of the lease by its newest record.
     fn holder(&self, at: u64) -> &str {
         let newest = self.run.versions.iter().rev().find(|entry| entry.at <= at);
         let record = newest.and_then(|entry| entry.record.as_ref());

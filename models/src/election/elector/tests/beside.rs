@@ -1,4 +1,4 @@
-//! The checks of what stands beside an election see the mistakes that one may make there.
+//! The checks of gates and locks find the mistakes that a programmer may make there.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -30,7 +30,7 @@ fn a_gate_that_forgets_past_lock_objects_is_seen() {
     assert!(is_seen(|bytes| {
         let mut highest: Option<Fence> = None;
         gates_admit(bytes, |token| {
-            // A gate without a past: made anew with the highest token alone.
+            // A gate without memory: made anew, it has seen only the highest token.
             let mut gate = Gate::new();
             if let Some(highest) = &highest {
                 gate.admit(highest);
@@ -42,7 +42,7 @@ fn a_gate_that_forgets_past_lock_objects_is_seen() {
     }));
 }
 
-/// A lock that takes it for granted that an object has annotations.
+/// A lock that assumes that an object has annotations.
 struct NeedsAnnotations(ConfigMapLock<Arc<MemoryStore<System, ConfigMap>>>, Maps);
 
 type Maps = Arc<MemoryStore<System, ConfigMap>>;

@@ -15,7 +15,7 @@ fn holds(law: impl Testable) {
 type Random = ((String, String, String), (Option<i64>, Option<i64>), (i64, i64));
 
 fn record(((holder, strategy, preferred), (acquired, renewed), numbers): Random) -> Record {
-    // From the second year on: the first moment of the first one means "no time".
+    // From the second year on: the first moment of year one means "no time".
     let time = |random: i64| {
         let (first, last) = (-62_104_060_800_i64, 253_402_300_799_i64);
         let seconds = first + random.rem_euclid(last - first);

@@ -1,4 +1,4 @@
-//! Every mutant is convicted, and the elector that ships is not.
+//! Every mutant is convicted; the elector that ships is not.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ fn every_mutant_is_convicted_and_every_way_of_convicting_is_worth_something() {
     for mutant in &mutants::all() {
         let kills = convict(mutant, Effort::default());
         assert!(!mutant.rules.is_empty() && !mutant.origin.is_empty(), "{}", mutant.name);
-        // What breaks promises of the page is tried there.
+        // A mutant that breaks promises of the page is tried there.
         if kills.is_empty() && mutant.breaks.is_empty() {
             survivors.push(mutant.name);
         }

@@ -1,4 +1,4 @@
-//! The rules that were written down again decide at every step what the rules that ship decide.
+//! The second implementation of the rules decides at every step like the rules that ship.
 
 use std::time::Duration;
 

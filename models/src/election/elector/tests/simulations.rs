@@ -53,7 +53,8 @@ fn the_reference_breaks_where_the_rules_say_so_and_the_strict_profile_does_not()
             found.copied().unwrap_or_else(|| panic!("CX-{number} in {profile} is missing"))
         };
         assert!(expects(of_rule("_classic")), "CX-{number}");
-        // What no clock can exclude is two leaders in any profile; tokens keep them apart.
+        // In these three cases no clock can exclude two leaders, in any profile; tokens keep them
+        // apart.
         let fenced = (4..=6).contains(&number);
         assert_eq!(expects(of_rule("_strict")), fenced, "CX-{number}");
     }

@@ -1,7 +1,7 @@
-//! What the owner of an elector is told at the wrong time is noticed.
+//! If the owner of an elector is told something at the wrong time, the checks notice.
 //!
-//! It is the driver who calls back, and no mutant of the rules makes another one of it: these are
-//! histories of the rules that ship, with what was told moved about.
+//! The driver calls back, and no mutant of the rules changes the driver. So these tests take
+//! histories of the rules that ship, and move the calls of the callbacks.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::elector::{Elector, Event, History};
 use crate::engine::End;
 use crate::trial::{Component, MachineOf, What};
 
-/// Writes down what an elector is asked, and what its owner is told.
+/// Writes down the calls on an elector, and the calls of its owner's callbacks.
 struct Teller {
     part: MachineOf<Elector>,
     now: Instant,
@@ -74,7 +74,7 @@ fn is_told(leader: &str) -> u64 {
     told(0, &Name::new(leader))
 }
 
-/// An elector sees another lead, takes the lease when it is free, leads, and is cancelled.
+/// An elector sees that another leads, takes the lease when it is free, leads, and is cancelled.
 fn proper() -> History {
     let mut teller = Teller { part: Part::shipped(), now: Instant::ZERO, events: Vec::new() };
     teller.step(Call::SetUp(SetUp { config: strict("a"), number: 0 }));
@@ -105,7 +105,7 @@ fn cancelled(history: &History) -> usize {
     history.events.iter().position(is_it).expect("it is cancelled")
 }
 
-/// Returns why a history breaks an invariant, if it does.
+/// Returns the reason, if a history breaks an invariant.
 fn broken(history: &History, invariant: &str) -> Option<String> {
     let all = Elector::invariants();
     let one = all.iter().find(|one| one.name == invariant).expect("there is that invariant");
@@ -138,7 +138,7 @@ fn nobody_is_told_to_stop_while_the_run_goes_on() {
 fn nobody_is_told_to_stop_twice() {
     breaks("stops_once", "a is told to stop twice", |history| {
         let again = history.events[noted(history, STOPS)].clone();
-        history.events.push(again); // behind the return, which has counted one
+        history.events.push(again); // after the return, by which one call was counted
     });
 }
 

@@ -1,4 +1,4 @@
-//! What becomes of changes while they are pending.
+//! Checks of changes while they are pending.
 
 use seatrial_core::delta_fifo::{Delete, Op};
 use seatrial_core::store::LastState;
@@ -158,8 +158,8 @@ fn needless_deletions_are_ignored(history: &History) -> Checked {
     })
 }
 
-/// A queue that does not know what its consumer has drops deletions of what it has handed out, by
-/// rule (`cache:DF-9`): it promises nothing here.
+/// A queue that does not know its consumer's objects drops deletions of objects that it has handed
+/// out; that is its rule (`cache:DF-9`). It promises nothing here.
 fn what_is_on_its_way_is_the_view(now: &super::DeltaLedger) -> Result<(), String> {
     if now.config.known.is_none() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What a list and a resync mean.
+//! Checks of lists and resyncs.
 
 use seatrial_core::delta_fifo::{Delta, DeltaKind, Op, Replace};
 use seatrial_core::store::LastState;

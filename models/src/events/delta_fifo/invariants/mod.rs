@@ -1,4 +1,4 @@
-//! What the queue of changes promises, as checks of a history.
+//! The promises of the queue of changes, as checks of a history.
 
 mod changes;
 mod delivery;
@@ -11,7 +11,8 @@ use crate::trial::{Invariant, Violation};
 
 type Checked = Result<(), Violation>;
 
-/// Whatever says more comes first: an execution is blamed on the first promise that it breaks.
+/// The most specific promises come first: an execution is blamed on the first promise that it
+/// breaks.
 pub(super) fn all() -> Vec<Invariant<DeltaFifo>> {
     let mut all = changes::all();
     all.extend(lists::all());

@@ -28,7 +28,7 @@ pub(super) fn exhibits() -> Vec<Mutant<DeltaFifo>> {
     }
 }
 
-/// What was reported of the reference, and what the article says of it.
+/// Bugs that were reported of the reference, or that the article names.
 pub(super) fn reported() -> Vec<Mutant<DeltaFifo>> {
     mutants! { mistaken:
         Seeded "sync_lost_behind_deletion" from "museum A2, article cache:AR-3":

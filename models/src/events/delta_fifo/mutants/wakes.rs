@@ -27,7 +27,7 @@ fn retold(retell: Retell<Machine>) -> MachineOf<DeltaFifo> {
     Tried::by(move |config| Box::new(Retold { machine: ships(config), retell }))
 }
 
-/// As [`retold`], where there is a transformer.
+/// As [`retold`], but only if there is a transformer.
 fn retold_if_transformed(retell: Retell<Machine>) -> MachineOf<DeltaFifo> {
     Tried::by(move |config| match config.transform {
         true => Box::new(Retold { machine: ships(config), retell }),
@@ -35,7 +35,7 @@ fn retold_if_transformed(retell: Retell<Machine>) -> MachineOf<DeltaFifo> {
     })
 }
 
-/// Those that change whom a step wakes, and nothing else.
+/// The mutants that change whom a step wakes, and nothing else.
 pub(super) fn of_waking() -> Vec<Mutant<DeltaFifo>> {
     let of_shells = shell_wakes! { forgets };
     [queue_wakes! { edited }, requeue_wakes! { edited }, of_waking_here(), of_shells].concat()
@@ -68,7 +68,7 @@ fn of_answers() -> Vec<Mutant<DeltaFifo>> {
     all
 }
 
-/// Transforms what is handed out, as if that had not been done on the way in.
+/// Transforms objects again when they are handed out, though they were transformed on the way in.
 fn transform_again(step: &mut Step<MachineRet>) {
     if let Step::Held(Ret::Pop(Some(Popped { deltas, .. }))) = step {
         *deltas = deltas.iter().map(transformed_again).collect::<Deltas<_, _>>();

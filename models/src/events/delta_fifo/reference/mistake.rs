@@ -1,16 +1,17 @@
-//! The mistakes that one may make.
+//! The mistakes that a mutant of the queue can make.
 
 use crate::trial::mistakes;
 
 mistakes! {
     /// One changed line.
     pub enum Mistake {
-        // What the reference does to this day.
-        /// A waiter for the first list is released when its last entry is taken, not when that
-        /// is processed. There the latch has no lock; here the lock is let go.
+        // The reference still does this.
+        /// A waiter for the first list is released when the list's last entry is taken, not when
+        /// that entry is processed. The reference's latch has no lock; here the lock is released
+        /// early.
         LatchWhenTaken,
 
-        // What the reference did once, or the article says.
+        // The reference did these once, or the article names them.
         /// A sync behind a deletion is dropped.
         DropSyncBehindDeletion,
         /// A listed object behind a deletion is dropped.
@@ -27,23 +28,23 @@ mistakes! {
         RequeueAlways,
         /// A resync shows objects that have changes pending.
         ResyncOverPending,
-        /// A list deletes what is in it and not known.
+        /// A list deletes an object that it lists and that is not known.
         DeleteTheListed,
-        /// A list is compared with what is known only.
+        /// A list is compared with the known objects only.
         CompareKnownOnly,
         /// Whether the queue is closed is looked up under another lock, before going to sleep.
         CloseUnderItsOwnLock,
 
-        // What anybody may do to the changes of one object.
+        // Mistakes in the changes of one object.
         /// Deletions are not compressed.
         NoDeduplication,
         /// The newer of two deletions is kept.
         KeepNewerDeletion,
-        /// The older of two deletions is kept, though it be a tombstone.
+        /// The older of two deletions is kept, even if it is a tombstone.
         KeepOlderDeletion,
-        /// Deletions are compressed across what lies between them, too.
+        /// Deletions are compressed even with other changes between them.
         DeduplicateAcross,
-        /// An update takes the place of the change before it.
+        /// An update replaces the change before it.
         MergeUpdates,
         /// An addition that is still pending and the deletion behind it cancel each other.
         DeletionCancelsAddition,
@@ -56,24 +57,24 @@ mistakes! {
         /// A change moves its object to the tail.
         ChangeMoves,
 
-        // To deletions.
+        // Mistakes in deletions.
         /// Only the queue is asked whether an object exists.
         DeleteAsksQueueOnly,
         /// Only the store is asked.
         DeleteAsksStoreOnly,
-        /// Nobody is asked.
+        /// Neither is asked.
         DeleteAsksNobody,
-        /// A lookup that fails says that there is no object.
+        /// A failed lookup is taken for the absence of the object.
         FailedLookupIsAbsence,
         /// A deletion that is ignored is no write.
         IgnoredDeletionIsNoWrite,
         /// A deletion takes the pending entry away.
         DeleteTakesEntry,
 
-        // To lists and resyncs.
-        /// What is known and not pending is not compared.
+        // Mistakes in lists and resyncs.
+        /// Objects that are known and not pending are not compared.
         ForgetKnown,
-        /// A tombstone carries what is known rather than what is pending.
+        /// A tombstone carries the known object rather than the pending one.
         TombstoneFromStore,
         /// No tombstone without a lookup that succeeds.
         TombstoneNeedsLookup,
@@ -81,18 +82,19 @@ mistakes! {
         CountEveryList,
         /// A list with a refused object counts as the first.
         RefusedListCounts,
-        /// A list with a refused object deletes what it has not come to.
+        /// A list with a refused object deletes all objects that do not come before the refused
+        /// one.
         RefusedListDeletes,
         /// A list drops what was pending.
         ListClearsPending,
         /// A resync shows nothing.
         ResyncShowsNothing,
-        /// A resync takes a lookup that fails for absence, and shows a deletion.
+        /// A resync takes a failed lookup for the absence of the object, and shows a deletion.
         ResyncDeletesTheUnreadable,
         /// A resync counts as a write.
         ResyncIsAWrite,
 
-        // To the first list.
+        // Mistakes in the first list.
         /// Adding and updating do not count as writes.
         PutIsNoWrite,
         /// Putting changes back does not count as a write.
@@ -106,7 +108,7 @@ mistakes! {
         /// Processed entries are not counted.
         NeverCount,
 
-        // To popping and closing.
+        // Mistakes in popping and closing.
         /// The lock is not held while an entry is processed.
         UnlockWhileProcessing,
         /// The newest entry comes first.
@@ -124,7 +126,7 @@ mistakes! {
         /// Changes that are put back come first.
         RequeueInFront,
 
-        // To reading.
+        // Mistakes in reading.
         /// A read returns the newest change only.
         GetNewestOnly,
         /// A listing is sorted by key.

@@ -1,4 +1,4 @@
-//! The reference's algorithm, with the mistakes that one may make in it.
+//! The reference's algorithm, with mistakes that can be switched on.
 //!
 //! A map of changes and a list of keys instead of our slab, so that a mistake is one changed line.
 //! Without a mistake it behaves like the machine that ships, and replays every recorded trace.
@@ -16,7 +16,7 @@ use seatrial_core::store::{Handle, Key, KnownObjects};
 pub use mistake::Mistake;
 use mistake::Mistake::*;
 
-/// What the reference does to this day, which ours does better.
+/// The mistake that the reference still makes and our queue does not.
 pub const REFERENCE: &[Mistake] = &[LatchWhenTaken];
 
 /// The containers of the reference.
@@ -30,12 +30,12 @@ pub struct MapAndKeys<K, O, N> {
     populated: bool,
     initial: usize,
     in_process: usize,
-    /// What was handed out last ([`RequeueAlways`]).
+    /// The entry that was handed out last ([`RequeueAlways`]).
     last: Option<(K, Vec<Delta<K, O>>)>,
     closed: bool,
-    /// Whether somebody has waited for the first list ([`LatchWhenTaken`]).
+    /// Whether a caller has waited for the first list ([`LatchWhenTaken`]).
     awaited: bool,
-    /// Whether somebody has looked and is about to sleep ([`CloseUnderItsOwnLock`]).
+    /// Whether a caller has looked and is about to sleep ([`CloseUnderItsOwnLock`]).
     about_to_sleep: bool,
 }
 
@@ -109,7 +109,7 @@ impl<K: Key + Ord, O: Handle, N: KnownObjects<K, O>> MapAndKeys<K, O, N> {
         if self.closed && !looked || self.makes(EmptyIsClosed) {
             return Step::Done(Ret::Pop(None));
         }
-        // Whatever wakes it between the look and the sleep is lost on it.
+        // The caller misses every wake between its look and its sleep.
         let looks = self.makes(CloseUnderItsOwnLock) && !looked;
         self.about_to_sleep = looks;
         let soon = || cx.now() + Duration::from_nanos(1);

@@ -1,4 +1,4 @@
-//! What writers do, and the mistakes in it.
+//! The calls of writers, and the mistakes in them.
 
 use std::collections::BTreeSet;
 
@@ -99,7 +99,7 @@ impl<K: Key + Ord, O: Handle, N: KnownObjects<K, O>> MapAndKeys<K, O, N> {
         refused.map_or(Ok(()), Err)
     }
 
-    /// Queues tombstones for what is pending or known and not listed; returns how many.
+    /// Queues tombstones for objects that are pending or known and not listed; returns how many.
     fn delete_unlisted(&mut self, listed: &BTreeSet<K>, wakes: &mut Wakes) -> usize {
         let mut gone = Vec::new();
         if !self.makes(CompareKnownOnly) {

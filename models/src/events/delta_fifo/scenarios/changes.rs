@@ -84,7 +84,7 @@ impl Scenario<DeltaFifo> for UpdateWhilePending {
     }
 }
 
-/// Two writers saw an object go, and a list misses it (`cache:DF-6`).
+/// Two writers saw an object go, and a list misses the object (`cache:DF-6`).
 struct DeletedTwice;
 
 impl Scenario<DeltaFifo> for DeletedTwice {
@@ -101,7 +101,7 @@ impl Scenario<DeltaFifo> for DeletedTwice {
         stage.end([consumer]);
     }
 
-    /// A seen deletion comes behind another one.
+    /// A seen deletion follows another one.
     fn reaches(history: &History) -> bool {
         some(history, |before, over| {
             let seen = matches!(
@@ -113,7 +113,7 @@ impl Scenario<DeltaFifo> for DeletedTwice {
     }
 }
 
-/// An object goes, comes back and goes again before anybody looks.
+/// An object goes, comes back and goes again before a consumer looks.
 struct DeletedAndBack;
 
 impl Scenario<DeltaFifo> for DeletedAndBack {
@@ -135,7 +135,7 @@ impl Scenario<DeltaFifo> for DeletedAndBack {
     }
 }
 
-/// Deletions that were missed meet each other and one that was not (`cache:DF-6`).
+/// Deletions that were missed meet each other, and one that was seen (`cache:DF-6`).
 struct DeletedUnseenTwice;
 
 impl Scenario<DeltaFifo> for DeletedUnseenTwice {
@@ -152,7 +152,7 @@ impl Scenario<DeltaFifo> for DeletedUnseenTwice {
         stage.end([consumer]);
     }
 
-    /// A tombstone comes behind a tombstone.
+    /// A tombstone follows a tombstone.
     fn reaches(history: &History) -> bool {
         some(history, |before, over| {
             let unseen =
@@ -188,7 +188,7 @@ impl Scenario<DeltaFifo> for TwoConsumers {
     }
 }
 
-/// What nobody has is deleted (`cache:DF-9`, `cache:TR-6`).
+/// An object that neither the queue nor the store has is deleted (`cache:DF-9`, `cache:TR-6`).
 struct DeleteUnknown;
 
 impl Scenario<DeltaFifo> for DeleteUnknown {
@@ -204,7 +204,7 @@ impl Scenario<DeltaFifo> for DeleteUnknown {
         stage.end([writer, observer, consumer]);
     }
 
-    /// The deletion comes first, and that it is a write can be seen.
+    /// The deletion comes first, and a reader can see that it counts as a write.
     fn reaches(history: &History) -> bool {
         some(history, |before, over| {
             matches!(over.op, Op::HasSynced(_))
@@ -232,7 +232,7 @@ impl Scenario<DeltaFifo> for UnreadableStore {
         stage.end([lister, consumer]);
     }
 
-    /// The list is first, and deletes what it cannot look up.
+    /// The list comes first, and deletes objects that it cannot look up.
     fn reaches(history: &History) -> bool {
         some(history, |before, over| over.listed().is_some() && !is_deleted(before, 1))
     }
@@ -259,7 +259,7 @@ impl Scenario<DeltaFifo> for ReadersBetween {
         stage.end([reader, consumer]);
     }
 
-    /// Somebody lists two objects.
+    /// A reader lists two objects.
     fn reaches(history: &History) -> bool {
         some(history, |before, over| {
             matches!(over.op, Op::List(_)) && before.state.pending.len() == 2

@@ -42,7 +42,7 @@ impl Scenario<DeltaFifo> for CloseWhileTwoWait {
     }
 }
 
-/// A closed queue takes in what comes, and hands it out (`cache:QU-3`, `cache:QU-4`).
+/// A closed queue takes in new objects and hands them out (`cache:QU-3`, `cache:QU-4`).
 struct WriteAfterClose;
 
 impl Scenario<DeltaFifo> for WriteAfterClose {
@@ -63,14 +63,14 @@ impl Scenario<DeltaFifo> for WriteAfterClose {
         while stage.pop().is_ok() {} // what came after the consumer left
     }
 
-    /// An entry that came after the end is handed out.
+    /// An entry that was added after the end is handed out.
     fn reaches(history: &History) -> bool {
         some(history, |before, over| before.closed && over.listed().is_some())
             && some(history, |before, over| before.closed && over.popped().is_some())
     }
 }
 
-/// The queue is closed before there was a list, and somebody waits for it.
+/// The queue is closed before there was a list, and a caller waits for that list.
 struct CloseBeforeFirstList;
 
 impl Scenario<DeltaFifo> for CloseBeforeFirstList {
@@ -85,7 +85,7 @@ impl Scenario<DeltaFifo> for CloseBeforeFirstList {
         stage.join([waiter, consumer]);
     }
 
-    /// It was asleep, and is told that there will be none.
+    /// The caller was asleep, and is told that there will be no list.
     fn reaches(history: &History) -> bool {
         some(history, |before, over| {
             matches!(over.op, Op::Close(_)) && before.asleep.count(Bed::Sync) > 0
@@ -109,7 +109,7 @@ impl Scenario<DeltaFifo> for CloseWithAnEntryLeft {
         stage.join([waiter, consumer]);
     }
 
-    /// It waits on although the queue is closed: the list is yet to be processed.
+    /// The waiter waits on although the queue is closed: the list is not processed yet.
     fn reaches(history: &History) -> bool {
         some(history, |before, over| {
             let left = over.popped().is_some() && before.closed;

@@ -30,7 +30,7 @@ fn resyncs(over: &Over<'_>) -> bool {
     matches!(over.op, Op::Resync(_))
 }
 
-/// What was added is not in the next list (`cache:SC-7`).
+/// The next list lacks an object that was added (`cache:SC-7`).
 struct AddThenEmptyList;
 
 impl Scenario<DeltaFifo> for AddThenEmptyList {
@@ -51,7 +51,7 @@ impl Scenario<DeltaFifo> for AddThenEmptyList {
     }
 }
 
-/// What was deleted is in the next list (`cache:SC-8`, `cache:TR-9`).
+/// The next list has an object that was deleted (`cache:SC-8`, `cache:TR-9`).
 struct DeletedThenListed;
 
 impl Scenario<DeltaFifo> for DeletedThenListed {
@@ -73,7 +73,7 @@ impl Scenario<DeltaFifo> for DeletedThenListed {
     }
 }
 
-/// As [`DeletedThenListed`], where lists are not told from resyncs (`cache:DF-33`).
+/// As [`DeletedThenListed`], but lists are not told apart from resyncs (`cache:DF-33`).
 struct DeletedThenSynced;
 
 impl Scenario<DeltaFifo> for DeletedThenSynced {
@@ -112,7 +112,7 @@ impl Scenario<DeltaFifo> for ListRacesChanges {
         stage.end([writer, consumer]);
     }
 
-    /// The list deletes what was updated and is known in an older state.
+    /// The list deletes an object that was updated and is known in an older state.
     fn reaches(history: &History) -> bool {
         some(history, |before, over| {
             let updated = matches!(before.state.deltas(3), [Delta::Updated(_)]);
@@ -137,7 +137,7 @@ impl Scenario<DeltaFifo> for TwoListsMissAnObject {
         stage.end([writer, consumer]);
     }
 
-    /// A list finds the tombstone of the one before.
+    /// A list finds the tombstone of the list before.
     fn reaches(history: &History) -> bool {
         some(history, |before, over| {
             let deltas = before.state.deltas(1);
@@ -189,7 +189,7 @@ impl Scenario<DeltaFifo> for ResyncRacesUpdate {
     }
 }
 
-/// A resync before anything else: it shows what is known and is no write (`cache:QU-14`).
+/// A resync before anything else: it shows the known objects and is no write (`cache:QU-14`).
 struct ResyncOfAnIdleStore;
 
 impl Scenario<DeltaFifo> for ResyncOfAnIdleStore {
@@ -226,7 +226,7 @@ impl Scenario<DeltaFifo> for RefusedList {
         stage.end([observer, consumer]);
     }
 
-    /// Somebody asks whether the first list is processed when a part of it is.
+    /// A caller asks whether the first list is processed when a part of it is.
     fn reaches(history: &History) -> bool {
         some(history, |before, over| {
             let part = before.handed.contains_key(&1) && !before.spec.populated;
@@ -266,7 +266,7 @@ impl Scenario<DeltaFifo> for EverybodyAtOnce {
         (engine == Engine::Trace).then_some(many)
     }
 
-    /// The second list meets changes that the consumer has not come to.
+    /// The second list meets changes that the consumer has not reached.
     fn reaches(history: &History) -> bool {
         some(history, |before, over| {
             let second = over.listed().is_some_and(|listed| listed.contains_key(&3));

@@ -45,7 +45,7 @@ fn store(objects: impl IntoIterator<Item = Object>) -> Store {
     Store::of(objects.into_iter().map(|object| (object.0, object)))
 }
 
-/// Tells whether some call meets a condition that knows what happened before it.
+/// Tells whether some call meets a condition. The condition also sees the state before the call.
 fn some(history: &History, wanted: impl Fn(&DeltaLedger, &Over<'_>) -> bool) -> bool {
     let found = |before: &DeltaLedger, over: &Over<'_>| {
         if wanted(before, over) { Err(String::new()) } else { Ok(()) }

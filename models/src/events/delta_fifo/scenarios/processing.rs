@@ -1,4 +1,4 @@
-//! What a consumer does with what it pops, well or badly.
+//! How consumers process popped entries, with and without failures.
 
 use seatrial_core::delta_fifo::{Op, Processed};
 use seatrial_core::fifo::AfterPop;
@@ -20,7 +20,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<DeltaFifo>>> {
     ]
 }
 
-/// A consumer fails: what it popped is gone all the same (`cache:QU-8`).
+/// A consumer fails: the popped entry is gone all the same (`cache:QU-8`).
 struct FailingConsumer;
 
 impl Scenario<DeltaFifo> for FailingConsumer {
@@ -43,7 +43,7 @@ impl Scenario<DeltaFifo> for FailingConsumer {
     }
 }
 
-/// A consumer fails and asks for the entry once more (`cache:QU-9`).
+/// A consumer fails and asks for the entry again (`cache:QU-9`).
 struct AskedBack;
 
 impl Scenario<DeltaFifo> for AskedBack {
@@ -62,7 +62,7 @@ impl Scenario<DeltaFifo> for AskedBack {
         stage.end([observer, consumer]);
     }
 
-    /// The entry goes back behind another, and then changes.
+    /// The entry goes back behind another one, and then its object changes.
     fn reaches(history: &History) -> bool {
         some(history, |before, over| {
             let behind = before.state.pending.first().is_some_and(|(key, _)| *key == 2);
@@ -88,7 +88,7 @@ impl Scenario<DeltaFifo> for AskedBackForAnother {
         stage.end([leaving, other]);
     }
 
-    /// The other one sleeps when the entry goes back.
+    /// The other consumer sleeps when the entry goes back.
     fn reaches(history: &History) -> bool {
         some(history, |before, over| {
             let goes_back = matches!(over.op, Op::Processed(Processed { requeue: Some(_) }));
@@ -97,7 +97,7 @@ impl Scenario<DeltaFifo> for AskedBackForAnother {
     }
 }
 
-/// Changes are put back after the lock was let go: newer ones win (`cache:QU-10`, `QU-11`).
+/// Changes are put back after the lock was released: newer ones win (`cache:QU-10`, `QU-11`).
 struct PutBackLate;
 
 impl Scenario<DeltaFifo> for PutBackLate {
@@ -139,12 +139,12 @@ impl Scenario<DeltaFifo> for PutBackForAnother {
             let Ok((popped, ())) = stage.queue.pop(|_| ()) else { return };
             stage.queue.add_if_absent(popped.deltas).expect("there are changes");
         });
-        stage.delete_unseen(1, None); // of nobody: ignored
+        stage.delete_unseen(1, None); // an unknown object: ignored
         stage.add((1, 1));
         stage.end([leaving, other]);
     }
 
-    /// The other one sleeps when the changes come back.
+    /// The other consumer sleeps when the changes come back.
     fn reaches(history: &History) -> bool {
         some(history, |before, over| {
             matches!(over.op, Op::AddIfAbsent(_)) && before.asleep.count(Bed::Pop) > 0
@@ -168,7 +168,7 @@ impl Scenario<DeltaFifo> for PanickingConsumer {
         stage.end([panicking, consumer]);
     }
 
-    /// It panics, and the other one pops afterwards.
+    /// The consumer panics, and the other one pops afterwards.
     fn reaches(history: &History) -> bool {
         history.notes(PANICS).next().is_some()
             && some(history, |before, over| !before.forgone.is_empty() && over.popped().is_some())

@@ -1,4 +1,4 @@
-//! When the first list is processed, seen by others.
+//! The moment when the first list is processed, as other callers see it.
 
 use seatrial_core::delta_fifo::Op;
 use seatrial_core::runtime::Runtime;
@@ -18,7 +18,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<DeltaFifo>>> {
     ]
 }
 
-/// Somebody waits for the first list and then reads the store (`cache:SC-9`).
+/// A caller waits for the first list and then reads the store (`cache:SC-9`).
 struct FirstListAwaited;
 
 impl Scenario<DeltaFifo> for FirstListAwaited {
@@ -44,7 +44,7 @@ impl Scenario<DeltaFifo> for FirstListAwaited {
     }
 }
 
-/// Somebody asks while the first list, with a deletion in it, is being popped.
+/// A caller asks while the first list, with a deletion in it, is being popped.
 struct SyncedWhilePopping;
 
 impl Scenario<DeltaFifo> for SyncedWhilePopping {
@@ -59,7 +59,7 @@ impl Scenario<DeltaFifo> for SyncedWhilePopping {
         stage.end([observer, consumer]);
     }
 
-    /// Asked when the listed object is processed and the deletion is not.
+    /// A caller asks when the listed object is processed and the deletion is not.
     fn reaches(history: &History) -> bool {
         some(history, |before, over| {
             let only_the_deletion = before.batch.iter().eq([&3]);
@@ -109,7 +109,7 @@ impl Scenario<DeltaFifo> for SecondListBeforeDrain {
         stage.end([observer, consumer]);
     }
 
-    /// Asked when the first list is processed and the second is not.
+    /// A caller asks when the first list is processed and the second is not.
     fn reaches(history: &History) -> bool {
         some(history, |before, over| {
             matches!(over.op, Op::HasSynced(_)) && before.synced && before.spec.pending.len() == 2
@@ -133,7 +133,7 @@ impl Scenario<DeltaFifo> for WriteBeforeFirstList {
         stage.end([writer, observer, consumer]);
     }
 
-    /// Synced at once, with the list still pending.
+    /// The queue counts as synced at once, with the list still pending.
     fn reaches(history: &History) -> bool {
         some(history, |before, over| {
             let at_once = before.has_synced() && before.spec.pending.len() == 2;

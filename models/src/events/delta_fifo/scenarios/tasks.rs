@@ -34,7 +34,7 @@ impl Scenario<DeltaFifo> for TaskAndThread {
     }
 }
 
-/// A task gives up while an object comes: its wake-up goes to the thread that sleeps beside it.
+/// A task gives up while an object comes: its wake-up goes to the thread that also sleeps.
 struct DroppedPopper;
 
 impl Scenario<DeltaFifo> for DroppedPopper {
@@ -45,7 +45,7 @@ impl Scenario<DeltaFifo> for DroppedPopper {
         Stage::informer(world, []).dropped_popper();
     }
 
-    /// The pop is given up after an object came, and nobody has taken it.
+    /// The task gives up its pop after an object came, while the object is still pending.
     fn reaches(history: &History) -> bool {
         DeltaLedger::some(history, |before, event| {
             matches!(event.what, What::Cancel { .. }) && !before.state.pending.is_empty()

@@ -1,5 +1,5 @@
-//! The DeltaFIFO and its callers as states: one writer of each object, consumers, and callers that wait
-//! for the first list.
+//! The DeltaFIFO and its callers as states: one writer of each object, consumers, and callers that
+//! wait for the first list.
 
 #[cfg(test)]
 mod tests;
@@ -23,12 +23,12 @@ type Rules = DeltaQueue<u8, Object>;
 /// Keys are below this.
 const KEYS: usize = 3;
 
-/// One instruction of a caller. The writer of an object writes its versions one after the other.
+/// One instruction of a caller. The writer of an object writes its versions in order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Call {
     /// Adds or updates an object.
     Put(Object),
-    /// Deletes an object, whose last state this is.
+    /// Deletes an object; this is its last state.
     Delete(Object),
     /// Shows all objects.
     List(&'static [Object]),
@@ -40,15 +40,16 @@ pub(super) enum Call {
     Close,
 }
 
-/// Where a caller stands.
+/// A caller's position in its program, and the versions it wrote and was given.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Caller {
     at: Place,
     /// Whether it processes an entry.
     processes: bool,
-    /// Of each object, the newest version that it has written.
+    /// For each object, the newest version that the caller has written.
     written: [u8; KEYS],
-    /// Of each object, the newest version that it was given, and whether that was a deletion.
+    /// For each object, the newest version that the caller was given, and whether it was a
+    /// deletion.
     given: [(u8, bool); KEYS],
 }
 
@@ -56,7 +57,7 @@ pub(super) struct Caller {
 #[derive(Clone, Debug)]
 pub(super) struct AtDeltaFifo {
     programs: Programs<Call>,
-    /// Whether nobody writes after the queue is closed, when consumers may be gone.
+    /// Whether nobody writes after the queue is closed: the consumers may be gone then.
     closes_last: bool,
     edit: fn(&mut Wakes),
     reaches: fn(&Rules) -> bool,
@@ -69,7 +70,7 @@ impl AtDeltaFifo {
 }
 
 impl AtDeltaFifo {
-    /// Tells whether all of some versions of an object are deletions.
+    /// Tells whether all of these versions of an object are deletions.
     fn are_deletions(&self, key: usize, mut versions: std::ops::Range<u8>) -> bool {
         versions.all(|version| {
             let deletes = |call| call == Call::Delete((key as u8, version));
@@ -215,8 +216,8 @@ impl Explored for AtDeltaFifo {
         }
     }
 
-    /// What was given and what is pending is what was written: every version after the one before,
-    /// but deletions may be missing: of two in a row, and of an object that nobody knows.
+    /// The versions given and pending must be the versions written, without a gap. Only deletions
+    /// may be missing: one of two in a row, and that of an object that is not known.
     fn wrong<'a>(
         &self,
         at: Moment<'_, Rules>,

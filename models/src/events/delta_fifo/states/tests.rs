@@ -1,4 +1,4 @@
-//! The models hold, and notice what is forgotten.
+//! The models hold, and detect a forgotten wake.
 
 use seatrial_core::delta_fifo::{POPPERS, SYNC};
 

@@ -1,4 +1,4 @@
-//! The property is worth what it notices.
+//! The property detects the mistakes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -10,8 +10,8 @@ use crate::engine::quietly;
 use crate::random::random_bytes;
 use crate::trial::component_tests::every_mistake_is_noticed;
 
-/// Mistakes that need a second thread, and `NoDeduplication`, because the list of changes that is
-/// handed out compresses itself.
+/// Mistakes that need a second thread, and `NoDeduplication`: the list of changes that is handed
+/// out compresses itself.
 const UNSEEN: &[Mistake] =
     &[LatchWhenTaken, CloseUnderItsOwnLock, UnlockWhileProcessing, NoDeduplication];
 

@@ -1,4 +1,4 @@
-//! Made-up calls are worth what they notice.
+//! Generated calls detect the mistakes.
 
 use crate::feed::{Feed, mutants};
 use crate::single_step::doubt::notices;

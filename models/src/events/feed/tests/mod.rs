@@ -1,4 +1,4 @@
-//! Made-up calls.
+//! Generated calls.
 
 mod mistakes;
 mod proptest;

@@ -1,4 +1,4 @@
-//! Made-up calls on a feed, by proptest.
+//! Generated calls on a feed, by proptest.
 
 use ::proptest::collection::vec;
 use ::proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! What is handed out, and what readers see.
+//! Checks of the objects handed out, and of the answers that readers get.
 
 use seatrial_core::fifo::{Op, Ret};
 use seatrial_core::machine::Step;

@@ -1,4 +1,4 @@
-//! What the queue of newest objects promises, as checks of a history.
+//! The promises of the queue of newest objects, as checks of a history.
 
 mod delivery;
 mod sync;
@@ -8,7 +8,8 @@ use crate::trial::{Invariant, Violation};
 
 type Checked = Result<(), Violation>;
 
-/// Whatever says more comes first: an execution is blamed on the first promise that it breaks.
+/// The most specific promises come first: an execution is blamed on the first promise that it
+/// breaks.
 pub(super) fn all() -> Vec<Invariant<Fifo>> {
     let mut all = delivery::all();
     all.extend(sync::all());

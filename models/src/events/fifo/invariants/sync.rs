@@ -1,4 +1,4 @@
-//! When the first list is processed, and who sleeps too long.
+//! Checks of the moment when the first list is processed, and of callers that sleep too long.
 
 use seatrial_core::fifo::Ret;
 

@@ -43,7 +43,7 @@ impl Scenario<Fifo> for CloseWhileTwoWait {
     }
 }
 
-/// A closed queue takes in what comes, and hands it out (`cache:QU-3`, `cache:QU-4`).
+/// A closed queue takes in new objects and hands them out (`cache:QU-3`, `cache:QU-4`).
 struct WriteAfterClose;
 
 impl Scenario<Fifo> for WriteAfterClose {
@@ -64,14 +64,14 @@ impl Scenario<Fifo> for WriteAfterClose {
         while stage.pop().is_ok() {} // what came after the consumer left
     }
 
-    /// An object that came after the end is handed out.
+    /// An object that was added after the end is handed out.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| before.closed && writes(event))
             && some(history, |before, event| before.closed && popped(event).is_some())
     }
 }
 
-/// The queue is closed before there was a list, and somebody waits for it.
+/// The queue is closed before there was a list, and a caller waits for that list.
 struct CloseBeforeFirstList;
 
 impl Scenario<Fifo> for CloseBeforeFirstList {
@@ -86,7 +86,7 @@ impl Scenario<Fifo> for CloseBeforeFirstList {
         stage.join([waiter, consumer]);
     }
 
-    /// It was asleep, and is told that there will be none.
+    /// The caller was asleep, and is told that there will be no list.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             steps(event, |op| matches!(op, Op::Close(_))) && before.asleep.count(Bed::Sync) == 1
@@ -112,7 +112,7 @@ impl Scenario<Fifo> for CloseWithAnObjectLeft {
         stage.join([waiter, consumer]);
     }
 
-    /// It waits on although the queue is closed: the list is yet to be processed.
+    /// The waiter waits on although the queue is closed: the list is not processed yet.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             popped(event).is_some() && before.closed && before.asleep.count(Bed::Sync) == 1
@@ -120,8 +120,8 @@ impl Scenario<Fifo> for CloseWithAnObjectLeft {
     }
 }
 
-/// The last object of a closed queue is deleted, and a first list that never will be processed is
-/// awaited (`cache:FF-10`).
+/// The last object of a closed queue is deleted while a caller waits for a first list that is never
+/// processed (`cache:FF-10`).
 struct DeletedAfterClose;
 
 impl Scenario<Fifo> for DeletedAfterClose {
@@ -138,7 +138,7 @@ impl Scenario<Fifo> for DeletedAfterClose {
         stage.join([waiter]);
     }
 
-    /// It was asleep, although it had been woken when the queue was closed.
+    /// The waiter is asleep, although it was woken when the queue was closed.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let deletes = steps(event, |op| matches!(op, Op::Delete(_)));

@@ -38,7 +38,7 @@ impl<R: Runtime> Stage<R> {
     }
 }
 
-/// Tells whether some event meets a condition that knows what happened before it.
+/// Tells whether some event meets a condition. The condition also sees the state before the event.
 fn some(history: &History, wanted: impl Fn(&FifoLedger, &Event) -> bool) -> bool {
     let found = |before: &FifoLedger, event: &Event| {
         if wanted(before, event) { Err(String::new()) } else { Ok(()) }
@@ -46,7 +46,7 @@ fn some(history: &History, wanted: impl Fn(&FifoLedger, &Event) -> bool) -> bool
     at_every_event(history, found).is_err()
 }
 
-/// Tells whether an event is a step of such a call.
+/// Tells whether an event is a step of a call that `call` accepts.
 fn steps(event: &Event, call: impl Fn(&Op<u8, Object>) -> bool) -> bool {
     matches!(&event.what, What::Step { op, .. } if call(op))
 }

@@ -25,7 +25,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Fifo>>> {
     ]
 }
 
-/// Changes of an object that waits (`cache:FF-2`, `cache:TR-1`).
+/// A waiting object changes (`cache:FF-2`, `cache:TR-1`).
 struct UpdatesCollapse;
 
 impl Scenario<Fifo> for UpdatesCollapse {
@@ -42,7 +42,7 @@ impl Scenario<Fifo> for UpdatesCollapse {
         stage.end([writer, consumer]);
     }
 
-    /// An object is popped in its third state, and the other waits.
+    /// An object is popped in its third state while the other one waits.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let newest = popped(event).is_some_and(|popped| popped.object == (2, 2));
@@ -93,7 +93,7 @@ impl Scenario<Fifo> for DeletedAndBack {
         stage.end(consumers);
     }
 
-    /// It is handed out at its old place, before what was there in the meantime.
+    /// The object is handed out at its old place, before the object that came in the meantime.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let back = popped(event).is_some_and(|popped| popped.object.1 > 2);
@@ -102,7 +102,7 @@ impl Scenario<Fifo> for DeletedAndBack {
     }
 }
 
-/// A place that was left behind serves an object that comes much later (`cache:FF-7`).
+/// A stale place serves an object that comes much later (`cache:FF-7`).
 struct BackAtAnOldPlace;
 
 impl Scenario<Fifo> for BackAtAnOldPlace {
@@ -124,7 +124,7 @@ impl Scenario<Fifo> for BackAtAnOldPlace {
         stage.end([consumer]);
     }
 
-    /// Its second place is still there, before that of another object.
+    /// The object's second place is still there, before the place of another object.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let adds = steps(event, |op| matches!(op, Op::Put(_)));
@@ -173,7 +173,7 @@ impl Scenario<Fifo> for TwoConsumersOneList {
     }
 }
 
-/// A list comes between changes: what is not in it is gone (`cache:FF-9`).
+/// A list comes between changes: objects that it lacks are gone (`cache:FF-9`).
 struct ListRacesChanges;
 
 impl Scenario<Fifo> for ListRacesChanges {
@@ -191,7 +191,7 @@ impl Scenario<Fifo> for ListRacesChanges {
         stage.end([writer, consumer]);
     }
 
-    /// The list finds an object that it misses.
+    /// The list lacks an object that waits.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let lists = steps(event, |op| matches!(op, Op::Replace(_)));
@@ -249,7 +249,7 @@ impl Scenario<Fifo> for ReadersBetween {
         stage.end([reader, consumer]);
     }
 
-    /// Somebody counts while a place is stale.
+    /// A reader counts while a place is stale.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             steps(event, |op| matches!(op, Op::Len(_))) && head_is_stale(before)

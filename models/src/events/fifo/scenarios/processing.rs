@@ -1,4 +1,4 @@
-//! What a consumer does with what it pops, well or badly.
+//! How consumers process popped objects, with and without failures.
 
 use seatrial_core::fifo::{AfterPop, Op, Processed};
 use seatrial_core::runtime::Runtime;
@@ -20,7 +20,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Fifo>>> {
     ]
 }
 
-/// A consumer fails: what it popped is gone all the same (`cache:QU-8`).
+/// A consumer fails: the popped object is gone all the same (`cache:QU-8`).
 struct FailingConsumer;
 
 impl Scenario<Fifo> for FailingConsumer {
@@ -43,7 +43,7 @@ impl Scenario<Fifo> for FailingConsumer {
     }
 }
 
-/// A consumer fails and asks for the object once more (`cache:QU-9`).
+/// A consumer fails and asks for the object again (`cache:QU-9`).
 struct AskedBack;
 
 impl Scenario<Fifo> for AskedBack {
@@ -62,7 +62,7 @@ impl Scenario<Fifo> for AskedBack {
         stage.end([observer, consumer]);
     }
 
-    /// It goes back behind another, and then changes.
+    /// The object goes back behind another one, and then changes.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| writes(event) && before.spec.queue.iter().eq(&[1, 2]))
     }
@@ -85,7 +85,7 @@ impl Scenario<Fifo> for AskedBackForAnother {
         stage.end([leaving, other]);
     }
 
-    /// The other one sleeps when the object goes back.
+    /// The other consumer sleeps when the object goes back.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let back = |op: &Op<_, _>| matches!(op, Op::Processed(Processed { requeue: Some(_) }));
@@ -94,7 +94,7 @@ impl Scenario<Fifo> for AskedBackForAnother {
     }
 }
 
-/// An object is put back after the lock was let go: a newer state wins (`cache:QU-10`, `QU-11`).
+/// An object is put back after the lock was released: a newer state wins (`cache:QU-10`, `QU-11`).
 struct PutBackLate;
 
 impl Scenario<Fifo> for PutBackLate {
@@ -113,7 +113,7 @@ impl Scenario<Fifo> for PutBackLate {
         stage.end([consumer]);
     }
 
-    /// There is a newer one.
+    /// A newer state waits in the queue.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let back = steps(event, |op| matches!(op, Op::AddIfAbsent(_)));
@@ -137,7 +137,8 @@ impl Scenario<Fifo> for PutBackForAnother {
         stage.end([observer, other]);
     }
 
-    /// The other one sleeps when the object comes, and then somebody asks.
+    /// The other consumer sleeps when the object comes, and then a caller asks whether the list is
+    /// processed.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let back = steps(event, |op| matches!(op, Op::AddIfAbsent(_)));
@@ -164,7 +165,7 @@ impl Scenario<Fifo> for PanickingConsumer {
         stage.end([panicking, consumer]);
     }
 
-    /// It panics, and the other one pops afterwards.
+    /// The consumer panics, and the other one pops afterwards.
     fn reaches(history: &History) -> bool {
         let panics = history.events.iter().position(|event| event.noted(PANICS).is_some());
         panics.is_some_and(|at| history.events[at..].iter().any(|event| popped(event).is_some()))

@@ -1,4 +1,4 @@
-//! When the first list is processed, seen by others.
+//! The moment when the first list is processed, as other callers see it.
 
 use seatrial_core::fifo::Op;
 use seatrial_core::machine::Step;
@@ -22,7 +22,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Fifo>>> {
     ]
 }
 
-/// Somebody waits for the first list and then reads the store (`cache:SC-9`).
+/// A caller waits for the first list and then reads the store (`cache:SC-9`).
 struct FirstListAwaited;
 
 impl Scenario<Fifo> for FirstListAwaited {
@@ -65,7 +65,7 @@ impl Scenario<Fifo> for FirstListDeleted {
         stage.end([waiter, consumer, observer]);
     }
 
-    /// The consumer skips the last place and goes to sleep, while somebody waits.
+    /// The consumer skips the last place and goes to sleep while a caller waits.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let sleeps =
@@ -92,7 +92,7 @@ impl Scenario<Fifo> for FirstListDeletedAndMore {
         stage.end([waiter, popper]);
     }
 
-    /// One pop skips the last place and hands the other object out, while somebody waits.
+    /// One pop skips the last place and hands the other object out while a caller waits.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             popped(event).is_some() && head_is_stale(before) && before.asleep.count(Bed::Sync) == 1
@@ -140,7 +140,7 @@ impl Scenario<Fifo> for SecondListBeforeDrain {
         stage.end([observer, consumer]);
     }
 
-    /// The queue is empty, and places of the first list are still missing.
+    /// The queue is empty, and places of the first list still count as not processed.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let empty = before.spec.queue.is_empty() && before.in_process.is_empty();
@@ -165,7 +165,7 @@ impl Scenario<Fifo> for WriteBeforeFirstList {
         stage.end([writer, observer, consumer]);
     }
 
-    /// Synced at once, with the list still waiting.
+    /// The queue counts as synced at once, with the list still waiting.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let at_once = before.spec.has_synced() && before.spec.items.len() == 2;
@@ -174,7 +174,7 @@ impl Scenario<Fifo> for WriteBeforeFirstList {
     }
 }
 
-/// What has no key is refused, and is no write (`cache:QU-19`).
+/// An object without a key is refused, and is no write (`cache:QU-19`).
 struct RefusedWrites;
 
 impl Scenario<Fifo> for RefusedWrites {
@@ -192,7 +192,7 @@ impl Scenario<Fifo> for RefusedWrites {
         stage.end([consumer, observer]);
     }
 
-    /// Somebody asks before the list that is taken, and after.
+    /// A caller asks before the list that is accepted, and after it.
     fn reaches(history: &History) -> bool {
         let asks = |populated: bool| {
             some(history, |before, event| {

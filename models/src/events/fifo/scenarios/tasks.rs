@@ -34,7 +34,7 @@ impl Scenario<Fifo> for TaskAndThread {
     }
 }
 
-/// A task gives up while an object comes: its wake-up goes to the thread that sleeps beside it.
+/// A task gives up while an object comes: its wake-up goes to the thread that also sleeps.
 struct DroppedPopper;
 
 impl Scenario<Fifo> for DroppedPopper {
@@ -45,7 +45,7 @@ impl Scenario<Fifo> for DroppedPopper {
         Stage::new(world).dropped_popper();
     }
 
-    /// The pop is given up after an object came, and nobody has taken it.
+    /// The task gives up its pop after an object came, while the object still waits.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             matches!(event.what, What::Cancel { .. }) && !before.spec.items.is_empty()

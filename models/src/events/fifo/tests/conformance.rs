@@ -12,7 +12,8 @@ fn every_recorded_trace_replays_and_twelve_depart() {
     assert_eq!(outcome.departures.into_iter().collect::<Vec<_>>(), [("cache:FF-13", 12)]);
 }
 
-/// A `pop` that skips the only place of the first list and hands out what was added later.
+/// A `pop` that skips the only place of the first list and hands out an object that was added
+/// later.
 const DEPARTURE: &str = r#"{"id":"departure","steps":[
     {"op":"replace","args":{"objs":[{"k":"a","v":1}]}},
     {"op":"delete","args":{"obj":{"k":"a","v":2}}},

@@ -1,4 +1,4 @@
-//! The property is worth what it notices.
+//! The property detects the mistakes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -1,4 +1,4 @@
-//! How handlers and the informer end.
+//! Checks of the ends of handlers and of the informer.
 
 use std::time::Duration;
 

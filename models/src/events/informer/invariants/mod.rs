@@ -1,4 +1,4 @@
-//! What an informer promises, as checks of a history.
+//! The promises of an informer, as checks of a history.
 
 mod ends;
 mod telling;
@@ -18,7 +18,7 @@ pub(super) fn all() -> Vec<Invariant<Informer>> {
     all
 }
 
-/// Checks everything that is written down against what is known before.
+/// Checks every entry of the book against the state before it.
 fn at_every_entry(
     history: &HistoryOf<Informer>,
     check: impl Fn(&Seen, &Entry, seatrial_core::runtime::Instant) -> Result<(), String>,

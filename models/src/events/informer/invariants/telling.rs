@@ -1,4 +1,4 @@
-//! What handlers are told, and whether they have synced.
+//! Checks of the changes that handlers are told, and of whether handlers have synced.
 
 use super::{Checked, Seen, at_every_entry};
 use crate::informer::book::{Entry, Told};
@@ -87,7 +87,7 @@ fn stored_before_told(history: &History) -> Checked {
             Told::Added { version, .. } | Told::Updated { new: version, .. } => *version,
             Told::Deleted => return Ok(()),
         };
-        // Zero is a deletion that comes later, unless the object was never stored at all.
+        // Zero means a deletion that comes later, unless the object was never stored at all.
         let newer = *stored >= version || (*stored == 0 && is_gone_later(history, *key, version));
         if newer {
             return Ok(());
@@ -96,7 +96,7 @@ fn stored_before_told(history: &History) -> Checked {
     })
 }
 
-/// Whether the server deletes an object after it had that version.
+/// Whether the server deletes an object after having it in this version.
 fn is_gone_later(history: &History, key: u16, version: u64) -> bool {
     let mut had = false;
     history.events.iter().filter_map(crate::informer::ledger::entry).any(|entry| {
@@ -113,7 +113,7 @@ fn synced_not_early(history: &History) -> Checked {
         let Entry::Synced(number, true) = entry else { return Ok(()) };
         let of = &seen.handlers[number];
         let owed = of.first.intersection(&seen.first);
-        // What was deleted meanwhile is told of no more.
+        // Objects that were deleted in the meantime need not be told.
         let mut owed = owed.filter(|key| seen.server.contains_key(key));
         match owed.find(|key| !of.seen.contains(key)) {
             Some(key) => Err(format!("handler {number} has synced, and has not seen {key}")),

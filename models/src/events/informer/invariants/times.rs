@@ -1,4 +1,4 @@
-//! What takes time: slow handlers, panics, pauses, resyncs.
+//! Checks that concern time: slow handlers, panics, pauses, resyncs.
 
 use std::time::Duration;
 
@@ -128,7 +128,7 @@ fn resyncs_as_wanted(history: &History) -> Checked {
         let Some(period) = of.wants else {
             return Err(format!("handler {number} is shown again what has not changed"));
         };
-        // All objects are shown at one time.
+        // A resync shows all objects at the same instant, so a distance of zero is allowed.
         let least = period.max(Duration::from_secs(1)) / 2;
         match of.shown.map(|shown| at.since(shown)) {
             Some(soon) if !soon.is_zero() && soon < least => {
@@ -148,7 +148,7 @@ fn resyncs_come(history: &History) -> Checked {
             let Some(period) = of.wants else { continue };
             let since = [seen.began, of.since, of.shown].into_iter().flatten().max();
             let Some(since) = since.map(|since| event.at.since(since)) else { continue };
-            // A check comes at most a period late.
+            // The check for a resync comes at most one period late.
             if since > period * 2 + Duration::from_secs(1) && seen.began.is_some() {
                 return Err(format!("handler {number} was shown nothing for {since:?}"));
             }

@@ -36,7 +36,7 @@ impl<R: Runtime> Ambient for Standing<'_, R> {
     }
 }
 
-/// Awaits something unless the token ends first.
+/// Awaits a future; `None` if the token ends first.
 async fn unless_ended<R: Runtime, T>(
     token: &CancelToken<R>,
     work: impl Future<Output = T>,
@@ -50,7 +50,7 @@ async fn unless_ended<R: Runtime, T>(
 }
 
 impl<R: Runtime> Plain<R> {
-    /// Keeps the queue at the state of the server until the token ends.
+    /// Keeps the queue up to date with the server until the token ends.
     pub(super) async fn follow(&self, token: &CancelToken<R>) {
         let began = self.runtime.now();
         let (initial, max) = (Duration::from_millis(800), Duration::from_secs(30));

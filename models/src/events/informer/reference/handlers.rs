@@ -30,7 +30,7 @@ pub(super) struct Member<R: Runtime> {
     resync: Option<R::Mutex<Due>>,
 }
 
-/// When a handler is shown again what has not changed.
+/// When a handler is next shown unchanged objects.
 struct Due {
     period: Duration,
     last: Instant,
@@ -41,7 +41,7 @@ struct Due {
 pub(in crate::events::informer) struct Registration<R: Runtime> {
     member: Arc<Member<R>>,
     inside: Arc<R::Mutex<Inside<R>>>,
-    /// Which of the handlers it was when it came.
+    /// The handler's position in the list of handlers when it was added.
     place: usize,
 }
 
@@ -58,7 +58,7 @@ impl<R: Runtime> Member<R> {
         self.resync.as_ref().is_some_and(|due| plain.runtime.lock(due).is_due)
     }
 
-    /// Looks whether its time for a resync has come.
+    /// Checks whether the handler's next resync is due.
     pub(super) fn look(&self, plain: &Plain<R>, now: Instant) -> bool {
         let Some(due) = &self.resync else { return false };
         let check = plain.lock().resync;
@@ -70,7 +70,7 @@ impl<R: Runtime> Member<R> {
         due.is_due
     }
 
-    /// Waits until its thread has ended.
+    /// Waits until the handler's thread has ended.
     pub(super) fn join(&self) {
         self.ended.wait();
         let thread = self.runtime().lock(&self.thread).take();
@@ -79,7 +79,7 @@ impl<R: Runtime> Member<R> {
         }
     }
 
-    /// Tells the handler of changes until none comes any more.
+    /// Tells the handler of changes until the feed is over.
     fn deliver(&self, mut handler: impl Handler<Object>, handling: &Handling) {
         while let Ok(Told { change, initial }) = self.feed.call(Next) {
             let early = initial && self.makes(SyncedWhenItIsTold);
@@ -107,7 +107,7 @@ impl<R: Runtime> Member<R> {
         }
     }
 
-    /// The handler panicked: it is left alone for a while.
+    /// Handles a panic of the handler: reports it, and pauses.
     fn survive(&self, handling: &Handling) {
         if !self.makes(PanicIsNotReported) {
             (handling.report)(Report::Panicked { message: None });
@@ -121,7 +121,7 @@ impl<R: Runtime> Member<R> {
     }
 }
 
-/// Says that a thread has ended, whatever ends it.
+/// Signals the end of a thread, whatever the cause.
 struct Ended<R: Runtime>(CancelToken<R>);
 
 impl<R: Runtime> Drop for Ended<R> {

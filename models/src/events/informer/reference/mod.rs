@@ -1,5 +1,5 @@
-//! An informer as one writes it first: a thread for the reflector, one for the store, one for each
-//! handler, and one lock for all that they share. With the mistakes that one may make in it.
+//! A straightforward first version of an informer: a thread for the reflector, one for the store,
+//! one for each handler, and one lock for all shared state. Its mistakes can be switched on.
 
 mod follow;
 mod handlers;
@@ -35,15 +35,15 @@ pub(super) struct Plain<R: Runtime> {
     inside: Arc<R::Mutex<Inside<R>>>,
 }
 
-/// What its threads share.
+/// The state that the threads share.
 struct Inside<R: Runtime> {
     stage: Stage,
-    /// Who is told.
+    /// The handlers that are told changes.
     members: Vec<Arc<Member<R>>>,
-    /// Whose threads are to be joined.
+    /// The handlers whose threads must be joined.
     crew: Vec<Arc<Member<R>>>,
     has_synced: bool,
-    /// How often what has not changed is shown again, at most.
+    /// The shortest period after which unchanged objects are shown again.
     resync: Duration,
     /// Streams that are never dropped: a mistake.
     kept: Vec<Box<dyn seatrial_core::informer::Stream<Object>>>,
@@ -101,7 +101,7 @@ impl<R: Runtime> Plain<R> {
         self.lock().stage == Stage::Stopped
     }
 
-    /// Follows the server until the token ends; false if it runs or ran already.
+    /// Follows the server until the token ends; false if the informer runs or ran already.
     pub(super) fn run(self: Arc<Self>, token: &CancelToken<R>) -> bool {
         {
             let mut inside = self.lock();
@@ -131,7 +131,7 @@ impl<R: Runtime> Plain<R> {
         }
     }
 
-    /// Changes the store by what the queue gives, and tells of it.
+    /// Changes the store by the queue's events, and tells the handlers.
     fn process(&self, token: &CancelToken<R>) {
         loop {
             if token.is_cancelled() && !self.makes(GoesOnBehindTheEnd) {
@@ -147,7 +147,7 @@ impl<R: Runtime> Plain<R> {
                 let tell = &mut |change| changes.push(change);
                 let applied = apply_batch(&batch.events, batch.initial, &self.store, tell);
                 applied.expect("no index function refuses anything");
-                // Who comes later begins with what is stored now.
+                // A handler that is added later begins with the objects stored now.
                 (changes, inside.members.clone())
             });
             let Ok((batch, (changes, members))) = popped else { return };
@@ -163,7 +163,7 @@ impl<R: Runtime> Plain<R> {
         }
     }
 
-    /// What will be told of changes of single objects, and of a list.
+    /// Predicts what handlers will be told of changes of single objects, and of a list.
     fn foretold(&self, events: &Batch) -> Changes {
         let change = |object: &Object| {
             let old = self.store.get_stored(object).ok().flatten();
@@ -181,7 +181,7 @@ impl<R: Runtime> Plain<R> {
         events.iter().flat_map(of).collect()
     }
 
-    /// Tells the handlers that want to know.
+    /// Tells each handler the changes that it wants.
     fn tell(&self, members: &[Arc<Member<R>>], changes: &[ObjectChange<Object>], initial: bool) {
         for member in members {
             let told = changes.iter().filter(|change| self.is_for(member, change)).map(|change| {
@@ -195,7 +195,7 @@ impl<R: Runtime> Plain<R> {
         }
     }
 
-    /// Not everybody wants to see again what has not changed.
+    /// Tells whether a handler wants a change: not all want unchanged objects shown again.
     fn is_for(&self, member: &Member<R>, change: &ObjectChange<Object>) -> bool {
         let Change::Updated { old, new } = change else { return true };
         old.version != new.version || self.makes(ResyncIsForAll) || member.is_due(self)
@@ -218,7 +218,7 @@ impl<R: Runtime> Plain<R> {
         }
     }
 
-    /// Looks whose time for a resync has come, and tells whether anybody's.
+    /// Checks which handlers are due for a resync, and tells whether any is.
     fn resync_due(&self) -> bool {
         let now = self.runtime.now();
         let members = self.lock().members.clone();
@@ -253,7 +253,7 @@ impl<R: Runtime> Plain<R> {
     }
 }
 
-/// One that never ran has its handlers end, too.
+/// Ends the handlers of an informer that never ran.
 impl<R: Runtime> Drop for Plain<R> {
     fn drop(&mut self) {
         if !self.makes(HandlersOfWhatNeverRanStay) {

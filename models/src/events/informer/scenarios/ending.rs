@@ -1,4 +1,4 @@
-//! Handlers are removed, the informer is stopped, wherever they are.
+//! Handlers are removed, and the informer is stopped, at any point of their work.
 
 use std::sync::Arc;
 
@@ -84,12 +84,12 @@ fn adding<R: seatrial_core::runtime::Runtime>(stage: &Stage<R>) -> Care {
     let (own, tried) = (stage.pen.again(), Arc::downgrade(&stage.tried));
     let mut added = false;
     let acts = move |_| {
-        // No copy of the stage: the informer would keep itself.
+        // A copy of the stage would keep the informer alive from inside.
         if let Some(tried) = tried.upgrade().filter(|_| !std::mem::replace(&mut added, true)) {
             own.write(Entry::Adds(1, None));
             let handling = seatrial_core::informer::Handling::default();
             tried.add(handling, None, |_| ());
-            // One of which nothing more is written down.
+            // It is recorded as refused, because its calls are not recorded.
             own.write(Entry::Added(1, false));
         }
     };

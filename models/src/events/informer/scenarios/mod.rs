@@ -29,12 +29,12 @@ fn objects(objects: u16) -> Setting {
     Setting { manners: Manners { objects, ..Manners::default() }, ..Setting::default() }
 }
 
-/// Tells whether something was written down that meets a condition.
+/// Tells whether some entry meets a condition. The condition also sees the state before the entry.
 fn some(history: &History, wanted: impl Fn(&Seen, &Entry) -> bool) -> bool {
     Seen::some(history, |seen, event| entry(event).is_some_and(|entry| wanted(seen, entry)))
 }
 
-/// Tells whether something happens while a handler is at a call.
+/// Tells whether some entry is recorded during a call of a handler.
 fn during_a_call(history: &History, number: Number, wanted: impl Fn(&Entry) -> bool) -> bool {
     some(history, |seen, entry| {
         let calls = seen.handlers.get(&number).is_some_and(|of| of.call.is_some());
@@ -60,7 +60,7 @@ fn has_many_schedules(engine: Engine) -> Option<&'static str> {
     matches!(engine, Engine::Trace | Engine::Loom).then_some(many)
 }
 
-/// The way in which scenarios are written.
+/// Writes a scenario.
 macro_rules! scenario {
     ($($stated:tt)*) => {
         crate::events::scenario_of! { crate::informer::Informer; $($stated)* }

@@ -1,4 +1,4 @@
-//! What handlers are told, whenever they come.
+//! The changes that handlers are told, whenever the handlers are added.
 
 use super::*;
 use crate::informer::book::Told;

@@ -40,7 +40,7 @@ scenario!(
     }
 );
 
-/// What only engines that try some of the schedules can hold.
+/// Refuses all engines but those that try only some of the schedules.
 fn is_large(engine: Engine) -> Option<&'static str> {
     let large = "it has a thousand objects, too many to search all schedules";
     (!matches!(engine, Engine::Sample | Engine::Threads)).then_some(large)

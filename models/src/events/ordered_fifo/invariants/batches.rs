@@ -1,4 +1,4 @@
-//! What is handed out together.
+//! Checks of events that are handed out together.
 
 use seatrial_core::ordered_fifo::Event;
 
@@ -36,7 +36,7 @@ pub(super) fn all() -> Vec<Invariant<OrderedFifo>> {
     ]
 }
 
-/// Checks whatever was handed out together, two events at least.
+/// Checks every batch of two or more events.
 fn at_every_batch(
     history: &History,
     check: fn(&OrderedLedger, &Taken<'_>) -> Result<(), String>,

@@ -1,4 +1,4 @@
-//! What a list, a resync and a bookmark mean.
+//! Checks of lists, resyncs and bookmarks.
 
 use std::collections::BTreeMap;
 

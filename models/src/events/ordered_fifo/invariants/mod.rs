@@ -1,4 +1,4 @@
-//! What the queue of events promises, as checks of a history.
+//! The promises of the queue of events, as checks of a history.
 
 mod batches;
 mod delivery;
@@ -11,7 +11,8 @@ use crate::trial::{Invariant, Ledger as _, Violation};
 
 type Checked = Result<(), Violation>;
 
-/// Whatever says more comes first: an execution is blamed on the first promise that it breaks.
+/// The most specific promises come first: an execution is blamed on the first promise that it
+/// breaks.
 pub(super) fn all() -> Vec<Invariant<OrderedFifo>> {
     let mut all = lists::all();
     all.extend(batches::all());
@@ -22,7 +23,7 @@ pub(super) fn all() -> Vec<Invariant<OrderedFifo>> {
     all
 }
 
-/// Checks every call that is over against what is known before it.
+/// Checks every finished call against the state before it.
 fn at_every_call(
     history: &History,
     check: impl Fn(&OrderedLedger, &Over<'_>) -> Result<(), String>,

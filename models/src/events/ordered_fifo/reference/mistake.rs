@@ -1,19 +1,19 @@
-//! The mistakes that one may make.
+//! The mistakes that a mutant of the queue can make.
 
 use crate::trial::mistakes;
 
 mistakes! {
     /// One changed line.
     pub enum Mistake {
-        // What the reference does to this day.
+        // The reference still does this.
         /// Whether an event belongs to the first list is decided when its processing ends.
         ChargeWhenProcessed,
-        // What it did once.
+        // The reference did these once.
         /// An event counts as processed when it is taken.
         CountWhenTaken,
         /// A list or a resync gets into a batch.
         BatchWhateverComes,
-        // What anybody may do.
+        // Other mistakes.
         /// A batch crosses the end of the first list.
         BatchAcrossFirstList,
         /// A batch holds two changes of one object.
@@ -22,19 +22,19 @@ mistakes! {
         BatchWithoutLimit,
         /// The lock is released in plain mode.
         UnlockPlain,
-        /// The lock is released however long the queue is.
+        /// The lock is released even if the queue is long.
         UnlockLongQueue,
-        /// A second consumer is let in while the first processes.
+        /// A second consumer gets events while the first processes.
         SecondConsumer,
         /// The objects of a list come before the tombstones.
         ListBeforeTombstones,
         /// A queued deletion gets a tombstone behind it.
         TombstoneAfterDeletion,
-        /// A list does not look at what is only queued.
+        /// A list ignores objects that are only queued.
         ListForgetsQueued,
-        /// A list does not look at what is only known.
+        /// A list ignores objects that are only known.
         ListForgetsKnown,
-        /// A resync shows what is queued, too.
+        /// A resync shows queued objects, too.
         ResyncShowsQueued,
         /// A resync counts as a write.
         ResyncPopulates,
@@ -46,29 +46,29 @@ mistakes! {
         CloseDiscards,
         /// The newest event comes first.
         LastInFirstOut,
-        /// A change takes the place of the queued one of its object.
+        /// A change replaces the queued one of its object.
         MergeChanges,
         /// The lock is never released.
         KeepLocked,
-        /// What is handed out stays in the queue.
+        /// Events that are handed out stay in the queue.
         TakenStays,
-        /// What is left counts what was taken.
+        /// The number of events left includes those that were taken.
         LeftCountsTaken,
-        /// A deletion is queued only for what the consumer has.
+        /// A deletion is queued only if the consumer has the object.
         DeleteAsksStore,
         /// A closed queue takes in nothing.
         CloseGatesWriters,
         /// An empty queue is taken for a closed one.
         EmptyIsClosed,
-        /// A tombstone carries what is known rather than what is queued.
+        /// A tombstone carries the known object rather than the queued one.
         TombstoneFromStore,
-        /// A resync does not tell that an object has no key.
+        /// A resync does not report that an object has no key.
         ResyncHidesRefused,
         /// A resync shows nothing.
         ResyncShowsNothing,
         /// A list is one event for each of its objects in atomic mode, too.
         ListInPieces,
-        /// A bookmark is an event everywhere.
+        /// A bookmark is an event in every setup.
         BookmarkEverywhere,
         /// A bookmark counts as a write.
         BookmarkPopulates,
@@ -84,7 +84,7 @@ mistakes! {
         DeleteIsNoWrite,
         /// A batch is never longer than one event.
         BatchOfOne,
-        /// The length counts what is in process.
+        /// The length includes events in process.
         LenCountsInProcess,
         /// A listing has the newest event first.
         ListNewestFirst,
@@ -92,15 +92,15 @@ mistakes! {
         ClosedIsDenied,
         /// A resync shows nothing in atomic mode.
         AtomicResyncShowsNothing,
-        /// A bookmark is an event nowhere.
+        /// A bookmark is an event in no setup.
         BookmarkNowhere,
-        /// A batch of an empty queue is taken for the end.
+        /// An empty batch is taken for the end.
         EmptyBatchIsClosed,
         /// Waiting for the first list ends with the queue's closing.
         CloseEndsTheWait,
         /// The lock is released while a list, a resync or a bookmark is processed.
         UnlockWholeLists,
-        /// Who has processed with the lock held wakes nobody for what is left.
+        /// A consumer that has processed under the lock wakes no other for the remaining events.
         LockedWakesNobody,
     }
 }

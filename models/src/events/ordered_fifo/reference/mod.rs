@@ -1,7 +1,7 @@
-//! The sequential object as a machine, with the mistakes that one may make in it.
+//! The sequential object as a machine, with mistakes that can be switched on.
 //!
-//! Without a mistake it behaves like the machine that ships; with [`REFERENCE`] it does what the
-//! reference does to this day.
+//! Without a mistake it behaves like the machine that ships; with [`REFERENCE`] it behaves like the
+//! reference.
 
 mod mistake;
 mod taking;
@@ -25,10 +25,10 @@ type Queued = Result<(), EnqueueError>;
 pub use mistake::Mistake;
 use mistake::Mistake::*;
 
-/// What the reference does to this day, which ours does better.
+/// The mistake that the reference still makes and our queue does not.
 pub const REFERENCE: &[Mistake] = &[ChargeWhenProcessed];
 
-/// The sequential object and what concurrency adds.
+/// The sequential object, and the state that concurrency adds.
 #[derive(Clone, Debug)]
 pub struct EventList {
     mistakes: &'static [Mistake],
@@ -36,7 +36,8 @@ pub struct EventList {
     /// The consumer's store in plain mode.
     known: Option<Store<u8, Object>>,
     unlock: bool,
-    /// Events in process: how many, how many of the first list, and whether unlocked.
+    /// Events in process: their number, the number of them in the first list, and whether the lock
+    /// is released.
     in_process: Option<(usize, usize, bool)>,
     closed: bool,
 }
@@ -63,7 +64,7 @@ impl EventList {
         self.mistakes.contains(&mistake)
     }
 
-    /// Runs a write on the sequential object and wakes for what it added.
+    /// Runs a write on the sequential object, and wakes consumers for the added events.
     fn write(&mut self, wakes: &mut Wakes, write: impl FnOnce(&mut Spec)) {
         if let Some(known) = &self.known {
             self.spec.known = Some(known.objects().clone());
@@ -205,7 +206,7 @@ impl EventList {
     }
 }
 
-/// Says of an object that it has no key.
+/// The error for an object without a key.
 fn nameless() -> KeyError {
     let object = (0, 0);
     KeyError::new(&object, key_of(&object).expect_err("key 0 is none"))
@@ -219,7 +220,7 @@ struct List {
     version: String,
 }
 
-/// Puts a tombstone behind every deletion that was queued before a list and is not in it.
+/// Queues a tombstone for every deletion that was queued before a list and is not in it.
 fn repeat_deletions(spec: &mut Spec, listed: &[u8], before: usize) {
     let queued = spec.events.iter().take(before).filter_map(Event::delta);
     let deleted = queued.filter(|change| change.is_deleted()).filter_map(|change| {
@@ -230,7 +231,7 @@ fn repeat_deletions(spec: &mut Spec, listed: &[u8], before: usize) {
     spec.events.extend(deleted);
 }
 
-/// Puts what the consumer has into the tombstones of a list.
+/// Puts the consumer's objects into the tombstones of a list.
 fn tombstones_from(spec: &mut Spec, known: Option<&BTreeMap<u8, Object>>, before: usize) {
     for event in spec.events.iter_mut().skip(before) {
         if let Event::Delta(Delta::Deleted(LastState::Tombstone(tombstone))) = event {

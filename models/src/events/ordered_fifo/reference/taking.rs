@@ -1,4 +1,4 @@
-//! How events are taken, and what happens once they are processed.
+//! Taking events, and the end of their processing.
 
 use seatrial_core::machine::{Step, Wakes};
 use seatrial_core::ordered_fifo::{Batch, Event, POPPERS, Ret, SYNC};
@@ -107,7 +107,7 @@ impl EventList {
         self.after(batch).map(Ret::PopBatch)
     }
 
-    /// What a call is told that is left.
+    /// The number of remaining events that a call is told.
     pub(super) fn left(&self) -> usize {
         let taken = self.in_process.map_or(0, |(taken, ..)| taken);
         self.spec.events.len() + if self.makes(LeftCountsTaken) { taken } else { 0 }

@@ -16,7 +16,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<OrderedFifo>>> {
     ]
 }
 
-/// Tells whether a batch of that many was taken.
+/// Tells whether a batch of this many events was taken.
 fn takes(history: &History, events: usize) -> bool {
     some(history, |_, over| over.taken().is_some_and(|taken| taken.events.len() == events))
 }
@@ -63,7 +63,7 @@ impl Scenario<OrderedFifo> for BatchMeetsList {
         stage.end([consumer]);
     }
 
-    /// All three wait when something is taken.
+    /// All three wait when an event is taken.
     fn reaches(history: &History) -> bool {
         some(history, |before, over| over.taken().is_some() && before.state.events.len() == 3)
     }
@@ -90,7 +90,7 @@ impl Scenario<OrderedFifo> for BatchMeetsItself {
     }
 }
 
-/// A batch is no longer than was asked for.
+/// A batch is never longer than the limit.
 struct LongBatch;
 
 impl Scenario<OrderedFifo> for LongBatch {

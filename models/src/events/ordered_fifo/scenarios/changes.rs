@@ -91,7 +91,7 @@ impl Scenario<OrderedFifo> for ListBehindDeletion {
     }
 }
 
-/// An object is deleted and listed again (`cache:SC-8`, `cache:TR-16`).
+/// An object is deleted, and the next list has it again (`cache:SC-8`, `cache:TR-16`).
 struct DeletedAndListed;
 
 impl Scenario<OrderedFifo> for DeletedAndListed {
@@ -113,7 +113,7 @@ impl Scenario<OrderedFifo> for DeletedAndListed {
     }
 }
 
-/// A list lacks an object of which something newer than the known state is queued.
+/// A list lacks an object whose queued change is newer than its known state.
 struct ListAfterUpdate;
 
 impl Scenario<OrderedFifo> for ListAfterUpdate {
@@ -129,7 +129,8 @@ impl Scenario<OrderedFifo> for ListAfterUpdate {
         stage.end([consumer]);
     }
 
-    /// The update is queued when the first list comes, and the tombstone when the second does.
+    /// The update is queued when the first list comes, and so is the tombstone when the second
+    /// comes.
     fn reaches(history: &History) -> bool {
         some(history, |before, over| lists(over.op) && before.state.events.len() == 1)
             && some(history, |before, over| lists(over.op) && before.state.events.len() == 2)

@@ -42,7 +42,7 @@ impl Scenario<OrderedFifo> for CloseWhileTwoWait {
     }
 }
 
-/// One consumer waits for the other to be done when the queue is closed.
+/// The queue is closed while one consumer waits for another to finish.
 struct CloseWhileProcessing;
 
 impl Scenario<OrderedFifo> for CloseWhileProcessing {
@@ -69,7 +69,7 @@ impl Scenario<OrderedFifo> for CloseWhileProcessing {
     }
 }
 
-/// A closed queue hands out what is left.
+/// A closed queue hands out the remaining events.
 struct CloseWithEventsLeft;
 
 impl Scenario<OrderedFifo> for CloseWithEventsLeft {
@@ -90,7 +90,7 @@ impl Scenario<OrderedFifo> for CloseWithEventsLeft {
     }
 }
 
-/// A closed queue takes in what comes, and hands it out (`cache:QU-3`, `cache:QU-4`).
+/// A closed queue takes in new events and hands them out (`cache:QU-3`, `cache:QU-4`).
 struct WriteAfterClose;
 
 impl Scenario<OrderedFifo> for WriteAfterClose {
@@ -115,7 +115,7 @@ impl Scenario<OrderedFifo> for WriteAfterClose {
     }
 }
 
-/// The queue is closed before there was a list, and somebody waits for it.
+/// The queue is closed before there was a list, and a caller waits for that list.
 struct CloseBeforeFirstList;
 
 impl Scenario<OrderedFifo> for CloseBeforeFirstList {
@@ -131,7 +131,7 @@ impl Scenario<OrderedFifo> for CloseBeforeFirstList {
         stage.join([waiter, consumer]);
     }
 
-    /// It was asleep when the queue was closed.
+    /// The waiter is asleep when the queue is closed.
     fn reaches(history: &History) -> bool {
         some(history, |before, over| {
             matches!(over.op, Op::Close(_)) && before.asleep.count(Bed::Sync) == 1

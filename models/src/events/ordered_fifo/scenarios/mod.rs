@@ -46,7 +46,7 @@ impl<R: Runtime> Stage<R> {
         self.on(name, |stage| while stage.pop_batch() {})
     }
 
-    /// Pops a batch, as a consumer that does its work; false at the end.
+    /// Pops a batch and processes it without failure; false at the end.
     fn pop_batch(&self) -> bool {
         let applied = self.queue.pop_batch(|batch| {
             batch.events.iter().for_each(|event| consume(&self.store, event));
@@ -59,12 +59,12 @@ impl<R: Runtime> Stage<R> {
     }
 }
 
-/// Takes an event into the consumer's store.
+/// Applies an event to the consumer's store.
 fn consume(store: &Store, event: &Happened) {
     ledger::apply(&mut store.objects(), event);
 }
 
-/// Tells whether some call meets a condition that knows what happened before it.
+/// Tells whether some call meets a condition. The condition also sees the state before the call.
 fn some(history: &History, wanted: impl Fn(&OrderedLedger, &Over<'_>) -> bool) -> bool {
     OrderedLedger::some(history, |before, event| {
         ledger::over(event).is_some_and(|over| wanted(before, &over))
@@ -76,7 +76,7 @@ fn lists(op: &MachineOp) -> bool {
     matches!(op, Op::Replace(_) | Op::ReplaceAll(_))
 }
 
-/// Tells whether somebody processes with the lock released.
+/// Tells whether a consumer processes with the lock released.
 fn is_unlocked(before: &OrderedLedger) -> bool {
     before.in_process.iter().any(|InProcess { locked, .. }| !locked)
 }

@@ -1,4 +1,4 @@
-//! Lists as one event, and the lock that is released.
+//! Lists as one event, and processing with the lock released.
 
 use seatrial_core::ordered_fifo::{Event, Op};
 use seatrial_core::runtime::Runtime;
@@ -42,13 +42,13 @@ impl Scenario<OrderedFifo> for WriteWhileProcessing {
         stage.end([consumer]);
     }
 
-    /// Something is written while events are processed.
+    /// A write comes while events are processed.
     fn reaches(history: &History) -> bool {
         some(history, |before, over| over.writes() && is_unlocked(before))
     }
 }
 
-/// What comes alone waits while the consumer processes with the lock held.
+/// A list, a resync and a bookmark wait while the consumer processes under the lock.
 struct WholeListsLocked;
 
 impl Scenario<OrderedFifo> for WholeListsLocked {
@@ -115,7 +115,7 @@ impl Scenario<OrderedFifo> for TwoConsumersLocked {
     }
 }
 
-/// A list brings something for each of two who wait.
+/// A list brings one event for each of two waiting consumers.
 struct ListForTwo;
 
 impl Scenario<OrderedFifo> for ListForTwo {
@@ -135,7 +135,7 @@ impl Scenario<OrderedFifo> for ListForTwo {
     }
 }
 
-/// Two changes come for two who wait.
+/// Two changes come for two waiting consumers.
 struct TwoForTwo;
 
 impl Scenario<OrderedFifo> for TwoForTwo {
@@ -159,7 +159,7 @@ impl Scenario<OrderedFifo> for TwoForTwo {
     }
 }
 
-/// A long queue is processed under the lock, so that it gets no longer (`cache:RF-31`).
+/// A long queue is processed under the lock, so that it does not grow (`cache:RF-31`).
 struct LongQueue;
 
 impl Scenario<OrderedFifo> for LongQueue {
@@ -183,8 +183,8 @@ impl Scenario<OrderedFifo> for LongQueue {
     }
 }
 
-/// A queue grows long while one consumer processes unlocked and two others wait for it to end. The
-/// next one processes under the lock, and the last one must still get its turn.
+/// A queue grows long while one consumer processes unlocked and two others wait for it to finish.
+/// The next one processes under the lock, and the last one must still get its turn.
 struct ModeSwitch;
 
 impl Scenario<OrderedFifo> for ModeSwitch {
@@ -231,7 +231,7 @@ impl Scenario<OrderedFifo> for Bookmarks {
         stage.end([consumer, observer]);
     }
 
-    /// Somebody asks between the first bookmark and the list.
+    /// A caller asks between the first bookmark and the list.
     fn reaches(history: &History) -> bool {
         some(history, |before, over| {
             let marked = matches!(before.state.events.first(), Some(Event::Bookmark(_)));
@@ -240,7 +240,7 @@ impl Scenario<OrderedFifo> for Bookmarks {
     }
 }
 
-/// Bookmarks come where nobody asked for them.
+/// Bookmarks come to a queue that does not emit them.
 struct UnaskedBookmarks;
 
 impl Scenario<OrderedFifo> for UnaskedBookmarks {
@@ -255,7 +255,7 @@ impl Scenario<OrderedFifo> for UnaskedBookmarks {
         stage.end([popper]);
     }
 
-    /// The consumer sleeps on.
+    /// The consumer stays asleep.
     fn reaches(history: &History) -> bool {
         some(history, |before, over| {
             matches!(over.op, Op::Mark(_)) && before.asleep.count(Bed::Pop) == 1
@@ -283,7 +283,7 @@ impl Scenario<OrderedFifo> for ReadersBetween {
         let _closed = stage.queue.is_closed();
     }
 
-    /// It looks while one event is in process and another waits.
+    /// The reader looks while one event is in process and another waits.
     fn reaches(history: &History) -> bool {
         some(history, |before, over| {
             let between = is_unlocked(before) && before.state.events.len() == 1;
@@ -294,7 +294,7 @@ impl Scenario<OrderedFifo> for ReadersBetween {
     }
 }
 
-/// A consumer fails: what it took is gone all the same (`cache:QU-8`).
+/// A consumer fails: the events that it took are gone all the same (`cache:QU-8`).
 struct FailingConsumer;
 
 impl Scenario<OrderedFifo> for FailingConsumer {
@@ -332,7 +332,7 @@ impl Scenario<OrderedFifo> for PanickingConsumer {
         stage.end([panicking, consumer]);
     }
 
-    /// It panics, and the other one takes something afterwards.
+    /// The consumer panics, and the other one takes an event afterwards.
     fn reaches(history: &History) -> bool {
         let panics = history.events.iter().position(|event| event.noted(PANICS).is_some());
         let takes = |event| super::ledger::over(event).is_some_and(|over| over.taken().is_some());

@@ -1,4 +1,4 @@
-//! When the first list is processed, seen by others.
+//! The moment when the first list is processed, as other callers see it.
 
 use seatrial_core::ordered_fifo::{Event, Op};
 use seatrial_core::runtime::Runtime;
@@ -62,13 +62,13 @@ impl Scenario<OrderedFifo> for FirstListAwaitedUnlocked {
         stage.end([waiter, consumer]);
     }
 
-    /// Somebody asks while the list is processed.
+    /// A caller asks while the list is processed.
     fn reaches(history: &History) -> bool {
         some(history, |before, over| matches!(over.op, Op::HasSynced(_)) && is_unlocked(before))
     }
 }
 
-/// What was taken before the first list came belongs to no list (`cache:SC-12`, `cache:RF-17`).
+/// Events taken before the first list came belong to no list (`cache:SC-12`, `cache:RF-17`).
 struct ResyncBeforeFirstList;
 
 impl Scenario<OrderedFifo> for ResyncBeforeFirstList {
@@ -87,7 +87,7 @@ impl Scenario<OrderedFifo> for ResyncBeforeFirstList {
         stage.end([consumer]);
     }
 
-    /// The list comes while the resync is in process, and is asked about before it is taken.
+    /// The list comes while the resync is in process, and a caller asks before the list is taken.
     fn reaches(history: &History) -> bool {
         some(history, |before, over| lists(over.op) && is_unlocked(before))
             && some(history, |before, over| {
@@ -113,7 +113,7 @@ impl Scenario<OrderedFifo> for WriteBeforeFirstList {
         stage.end([writer, observer, consumer]);
     }
 
-    /// Synced at once, with the list still waiting.
+    /// The queue counts as synced at once, with the list still waiting.
     fn reaches(history: &History) -> bool {
         some(history, |before, over| {
             let at_once = before.spec.has_synced() && before.state.events.len() >= 2;
@@ -122,7 +122,7 @@ impl Scenario<OrderedFifo> for WriteBeforeFirstList {
     }
 }
 
-/// A deletion of nobody is a write, too (`cache:QU-14`).
+/// The deletion of an unknown object is a write, too (`cache:QU-14`).
 struct DeleteBeforeFirstList;
 
 impl Scenario<OrderedFifo> for DeleteBeforeFirstList {
@@ -145,7 +145,7 @@ impl Scenario<OrderedFifo> for DeleteBeforeFirstList {
     }
 }
 
-/// What is refused is a write, but for a list (`cache:QU-19`).
+/// A refused object counts as a write; a refused list does not (`cache:QU-19`).
 struct RefusedWrites;
 
 impl Scenario<OrderedFifo> for RefusedWrites {
@@ -162,7 +162,7 @@ impl Scenario<OrderedFifo> for RefusedWrites {
         stage.end([observer, consumer]);
     }
 
-    /// Somebody asks before the refused object and behind it.
+    /// A caller asks before the refused object and after it.
     fn reaches(history: &History) -> bool {
         let asks = |populated: bool| {
             some(history, |before, over| {
@@ -190,7 +190,7 @@ impl Scenario<OrderedFifo> for SecondList {
         let _still = stage.queue.has_synced();
     }
 
-    /// The second list waits when the first was processed, and somebody asks.
+    /// The second list waits when the first was processed, and a caller asks.
     fn reaches(history: &History) -> bool {
         some(history, |before, over| {
             let waits = before.spec.has_synced() && before.state.events.len() == 2;

@@ -34,7 +34,7 @@ impl Scenario<OrderedFifo> for TaskAndThread {
     }
 }
 
-/// A task gives up while an object comes: its wake-up goes to the thread that sleeps beside it.
+/// A task gives up while an object comes: its wake-up goes to the thread that also sleeps.
 struct DroppedPopper;
 
 impl Scenario<OrderedFifo> for DroppedPopper {
@@ -45,7 +45,7 @@ impl Scenario<OrderedFifo> for DroppedPopper {
         Stage::plain(world, []).dropped_popper();
     }
 
-    /// The pop is given up after an object came, and nobody has taken it.
+    /// The task gives up its pop after an object came, while the object still waits.
     fn reaches(history: &History) -> bool {
         OrderedLedger::some(history, |before, event| {
             matches!(event.what, What::Cancel { .. }) && !before.state.events.is_empty()

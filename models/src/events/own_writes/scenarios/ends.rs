@@ -1,4 +1,4 @@
-//! Ends: of the time, of the informer, of the wait for the first list.
+//! Ends: the time is over, the informer ends, or the wait for the first list does.
 
 use seatrial_core::informer::fresh::{self, NotVisible};
 use seatrial_core::runtime::Instant;
@@ -20,7 +20,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<OwnWrites>>> {
     ]
 }
 
-/// Tells whether somebody is told an error that meets a condition.
+/// Tells whether some client gets an error that meets a condition.
 fn told_in_error(history: &History, wanted: impl Fn(&NotVisible) -> bool) -> bool {
     history.events.iter().any(|event: &Event| match &event.what {
         What::Step { op: Op::Note(Note::Told(_, Err(error))), .. } => wanted(error),

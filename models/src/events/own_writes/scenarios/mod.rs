@@ -1,4 +1,4 @@
-//! Small concurrent programs with a store and its readers, each named by the case that it must reach.
+//! Small concurrent programs with a store and its readers, each named by the case it must reach.
 
 mod ends;
 mod returns;
@@ -24,16 +24,16 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<OwnWrites>>> {
     all
 }
 
-/// More notes than a client has here.
+/// More notes than a client takes in these scenarios.
 const MANY: usize = 64;
 
-/// One object, that is written once more.
+/// An object that is written a second time.
 const WRITTEN: States = &[(0, &[]), (1, &[("a", "1", 1)]), (2, &[("a", "1", 2)])];
-/// One that is deleted.
+/// An object that is deleted.
 const DELETED: States = &[(1, &[("a", "1", 1)]), (2, &[])];
-/// And made anew.
+/// An object that is deleted and made again.
 const ANEW: States = &[(1, &[("a", "1", 1)]), (2, &[]), (3, &[("a", "2", 3)])];
-/// One of which a state is refused, and another.
+/// An object with a refused state, and another object.
 const REFUSED: States = &[
     (1, &[("a", "1", 1)]),
     (2, &[("a", "1", 2)]),
@@ -49,7 +49,7 @@ fn own() -> Wish {
     Wish::OneWritten("a".to_owned())
 }
 
-/// Tells whether a call of the rules meets a condition, with how it ended.
+/// Tells whether some call of the rules meets a condition, which also sees whether the call waits.
 fn some(history: &History, wanted: impl Fn(&Book, &fresh::Op, bool) -> bool) -> bool {
     Book::some(history, |book, event| match &event.what {
         What::Step { op: Op::Fresh(call), outcome, .. } => {
@@ -59,19 +59,19 @@ fn some(history: &History, wanted: impl Fn(&Book, &fresh::Op, bool) -> bool) -> 
     })
 }
 
-/// Tells whether the store advances while that many sleep.
+/// Tells whether the store advances while this many calls sleep.
 fn advances_for(history: &History, sleepers: usize) -> bool {
     some(history, |book, call, _| {
         matches!(call, fresh::Op::Advance(_)) && book.asleep.len() == sleepers
     })
 }
 
-/// A time that is over soon.
+/// A time in the near future.
 fn soon(stage: &Stage<impl Runtime>) -> Instant {
     stage.world.runtime().now() + Duration::from_millis(10)
 }
 
-/// Refuses loom to tasks whose time may be over while others work.
+/// Refuses loom for tasks whose time may be over while other threads work.
 fn wakes_tasks_by_the_clock(engine: Engine) -> Option<&'static str> {
     let why = "its clock cannot wake a task that has to sleep for a lock then";
     (engine == Engine::Loom).then_some(why)
@@ -83,7 +83,7 @@ fn has_many_traces(engine: Engine) -> Option<&'static str> {
     (engine == Engine::Trace).then_some(many)
 }
 
-/// The way in which scenarios are written.
+/// Writes a scenario.
 macro_rules! scenario {
     ($name:ident, $text:literal, $says:literal, |$world:ident| $run:block,
      |$history:ident| $reaches:expr) => {

@@ -1,4 +1,4 @@
-//! What takes the store back, and what was deleted.
+//! Lists that take the store back, and deletions.
 
 use seatrial_core::informer::fresh::{self, Prepare};
 use seatrial_core::runtime::Instant;

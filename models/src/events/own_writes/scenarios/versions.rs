@@ -1,4 +1,4 @@
-//! What brings a version to those who wait for it.
+//! Events that bring a version to waiting clients.
 
 use seatrial_core::informer::fresh;
 use seatrial_core::runtime::Instant;

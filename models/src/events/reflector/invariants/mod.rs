@@ -1,4 +1,4 @@
-//! What a reflector promises, as checks of a history.
+//! The promises of a reflector, as checks of a history.
 
 mod trouble;
 
@@ -136,7 +136,7 @@ fn lists_never_go_back(history: &History) -> Checked {
     })
 }
 
-/// What the consumer is to be given for a reply.
+/// Checks the event that the consumer gets for each reply.
 fn events_are_told(history: &History) -> Checked {
     at_every_turn(history, |book, turn, _| {
         let initial = book.stream.initial;

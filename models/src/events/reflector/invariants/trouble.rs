@@ -1,4 +1,5 @@
-//! What follows from a reply, above all from trouble: pauses, and what comes after them.
+//! Checks of the requests that follow a reply, above all after trouble, and of the pauses before
+//! them.
 
 use std::time::Duration;
 
@@ -63,7 +64,7 @@ const BUSY: &str = "busy_servers_are_not_listed";
 const FALLS_BACK: &str = "falls_back_to_lists";
 const PAUSES: &str = "failures_pause";
 
-/// What must be asked next: whether a pause comes first, and the promise that says so.
+/// Tells whether a pause must come before the next request, and which promise says so.
 fn must_pause(book: &Book) -> Option<(bool, &'static str)> {
     use SourceKind::{Expired, Invalid, Refused, TooLarge, TooManyRequests};
     let turn = book.turn.as_ref()?;
@@ -88,11 +89,11 @@ fn must_pause(book: &Book) -> Option<(bool, &'static str)> {
     })
 }
 
-/// Each question must be the one that the reply before it calls for.
+/// Checks that each request is the one that the reply before it calls for.
 pub(super) fn judged(history: &History, promise: &str) -> Checked {
     at_every_turn(history, |book, turn, _| {
         let (pauses, says) = must_pause(book).unwrap_or((false, GOES_ON));
-        // Behind a pause, what comes next is still of the promise that called for it.
+        // After a pause, the next request still belongs to the promise that called for the pause.
         let says = match (&turn.asked, book.turn.as_ref().map(|turn| &turn.reply)) {
             (_, Some(Reply::Slept)) if promise == BUSY => match book.after {
                 After::Watch | After::WatchList => BUSY,

@@ -1,4 +1,4 @@
-//! Wrong questions.
+//! Wrong requests.
 
 use seatrial_core::informer::SourceKind;
 use seatrial_core::informer::reflector::{Delivery, Got, Want};

@@ -1,4 +1,4 @@
-//! The bugs: what the reflector wants, or what it is told, changed in one way each.
+//! The bugs: one change each in the reflector's requests, or in the replies that it gets.
 
 mod asked;
 mod pauses;
@@ -59,7 +59,7 @@ pub(super) fn sleeps(
     }
 }
 
-/// Takes one kind of failure for another.
+/// Replaces one kind of failure by another.
 pub(super) fn mistakes(
     got: Got<Object>,
     (list, open, stream): (bool, bool, bool),

@@ -1,4 +1,4 @@
-//! Failures that are taken for others, and wrong pauses.
+//! Failures that are taken for other failures, and wrong pauses.
 
 use std::time::Duration;
 

@@ -163,7 +163,7 @@ pub(super) fn of_heard() -> Vec<Mutant<Reflector>> {
     }
 }
 
-/// Of the first objects that come by a stream.
+/// Mutants about the first objects that come through a stream.
 pub(super) fn of_first() -> Vec<Mutant<Reflector>> {
     let mut all = mutants! { hears:
         Seeded "any_bookmark_ends_the_first_objects" from "museum A52":

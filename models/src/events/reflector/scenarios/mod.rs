@@ -1,5 +1,5 @@
-//! Small programs with a reflector: something happens at its server meanwhile. Each is named by the
-//! case that it must reach.
+//! Small programs with a reflector, while changes and trouble happen at its server. Each is named
+//! by the case that it must reach.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,7 +46,7 @@ struct Stage<R: Runtime> {
 }
 
 impl<R: Runtime> Stage<R> {
-    /// Begins, after some of what happens has happened.
+    /// Begins after the changes in `before`.
     fn new(world: &World<R, Reflector>, setting: Setting, before: &[Happen]) -> Self {
         let both = Arc::new(Monitor::new(world.runtime(), world.machine()));
         both.call(Begin(setting));
@@ -64,7 +64,7 @@ impl<R: Runtime> Stage<R> {
         }
     }
 
-    /// Lets the reflector come to rest, and time pass.
+    /// Lets time pass, so that the reflector comes to rest.
     fn sleep(&self, seconds: u64) {
         let runtime = self.world.runtime();
         runtime.sleep_until(runtime.now() + Duration::from_secs(seconds));
@@ -75,7 +75,7 @@ impl<R: Runtime> Stage<R> {
         self.world.join(self.turns);
     }
 
-    /// Stops when nothing happens any more.
+    /// Stops when no thread can move any more.
     fn stop_at_rest(self) {
         self.world.quiesce();
         self.stop();
@@ -109,7 +109,7 @@ fn streaming() -> Setting {
     Setting { says_it_streams: true, streams: true, ..Setting::default() }
 }
 
-/// The way in which scenarios that differ in little else are written.
+/// Writes a scenario.
 macro_rules! scenario {
     ($name:ident, $text:literal, $says:literal, |$world:ident| $run:block,
      |$history:ident| $reaches:expr) => {
@@ -163,7 +163,7 @@ scenario!(
         stage.happen(&[Write(1), Compact, Meet(Breaks(SourceKind::Expired))]);
         stage.sleep(60);
         stage.happen(&[Meet(Ends), Meet(Fails(SourceKind::Refused, 0)), Remove(0), Compact]);
-        stage.happen(&[Meet(Lags)]); // it never comes to that: no list may have any version now
+        stage.happen(&[Meet(Lags)]); // never met: no list may have any version now
         stage.sleep(60);
         stage.happen(&[Meet(Breaks(SourceKind::Expired)), Meet(Fails(SourceKind::Expired, 0))]);
         stage.sleep(60);

@@ -1,4 +1,5 @@
-//! What a server should not say: versions that are none, pages without end, streams that end at once.
+//! Wrong answers of a server: versions that are no numbers, pages without end, streams that end at
+//! once.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The plans are worth what they notice.
+//! Generated plans detect the mistakes.
 
 use crate::reflector::{Reflector, mutants};
 use crate::single_step::doubt::notices;

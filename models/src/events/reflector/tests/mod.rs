@@ -1,4 +1,4 @@
-//! Made-up plans.
+//! Generated plans.
 
 mod mistakes;
 mod plans;

@@ -1,4 +1,4 @@
-//! Many made-up plans: nothing is broken. How many a second is printed.
+//! Many generated plans: no promise is broken. The number of plans per second is printed.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use crate::reflector::mutants::hears;
 use crate::reflector::server::error;
 use crate::reflector::{check, check_on, decode};
 
-/// Plans that are tried where code is optimised; where it is not, a fiftieth of them.
+/// The number of plans in optimised code; in other code it is a fiftieth of this.
 const PLANS: u64 = 100_000;
 
 #[test]

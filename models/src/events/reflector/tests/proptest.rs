@@ -1,4 +1,4 @@
-//! Made-up plans of a reflector's server, by proptest.
+//! Generated plans of a reflector's server, by proptest.
 
 use ::proptest::collection::vec;
 use ::proptest::prelude::*;

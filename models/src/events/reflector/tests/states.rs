@@ -1,4 +1,4 @@
-//! The models of states hold, and notice what does not come to rest.
+//! The models of states hold, and detect reflectors that do not come to rest.
 
 use crate::engine::Engine;
 use crate::engine::state::{Callers, Limits, search};

@@ -1,4 +1,4 @@
-//! Members end: by a removal, with all others, by a panic, with the registry.
+//! Members end: through a removal, with all others, through a panic, or with the registry.
 
 use super::super::Registry;
 use super::super::book::Entry;

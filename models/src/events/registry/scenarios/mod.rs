@@ -19,12 +19,12 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Registry>>> {
     all
 }
 
-/// Tells whether something was written down that meets a condition.
+/// Tells whether some entry meets a condition. The condition also sees the state before the entry.
 fn some(history: &History, wanted: impl Fn(&Seen, &Entry) -> bool) -> bool {
     Seen::some(history, |seen, event| entry(event).is_some_and(|entry| wanted(seen, entry)))
 }
 
-/// A time that is over soon.
+/// A time in the near future.
 fn soon<R: Runtime>(world: &World<R, Registry>) -> Instant {
     world.runtime().now() + Duration::from_millis(10)
 }
@@ -35,7 +35,7 @@ fn has_many_traces(engine: Engine) -> Option<&'static str> {
     (engine == Engine::Trace).then_some(many)
 }
 
-/// The way in which scenarios are written.
+/// Writes a scenario.
 macro_rules! scenario {
     ($($stated:tt)*) => {
         crate::events::scenario_of! { crate::registry::Registry; $($stated)* }

@@ -1,4 +1,4 @@
-//! Limiters with a mistake: the property must notice each.
+//! Limiters with a mistake: the property must notice each of them.
 
 use std::time::Duration;
 

@@ -55,8 +55,8 @@ proptest! {
     }
 }
 
-/// Found by the fuzzer: each cancel of what was reserved at another rate halves the unit of time in
-/// use, and what is reserved then halves it again.
+/// The fuzzer found this: each cancel of tokens that were reserved at another rate halves the unit
+/// of time in use, and the next reservation halves it again.
 #[test]
 fn cancels_at_another_rate_are_compared_as_long_as_nanoseconds_tell() {
     let bytes: &[u8] = &[

@@ -1,4 +1,4 @@
-//! Meetings from hand to hand, and calls that are given up.
+//! Rendezvous, and calls that are given up.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::{MS, channels, given_up_beside, holds, waits_beside};
 use crate::channel::{Channel, History};
 use crate::trial::{Scenario, What, World};
 
-/// Two who send meet two who receive.
+/// Two senders meet two receivers.
 pub(super) struct TwoPairs;
 
 impl Scenario<Channel> for TwoPairs {
@@ -31,13 +31,13 @@ impl Scenario<Channel> for TwoPairs {
         assert!(sending.map(|sent| world.join(sent)).iter().all(|sent| *sent));
     }
 
-    /// Two wait at a time.
+    /// Two callers wait at the same time.
     fn reaches(history: &History) -> bool {
         waits_beside(history, 1)
     }
 }
 
-/// A task gives up when a message was handed to it.
+/// A task gives up after a message was handed to it.
 pub(super) struct GivenUpHand;
 
 impl Scenario<Channel> for GivenUpHand {
@@ -65,7 +65,7 @@ impl Scenario<Channel> for GivenUpHand {
     }
 }
 
-/// Two tasks give up when a message was handed to each.
+/// Two tasks give up after a message was handed to each.
 pub(super) struct TwoGiveUp;
 
 impl Scenario<Channel> for TwoGiveUp {
@@ -118,7 +118,7 @@ impl Scenario<Channel> for GivenUpOffer {
         let _after = receiver.try_recv();
     }
 
-    /// It is given up before somebody takes it.
+    /// The task gives up before its message is taken.
     fn reaches(history: &History) -> bool {
         super::some(history, |before, event| {
             matches!(event.what, What::Cancel { .. }) && before.taken.is_empty()
@@ -126,7 +126,7 @@ impl Scenario<Channel> for GivenUpOffer {
     }
 }
 
-/// A task gives up when it was woken for a message.
+/// A task gives up after it was woken for a message.
 pub(super) struct GivenUpReceive;
 
 impl Scenario<Channel> for GivenUpReceive {
@@ -154,7 +154,7 @@ impl Scenario<Channel> for GivenUpReceive {
     }
 }
 
-/// A task gives up when it was woken for a free place.
+/// A task gives up after it was woken for a free place.
 pub(super) struct GivenUpSend;
 
 impl Scenario<Channel> for GivenUpSend {
@@ -178,7 +178,7 @@ impl Scenario<Channel> for GivenUpSend {
         let _sent = world.join(thread);
     }
 
-    /// There is a place when it gives up, and somebody else waits for it.
+    /// There is a free place when the task gives up, and another caller waits for it.
     fn reaches(history: &History) -> bool {
         super::some(history, |before, event| {
             let free = before.pipes.values().any(|pipe| pipe.kept.is_empty());
@@ -187,7 +187,7 @@ impl Scenario<Channel> for GivenUpSend {
     }
 }
 
-/// A task gives up a select when a message was handed to it.
+/// A task gives up a select after a message was handed to it.
 pub(super) struct GivenUpSelect;
 
 impl Scenario<Channel> for GivenUpSelect {

@@ -1,4 +1,4 @@
-//! Channels alone that keep messages.
+//! Single channels that keep messages.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ impl Scenario<Channel> for TwoProducers {
         assert!(producers.map(|producer| world.join(producer)).iter().all(|sent| *sent));
     }
 
-    /// Both wait.
+    /// Both producers wait.
     fn reaches(history: &History) -> bool {
         waits_beside(history, 1)
     }
@@ -50,13 +50,13 @@ impl Scenario<Channel> for ThreadsAndTasks {
         assert!(world.join(task) && world.join(thread));
     }
 
-    /// Two wait at a time.
+    /// Two callers wait at the same time.
     fn reaches(history: &History) -> bool {
         waits_beside(history, 1)
     }
 }
 
-/// The last sender goes while the channel is full.
+/// The last sender leaves while the channel is full.
 pub(super) struct ClosesWhileFull;
 
 impl Scenario<Channel> for ClosesWhileFull {
@@ -110,7 +110,7 @@ impl Scenario<Channel> for Counted {
     }
 }
 
-/// The receivers go while senders wait.
+/// The receivers leave while senders wait.
 pub(super) struct ReceiversGo;
 
 impl Scenario<Channel> for ReceiversGo {
@@ -138,7 +138,7 @@ impl Scenario<Channel> for ReceiversGo {
     }
 }
 
-/// The sender goes while receivers wait.
+/// The sender leaves while receivers wait.
 pub(super) struct SendersGo;
 
 impl Scenario<Channel> for SendersGo {

@@ -57,7 +57,8 @@ fn sleep<R: Runtime>(world: &World<R, Channel>, time: Duration) {
     world.runtime().sleep_until(world.runtime().now() + time);
 }
 
-/// Asks a future once, and drops it some time later, asleep or woken, unless it was ready.
+/// Polls a future once and, unless it was ready, drops it after `time`, whether it was woken or
+/// not.
 fn holds<R: Runtime, T>(
     world: &World<R, Channel>,
     future: impl Future<Output = T>,
@@ -77,12 +78,12 @@ fn holds<R: Runtime, T>(
     ready
 }
 
-/// Tells whether some event meets a condition that knows what happened before it.
+/// Tells whether an event meets a condition that also sees the state before it.
 fn some(history: &History, wanted: impl Fn(&Known, &Event) -> bool) -> bool {
     Known::some(history, wanted)
 }
 
-/// Tells whether that many calls wait when the last who uses an end leaves.
+/// Tells whether this many calls wait when the last user of an end leaves.
 fn go_beside(history: &History, side: Side, waiting: usize) -> bool {
     some(history, |before, event| match &event.what {
         What::Step { op: Op::Leave(leave), .. } if leave.1 == side => {
@@ -94,7 +95,7 @@ fn go_beside(history: &History, side: Side, waiting: usize) -> bool {
     })
 }
 
-/// Tells whether a call begins to wait while that many do.
+/// Tells whether a call begins to wait while this many others wait.
 fn waits_beside(history: &History, waiting: usize) -> bool {
     some(history, |before, event| {
         let waits = matches!(event.what, What::Step { outcome: Step::Wait { .. }, .. });
@@ -102,7 +103,7 @@ fn waits_beside(history: &History, waiting: usize) -> bool {
     })
 }
 
-/// Tells whether a call is given up when a message lies in some channel.
+/// Tells whether a call is given up while this many messages lie in the channels.
 fn given_up_beside(history: &History, messages: usize) -> bool {
     some(history, |before, event| {
         let kept = before.pipes.values().map(|pipe| pipe.kept.len()).sum::<usize>();

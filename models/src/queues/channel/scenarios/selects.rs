@@ -10,7 +10,7 @@ use super::{Tx, channels, some};
 use crate::channel::{Channel, History};
 use crate::trial::{Scenario, What, World};
 
-/// A select while both of its channels get a message, and until both have ended.
+/// A select runs while both of its channels get a message, and until both have ended.
 pub(super) struct SelectOfTwo;
 
 impl Scenario<Channel> for SelectOfTwo {
@@ -37,7 +37,7 @@ impl Scenario<Channel> for SelectOfTwo {
         world.join(ends);
     }
 
-    /// It finds both.
+    /// The select finds messages in both channels.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let chooses = matches!(event.returned(), Some((Op::Choose(_), _)));
@@ -47,7 +47,7 @@ impl Scenario<Channel> for SelectOfTwo {
     }
 }
 
-/// Two selects of which each wants what the other has.
+/// Two selects meet: each wants the message that the other offers.
 pub(super) struct SelectsMeet;
 
 impl Scenario<Channel> for SelectsMeet {
@@ -75,7 +75,7 @@ impl Scenario<Channel> for SelectsMeet {
     }
 }
 
-/// Both messages of a select could be sent.
+/// A select could send both of its messages.
 pub(super) struct OneOfTwoSends;
 
 impl Scenario<Channel> for OneOfTwoSends {
@@ -132,7 +132,8 @@ impl Scenario<Channel> for GroupOfTwo {
     }
 }
 
-/// A message is handed over in a group where others wait for another channel, and given up.
+/// A message is handed over in a group in which others wait for another channel; then the call is
+/// given up.
 pub(super) struct HandsInAGroup;
 
 impl Scenario<Channel> for HandsInAGroup {
@@ -158,7 +159,7 @@ impl Scenario<Channel> for HandsInAGroup {
         let _unless_the_task_had_it = world.join(other);
     }
 
-    /// The task gives up what it was handed while both wait.
+    /// The task gives up the message that it was handed while both others wait.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let on_the_way = before.pipes.values().any(|pipe| !pipe.kept.is_empty());

@@ -10,13 +10,13 @@ use crate::channel::{Channel, History};
 use crate::engine::Engine;
 use crate::trial::{Scenario, World};
 
-/// Refuses real threads to a scenario that counts on virtual time.
+/// Refuses real threads to a scenario that depends on virtual time.
 pub(super) fn needs_exact_time(engine: Engine) -> Option<&'static str> {
     let why = "it compares times, and real ones are never exact";
     (engine == Engine::Threads).then_some(why)
 }
 
-/// A deadline passes about when a message comes.
+/// A deadline passes at about the time at which a message comes.
 pub(super) struct DeadlineAndMessage;
 
 impl Scenario<Channel> for DeadlineAndMessage {
@@ -48,7 +48,7 @@ impl Scenario<Channel> for DeadlineAndMessage {
     }
 }
 
-/// Deadlines pass long before anything comes.
+/// Deadlines pass long before any message comes.
 pub(super) struct DeadlinesPass;
 
 impl Scenario<Channel> for DeadlinesPass {

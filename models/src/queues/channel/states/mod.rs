@@ -1,4 +1,4 @@
-//! A channel and its callers as states.
+//! A channel and its callers, as states.
 
 #[cfg(test)]
 mod tests;
@@ -24,23 +24,23 @@ const PIPE: PipeId = PipeId(0);
 pub(super) enum Call {
     /// Sends a message; the messages of one sender grow.
     Send(u8),
-    /// Receives that many messages, or fewer if there are no more.
+    /// Receives this many messages, or fewer if no more come.
     Receive(u8),
-    /// Uses an end no longer.
+    /// Stops using an end.
     Leave(Side),
 }
 
-/// Where a caller stands.
+/// The position of a caller.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Caller {
     at: Place,
-    /// What it has received, a bit each.
+    /// The messages that it has received, a bit each.
     got: u16,
-    /// How many it has received in the call under way.
+    /// How many messages it has received in the call under way.
     received: u8,
-    /// A message came behind a later one of the same sender.
+    /// Whether a message came after a later one of the same sender.
     disordered: bool,
-    /// It was told that nobody can receive what it sends.
+    /// Whether one of its sends failed because there is no receiver.
     failed: bool,
 }
 
@@ -57,7 +57,7 @@ impl AtChannel {
         Self { programs: Programs::new(programs), capacity, edit: |_| {} }
     }
 
-    /// Which messages of a sender are later than one: those of the same eight.
+    /// Returns the messages of the same sender that are later than `message`; a sender has eight.
     fn later(message: u8) -> u16 {
         let all = (1_u16 << 8) - 1;
         let its = if message < 8 { all } else { all << 8 };
@@ -76,7 +76,7 @@ impl AtChannel {
 const SENDS: Call = Call::Leave(Side::Sending);
 const RECEIVES: Call = Call::Leave(Side::Receiving);
 
-/// Two who send and two who receive until the end.
+/// Two senders, and two receivers that receive until the end.
 const ALL: &[&[Call]] = &[
     &[Call::Send(0), Call::Send(1), SENDS],
     &[Call::Send(8), Call::Send(9), SENDS],
@@ -84,7 +84,7 @@ const ALL: &[&[Call]] = &[
     &[Call::Receive(9), RECEIVES],
 ];
 
-/// As [`ALL`], and the receivers go early.
+/// As [`ALL`], but the receivers leave early.
 const FEW: &[&[Call]] = &[
     &[Call::Send(0), Call::Send(1), Call::Send(2), SENDS],
     &[Call::Send(8), Call::Send(9), SENDS],
@@ -176,7 +176,8 @@ impl Explored for AtChannel {
         machine.messages(PIPE).for_each(|message| into.number(*message));
     }
 
-    /// A caller is what is left to do, what it has seen, and its place among those who wait.
+    /// The view of a caller: its remaining calls, the messages that it has seen, and its place
+    /// among the callers that wait.
     fn view_caller(
         &self,
         machine: &Group<u8>,

@@ -1,4 +1,4 @@
-//! The models hold, and notice a wake-up that is lost.
+//! The models hold, and they notice a lost wake-up.
 
 use seatrial_core::channel::{MEETING, RECEIVERS, SENDERS};
 

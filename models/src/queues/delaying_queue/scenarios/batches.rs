@@ -22,7 +22,8 @@ fn in_twos<R: Runtime>(world: &World<R, DelayingQueue>, queue: &Tried<R>) -> R::
     })
 }
 
-/// A caller that wants two sleeps until a time, and an earlier one comes; then two have come.
+/// A caller that wants two items sleeps until a time, and an earlier time comes; later two items
+/// are due.
 pub(super) struct DueInBatches;
 
 impl Scenario<DelayingQueue> for DueInBatches {
@@ -41,7 +42,7 @@ impl Scenario<DelayingQueue> for DueInBatches {
         end(world, &queue, [consumer]);
     }
 
-    /// It sleeps when the earlier time comes, and two are due together later.
+    /// The consumer sleeps when the earlier time is given, and later two items are due together.
     fn reaches(history: &History) -> bool {
         let gives = |event: &Event| {
             matches!(calls(event), Some(Call::AddAfter(AddAfter { key: Some(2), .. })))
@@ -54,7 +55,7 @@ impl Scenario<DelayingQueue> for DueInBatches {
     }
 }
 
-/// Two are added at once, for two that wait and take one each.
+/// Two items are added at once, for two consumers that wait and take one each.
 pub(super) struct BatchForTwo;
 
 impl Scenario<DelayingQueue> for BatchForTwo {
@@ -76,7 +77,7 @@ impl Scenario<DelayingQueue> for BatchForTwo {
         }
     }
 
-    /// Both sleep when the two come.
+    /// Both consumers sleep when the two items come.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             matches!(calls(event), Some(Call::AddAll(_))) && before.getters.len() == 2
@@ -101,7 +102,7 @@ impl Scenario<DelayingQueue> for BatchesOfManyDue {
         queue.shut_down();
     }
 
-    /// The batch comes before anything else has added what is due.
+    /// The batch comes before any other call has added the due items.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let adds = matches!(calls(event), Some(Call::AddAll(_)));
@@ -110,5 +111,5 @@ impl Scenario<DelayingQueue> for BatchesOfManyDue {
     }
 }
 
-/// More than one step adds, also with one more for each call of a batch.
+/// More than one step adds, even with one more for each call of a batch.
 const MANY: u8 = 80;

@@ -17,7 +17,7 @@ impl Scenario<DelayingQueue> for ShutDownWhileDelayed {
 
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
         let queue = queue(world);
-        queue.add_after(1, Duration::MAX); // a time that never comes wakes nobody
+        queue.add_after(1, Duration::MAX); // a time that never comes wakes no sleeper
         let first = worker(world, "first", &queue, Duration::ZERO);
         let second = worker(world, "second", &queue, Duration::ZERO);
         let producer = caller(world, "producer", &queue, |queue| {
@@ -32,7 +32,7 @@ impl Scenario<DelayingQueue> for ShutDownWhileDelayed {
         world.join(second);
     }
 
-    /// Both consumers sleep when the queue is shut down, and an item is not due.
+    /// Both consumers sleep when the queue is shut down, and one item is not due yet.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let shuts_down = matches!(calls(event), Some(Call::ShutDown(_)));
@@ -64,7 +64,7 @@ impl Scenario<DelayingQueue> for DrainWhileDelayed {
         world.quiesce();
         world.join(late);
         world.join(drain);
-        let _counted = queue.retries(); // a delay that was given behind the drain is none
+        let _counted = queue.retries(); // a delay that was given after the drain does not count
     }
 
     fn reaches(history: &History) -> bool {
@@ -76,8 +76,8 @@ impl Scenario<DelayingQueue> for DrainWhileDelayed {
     }
 }
 
-/// The queue ends after an item's time has come and before anybody looked (`workqueue:DQ-19`,
-/// `DQ-21`): what is due is added, and served.
+/// The queue ends after an item's time has come and before any caller looked (`workqueue:DQ-19`,
+/// `DQ-21`): the due item is added and served.
 pub(super) struct EndsAfterDue;
 
 impl Scenario<DelayingQueue> for EndsAfterDue {
@@ -106,8 +106,7 @@ impl Scenario<DelayingQueue> for EndsAfterDue {
     }
 }
 
-/// A drain waits for an item in flight when the queue is shut down (`workqueue:DQ-22`), and shut
-/// down once more.
+/// A drain waits for an item in flight when the queue is shut down (`workqueue:DQ-22`), twice.
 pub(super) struct DrainReleasedByShutdown;
 
 impl Scenario<DelayingQueue> for DrainReleasedByShutdown {
@@ -128,7 +127,7 @@ impl Scenario<DelayingQueue> for DrainReleasedByShutdown {
         world.join(drain);
     }
 
-    /// The drain sleeps, so the queue is shutting down already, when the first shutdown comes.
+    /// When the first shutdown comes, the drain sleeps, so the queue is already shutting down.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let shuts_down = matches!(calls(event), Some(Call::ShutDown(_)));

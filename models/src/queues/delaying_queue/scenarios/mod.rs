@@ -87,17 +87,18 @@ impl<R: Runtime> Awaited for Queued<R> {
     }
 }
 
-/// What is known before an event.
+/// The state before an event.
 struct Before {
-    /// The sequential object, as far as times go.
+    /// The sequential object, for the times only.
     times: Spec<u8>,
     /// Threads asleep in `get`.
     getters: Vec<u8>,
-    /// Items handed out and not done: the calls that returned them less the calls that ended them.
+    /// The number of items in processing: the items that calls returned, minus those that calls
+    /// ended.
     in_processing: usize,
 }
 
-/// Tells whether some event meets a condition that knows what happened before it.
+/// Tells whether an event meets a condition that also sees the state before it.
 fn some(history: &History, wanted: impl Fn(&Before, &Event) -> bool) -> bool {
     let mut before = Before { times: Spec::new(), getters: vec![], in_processing: 0 };
     for event in &history.events {

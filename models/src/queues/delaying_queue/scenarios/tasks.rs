@@ -36,7 +36,7 @@ impl Scenario<DelayingQueue> for TaskAndThread {
         end(world, &queue, [thread, task]);
     }
 
-    /// Both sleep until the late time when the early one is given.
+    /// Both consumers sleep until the late time when the early one is given.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let gives_two =
@@ -62,13 +62,13 @@ impl Scenario<DelayingQueue> for DroppedGetter {
                 tried.done(token);
             }
         });
-        queue.add_after(2, Duration::MAX); // a time that never comes wakes nobody
+        queue.add_after(2, Duration::MAX); // a time that never comes wakes no sleeper
         queue.add(1);
         world.join(task);
         end(world, &queue, [thread]);
     }
 
-    /// The task gives up after an item came that nobody has taken.
+    /// The task gives up after an item came that no consumer has taken.
     fn reaches(history: &History) -> bool {
         let adds =
             history.events.iter().position(|event| matches!(calls(event), Some(Call::Add(_))));
@@ -78,7 +78,8 @@ impl Scenario<DelayingQueue> for DroppedGetter {
     }
 }
 
-/// A task sleeps until a time, alone, and an earlier one is given: no thread would look instead.
+/// A task sleeps alone until a time, and an earlier one is given; no thread would look in its
+/// place.
 pub(super) struct LoneTask;
 
 impl Scenario<DelayingQueue> for LoneTask {
@@ -100,7 +101,7 @@ impl Scenario<DelayingQueue> for LoneTask {
         end(world, &queue, [task]);
     }
 
-    /// It sleeps until the late time when the early one is given.
+    /// The task sleeps until the late time when the early one is given.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let gives_two =
@@ -110,7 +111,7 @@ impl Scenario<DelayingQueue> for LoneTask {
     }
 }
 
-/// Of two who sleep until a time one holds the timer for both, and gives up.
+/// Two callers sleep until a time; the one that holds the timer for both gives up.
 pub(super) struct HolderGivesUp;
 
 impl Scenario<DelayingQueue> for HolderGivesUp {
@@ -132,7 +133,7 @@ impl Scenario<DelayingQueue> for HolderGivesUp {
         end(world, &queue, [thread]);
     }
 
-    /// The task gives up while both sleep.
+    /// The task gives up while both callers sleep.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             matches!(event.what, What::Cancel { .. }) && before.getters.len() == 2
@@ -162,7 +163,8 @@ impl Scenario<DelayingQueue> for BusyExecutor {
     }
 }
 
-/// Busy executors hold the task that has the timer and the one that was woken for an item.
+/// The executors of two tasks are busy: of the one that has the timer, and of the one that was
+/// woken for an item.
 pub(super) struct BusyHolder;
 
 impl Scenario<DelayingQueue> for BusyHolder {
@@ -173,7 +175,7 @@ impl Scenario<DelayingQueue> for BusyHolder {
         busy_holder(world, &queue(world));
     }
 
-    /// The one that was woken comes back when the other item is due, and both others sleep.
+    /// The woken task comes back when the other item is due, and both others sleep.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let takes = matches!(event.returned(), Some((Call::Get(_), Ret::Get(Some((_, 3))))));

@@ -1,4 +1,4 @@
-//! Items on their way to the time at which they are added.
+//! Items that wait for the time at which they are added.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::delaying_queue::{DelayingQueue, History};
 use crate::engine::Engine;
 use crate::trial::{Scenario, World};
 
-/// Two consumers sleep until a time, and two earlier ones are given.
+/// Two consumers sleep until a time, and two earlier times are given.
 pub(super) struct EarlierTime;
 
 impl Scenario<DelayingQueue> for EarlierTime {
@@ -80,7 +80,7 @@ impl Scenario<DelayingQueue> for DueAtAnyTime {
         world.join(consumer);
     }
 
-    /// An item is added at once although nobody has slept that long.
+    /// An item is added at once at a time that no thread has slept for.
     fn reaches(history: &History) -> bool {
         some(history, |_, event| {
             matches!(calls(event), Some(Call::Add(_))) && event.at >= Instant::ZERO + millis(2)
@@ -156,7 +156,7 @@ impl Scenario<DelayingQueue> for ThreeDue {
         three_due(world, &queue(world));
     }
 
-    /// The first looks while the others sleep.
+    /// The first consumer looks while the others sleep.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let looks = matches!(calls(event), Some(Call::Get(_)));
@@ -196,7 +196,7 @@ impl Scenario<DelayingQueue> for DueWhileProcessing {
     }
 }
 
-/// An item returns at done behind those whose time came before.
+/// An item that is queued again at done goes behind the items whose time came before.
 pub(super) struct DoneAfterDue;
 
 impl Scenario<DelayingQueue> for DoneAfterDue {
@@ -230,7 +230,7 @@ impl Scenario<DelayingQueue> for DoneAfterDue {
     }
 }
 
-/// Times come while everybody is busy, and only the figures are refreshed (`workqueue:MX-10`).
+/// Times come while the consumer is busy, and only the figures are refreshed (`workqueue:MX-10`).
 pub(super) struct RefreshedWhileDue;
 
 impl Scenario<DelayingQueue> for RefreshedWhileDue {
@@ -257,7 +257,7 @@ impl Scenario<DelayingQueue> for RefreshedWhileDue {
         world.join(refresher);
     }
 
-    /// Both times have come when the figures are told.
+    /// Both times have come when the figures are reported.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let refreshes = matches!(calls(event), Some(Call::Refresh(_)));
@@ -288,7 +288,7 @@ impl Scenario<DelayingQueue> for ManyDue {
         queue.shut_down();
     }
 
-    /// A consumer is handed the first of them, and the others are not all added.
+    /// A consumer is handed the first of them before any of the others is added.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let first = matches!(event.returned(), Some((Call::Get(_), _)));
@@ -297,5 +297,5 @@ impl Scenario<DelayingQueue> for ManyDue {
     }
 }
 
-/// Two steps add them, and the second a few.
+/// Two steps add them; the second step adds only a few.
 const MANY: u8 = 70;

@@ -1,5 +1,5 @@
-//! The delaying queue and its callers as states; the clock jumps when nobody can move, or at any
-//! time.
+//! The delaying queue and its callers, as states. The clock jumps when no caller can move, or at
+//! any time.
 
 #[cfg(test)]
 mod tests;
@@ -25,15 +25,15 @@ type Rules = Delaying<u8>;
 pub(super) enum Call {
     /// Adds an item.
     Add(u8),
-    /// Adds an item after that many milliseconds.
+    /// Adds an item after this many milliseconds.
     After(u8, u64),
-    /// Gets and ends that many deliveries, or fewer if there are no more.
+    /// Gets and ends this many deliveries, or fewer if no more come.
     Work(u8),
     /// Shuts down.
     ShutDown,
 }
 
-/// Where a caller stands.
+/// The position of a caller.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Caller {
     at: Place,
@@ -47,7 +47,7 @@ pub(super) struct Caller {
 #[derive(Clone, Debug)]
 pub(super) struct AtDelayingQueue {
     programs: Programs<Call>,
-    /// Whether the clock stands still while somebody can move, so that nothing may come late.
+    /// Whether the clock stands still while a caller can move, so that no item may come late.
     exact: bool,
     edit: fn(&mut Wakes),
     reaches: fn(&Rules) -> bool,

@@ -1,4 +1,4 @@
-//! The models hold, and notice a time that somebody sleeps through.
+//! The models hold, and they notice a time that a caller sleeps through.
 
 use seatrial_core::queue::GETTERS;
 

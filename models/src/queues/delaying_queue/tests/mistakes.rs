@@ -1,4 +1,4 @@
-//! Machines with a mistake: the property must notice each.
+//! Machines with a mistake: the property must notice each of them.
 
 use std::time::Duration;
 
@@ -73,7 +73,7 @@ fn the_construction_of_the_reference_without_a_mistake_is_not_convicted() {
     assert!(!notices(|bytes| check_on(&decode(bytes), Whole(without_mistake()))));
 }
 
-/// A machine behind a pointer as a machine.
+/// A boxed machine, as a machine.
 struct Whole(MachineOf<DelayingQueue>);
 
 impl Machine for Whole {

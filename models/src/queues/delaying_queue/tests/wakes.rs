@@ -1,4 +1,4 @@
-//! Consumers in every order: nobody sleeps while there is an item.
+//! Consumers in every order: none sleeps while there is an item.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Deliveries, and what becomes of them.
+//! Deliveries and their outcomes.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -34,7 +34,7 @@ impl Scenario<LimitedQueue> for ProcessedAgain {
         end(world, &queue, [consumer]);
     }
 
-    /// The failures are forgotten when it is asked for.
+    /// The failures are forgotten when their number is read.
     fn reaches(history: &History) -> bool {
         Failures::some(history, |before, event| {
             matches!(call(event), Some(Call::NumRequeues(_))) && failures(before, 1) == 0
@@ -42,7 +42,7 @@ impl Scenario<LimitedQueue> for ProcessedAgain {
     }
 }
 
-/// A delivery is settled twice, the second time when another has the item.
+/// A delivery is settled twice; the second time another caller has the item.
 pub(super) struct StaleDelivery;
 
 impl Scenario<LimitedQueue> for StaleDelivery {
@@ -61,7 +61,7 @@ impl Scenario<LimitedQueue> for StaleDelivery {
         end(world, &queue, [consumer]);
     }
 
-    /// The other has it by then.
+    /// The item has been taken twice by then.
     fn reaches(history: &History) -> bool {
         let takes = |event: &Event| matches!(call(event), Some(Call::Get(_)));
         let settles = |event: &Event| matches!(call(event), Some(Call::Settle(it)) if it.outcome == Outcome::Retry);
@@ -70,7 +70,7 @@ impl Scenario<LimitedQueue> for StaleDelivery {
     }
 }
 
-/// An item that returns when its delivery is settled is given to a waiter.
+/// An item that is queued again when its delivery is settled is handed to a waiter.
 pub(super) struct SettledForAnother;
 
 impl Scenario<LimitedQueue> for SettledForAnother {
@@ -87,7 +87,7 @@ impl Scenario<LimitedQueue> for SettledForAnother {
         end(world, &queue, [consumer]);
     }
 
-    /// The other sleeps when it is settled.
+    /// The consumer sleeps when the delivery is settled.
     fn reaches(history: &History) -> bool {
         let settles = |event: &Event| matches!(call(event), Some(Call::Settle(_)));
         let settled = history.events.iter().position(settles);
@@ -95,7 +95,7 @@ impl Scenario<LimitedQueue> for SettledForAnother {
     }
 }
 
-/// An item fails and is wanted later, fails again and is given up (`workqueue:CL-1`, `CL-9`).
+/// An item fails and is to come later, fails again and is given up (`workqueue:CL-1`, `CL-9`).
 pub(super) struct SettledInEveryWay;
 
 impl Scenario<LimitedQueue> for SettledInEveryWay {
@@ -120,7 +120,7 @@ impl Scenario<LimitedQueue> for SettledInEveryWay {
         queue.shut_down();
     }
 
-    /// It is asked for when it has been forgotten twice, after one failure each.
+    /// The failures are read when the item has been forgotten twice, after one failure each.
     fn reaches(history: &History) -> bool {
         let asked = |event: &Event| matches!(call(event), Some(Call::NumRequeues(_)));
         let given_up = |event: &Event| matches!(call(event), Some(Call::Settle(it)) if it.outcome == Outcome::GiveUp);
@@ -129,7 +129,7 @@ impl Scenario<LimitedQueue> for SettledInEveryWay {
     }
 }
 
-/// Two items are taken together, fail on their own, and their second deliveries end together.
+/// Two items are taken together and fail separately, and their second deliveries end together.
 pub(super) struct TakenTogether;
 
 impl Scenario<LimitedQueue> for TakenTogether {
@@ -158,7 +158,7 @@ impl Scenario<LimitedQueue> for TakenTogether {
         end(world, &queue, [consumer]);
     }
 
-    /// The second delivery of both is taken at once.
+    /// The second deliveries of both are taken together.
     fn reaches(history: &History) -> bool {
         let two = |event: &&Event| match event.returned() {
             Some((_, Ret::GetBatch(taken))) => taken.len() == 2,

@@ -1,4 +1,4 @@
-//! Items that fail, and when they come again.
+//! Items that fail, and the times at which they come again.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ impl Scenario<LimitedQueue> for FailsTwice {
         end(world, &queue, [consumer]);
     }
 
-    /// It is asked for after the second failure, and after the success.
+    /// The failures are read after the second failure, and after the success.
     fn reaches(history: &History) -> bool {
         let asked = |times| {
             Failures::some(history, |before, event| {
@@ -44,7 +44,7 @@ impl Scenario<LimitedQueue> for FailsTwice {
     }
 }
 
-/// Two items fail on their own.
+/// Two items fail independently.
 pub(super) struct FailuresOfTwo;
 
 impl Scenario<LimitedQueue> for FailuresOfTwo {
@@ -88,7 +88,7 @@ impl Scenario<LimitedQueue> for ForgottenBetween {
         end(world, &queue, [consumer]);
     }
 
-    /// It has failed once since.
+    /// The item has failed once since it was forgotten.
     fn reaches(history: &History) -> bool {
         Failures::some(history, |before, event| {
             matches!(call(event), Some(Call::NumRequeues(_))) && failures(before, 1) == 1
@@ -112,7 +112,7 @@ impl Scenario<LimitedQueue> for AddedWhileFailing {
         end(world, &queue, [consumer, second]);
     }
 
-    /// It fails with another delivery due.
+    /// The item fails while another delivery of it is due.
     fn reaches(history: &History) -> bool {
         let adds = |event: &Event| matches!(call(event), Some(Call::Add(_)));
         let second = history.events.iter().rposition(adds);
@@ -121,7 +121,7 @@ impl Scenario<LimitedQueue> for AddedWhileFailing {
     }
 }
 
-/// Two consumers sleep until a time, and two earlier ones are given.
+/// Two consumers sleep until a time, and two earlier times are given.
 pub(super) struct EarlierTime;
 
 impl Scenario<LimitedQueue> for EarlierTime {
@@ -156,7 +156,7 @@ impl Scenario<LimitedQueue> for ShutDownWhileFailing {
         end(world, &queue, consumers);
     }
 
-    /// Both sleep when the queue is shut down.
+    /// Both consumers sleep when the queue is shut down.
     fn reaches(history: &History) -> bool {
         let ends = |event: &Event| matches!(call(event), Some(Call::ShutDown(_)));
         let end = history.events.iter().position(ends);

@@ -61,7 +61,7 @@ impl<R: Runtime> Delayed for Queued<R> {
     }
 }
 
-/// A consumer to which the first deliveries fail.
+/// A consumer whose first deliveries have the given outcomes.
 fn failing<R: Runtime>(
     world: &World<R, LimitedQueue>,
     queue: &Tried<R>,
@@ -86,7 +86,7 @@ fn sleeps(event: &Event) -> bool {
     matches!(event.what, What::Step { op: Call::Get(_), outcome: Step::Wait { .. }, .. })
 }
 
-/// Returns how often an item failed, as far as it is known.
+/// Returns the known number of failures of an item.
 fn failures(before: &Failures, key: u8) -> u32 {
     before.failures.get(&key).copied().unwrap_or_default()
 }

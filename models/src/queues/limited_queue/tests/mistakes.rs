@@ -1,4 +1,4 @@
-//! Machines with a mistake: the property must notice each.
+//! Machines with a mistake: the property must notice each of them.
 
 use seatrial_core::limited_queue::{Op as Call, Outcome, Ret};
 use seatrial_core::machine::Step;

@@ -11,10 +11,10 @@ use crate::pool::invariants::{ALLOWED, ANSWERS_TERMINAL};
 use crate::pool::{History, Pool};
 use crate::trial::{Scenario, World};
 
-/// Longer than the limiter would have the key wait.
+/// Longer than the delay that the limiter gives the key.
 const LATER: Duration = Duration::from_millis(50);
 
-/// Fails with a time first, then for good.
+/// Fails first with a time for the next try, then for good.
 fn judges<R: Runtime>(
     world: &World<R, Pool>,
 ) -> impl Fn(u32) -> Result<Action, Fault<&'static str>> + Send + Sync + 'static + use<R> {
@@ -34,7 +34,7 @@ fn given_up_and_added(history: &History) -> bool {
         && history.notes(ANSWERS_TERMINAL).count() == 2
 }
 
-/// A key fails with a time, then for good; it comes back when somebody adds it.
+/// A key fails with a time for the next try, then for good; it comes back when it is added.
 pub(super) struct JudgedErrors;
 
 impl Scenario<Pool> for JudgedErrors {
@@ -91,7 +91,7 @@ impl Scenario<Pool> for JudgingTask {
     }
 }
 
-/// A key fails as often as it is tried, which may be twice.
+/// A key fails each time it is tried, and may be tried twice.
 pub(super) struct GivesUp;
 
 impl Scenario<Pool> for GivesUp {

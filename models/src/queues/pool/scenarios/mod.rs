@@ -36,7 +36,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Pool>>> {
     ]
 }
 
-/// The hasher that every execution computes alike.
+/// A hasher that computes the same hashes in every execution.
 type FixedHasher = BuildHasherDefault<DefaultHasher>;
 type Tried<R> = Arc<LimitedQueue<u8, R, Exponential<u8>, Fifo, FixedHasher, Boxed<Rules>>>;
 
@@ -48,7 +48,7 @@ fn queue<R: Runtime>(world: &World<R, Pool>) -> Tried<R> {
     Arc::new(LimitedQueue::with_host(world.runtime(), FixedHasher::default(), world.machine()))
 }
 
-/// Tells what an end says, for the invariants to read.
+/// Notes the numbers of an end, for the invariants to read.
 fn note<R: Runtime>(world: &World<R, Pool>, end: End) {
     note_left(world, end.running, end.waiting);
 }
@@ -58,7 +58,7 @@ fn note_left<R: Runtime>(world: &World<R, Pool>, running: usize, waiting: usize)
     world.note("waiting", waiting as u64);
 }
 
-/// What one does who panics first, then fails, and succeeds from then on.
+/// A reconcile function that panics first, then fails, and succeeds from then on.
 fn stumbling<R: Runtime>(
     world: &World<R, Pool>,
 ) -> impl Fn() -> Result<Action, &'static str> + Send + Sync + use<R> {
@@ -78,7 +78,7 @@ fn stumbling<R: Runtime>(
     }
 }
 
-/// Tells whether some event meets a condition that knows what happened before it.
+/// Tells whether an event meets a condition that also sees the state before it.
 fn some(history: &History, wanted: impl Fn(&PoolLedger, &Event) -> bool) -> bool {
     PoolLedger::some(history, wanted)
 }
@@ -113,7 +113,7 @@ impl Scenario<Pool> for PanickingKey {
     }
 }
 
-/// A key is added again while one of two workers is at it.
+/// A key is added again while one of two workers reconciles it.
 pub(super) struct AddedWhileReconciled;
 
 impl Scenario<Pool> for AddedWhileReconciled {

@@ -1,4 +1,4 @@
-//! Workers that are tasks, each on an executor of its own: one future on one thread.
+//! Workers that are tasks, each with its own executor: one future on one thread.
 
 use std::future::{Future, pending, poll_fn};
 use std::pin::pin;
@@ -48,7 +48,7 @@ impl Scenario<Pool> for PanickingTask {
     }
 }
 
-/// A task awaits something when the deadline of the end comes, and is dropped.
+/// A task is awaiting a future when the deadline of the end comes, and is dropped.
 pub(super) struct AbortedAtTheDeadline;
 
 impl Scenario<Pool> for AbortedAtTheDeadline {

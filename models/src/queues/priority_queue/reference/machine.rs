@@ -133,7 +133,7 @@ impl Machine for OneList {
                 Ret::ShutDown(())
             }
             Op::Refresh(_) if !self.shut_down => {
-                return Step::Wait { on: UPDATERS, until: None }; // it has nothing to tell
+                return Step::Wait { on: UPDATERS, until: None }; // it has no figures to report
             }
             Op::Refresh(_) => Ret::Refresh(()),
             Op::Len(_) => Ret::Len(self.len()),

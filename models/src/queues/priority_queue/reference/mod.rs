@@ -1,6 +1,7 @@
-//! The rules of the reference over one plain list, with the mistakes that one may make in them.
+//! The rules of the reference over one plain list, with the mistakes that a programmer may make in
+//! them.
 //!
-//! A list that is searched from end to end, instead of our heaps, so that a mistake is one changed
+//! The list is searched from end to end, instead of our heaps, so that a mistake is one changed
 //! line. Without a mistake it behaves like the machine that ships.
 
 mod machine;
@@ -23,55 +24,55 @@ pub(super) enum Mistake {
     LowestFirst,
     /// A caller that wants several items gets the lowest of them first.
     BatchLowestFirst,
-    /// Priorities do not count.
+    /// Priorities are ignored.
     FirstInFirstOut,
-    /// An item takes the priority that it was added with last.
+    /// An item takes the priority of its last add.
     LastPriorityCounts,
-    /// An item keeps the priority that it was added with first.
+    /// An item keeps the priority of its first add.
     FirstPriorityCounts,
-    /// Whatever its priority, an item is handed out with none.
+    /// Every item is handed out with priority 0.
     PriorityIsNotTold,
     /// An item whose priority rises keeps its place.
     RaiseKeepsPlace,
-    /// An item that is added again goes behind its equals.
+    /// An item that is added again moves behind the items of its priority.
     AddMovesBack,
     /// An item whose time comes keeps the place of its add.
     DueKeepsPlace,
     /// Items whose times have come become ready in the order of their adds.
     OrderOfAdds,
-    /// An item that waits and is added at once goes behind its equals.
+    /// A waiting item that is added at once moves behind the items of its priority.
     ReadyMovesBack,
     /// A delay makes a ready item wait.
     ReadyWaitsAgain,
-    /// An item keeps the time that it was given first.
+    /// An item keeps its first time.
     FirstDelayCounts,
-    /// An item takes the time that it was given last.
+    /// An item takes its last time.
     LastDelayCounts,
-    /// What the limiter says of one item of a batch holds for the next.
+    /// The limiter's delay for one item of a batch also applies to the next.
     DelayLeaks,
     /// Times are compared in ticks of ten milliseconds.
     TicksOfTen,
-    /// A consumer sleeps without a time.
+    /// A consumer sleeps without a deadline.
     SleepWithoutTime,
     /// A held item is handed out like any other.
     HeldIsHandedOut,
-    /// A held item at the head blocks those behind it.
+    /// A held item at the head blocks the items behind it.
     HeldBlocks,
     /// Adding a held item does nothing.
     HeldIsNotAdded,
-    /// Items become ready only while nobody holds them.
+    /// Items become ready only while they are not held.
     HeldDoesNotRipen,
     /// Every add makes an entry of its own.
     OneEntryPerAdd,
-    /// Done ends whatever delivery of the item is under way.
+    /// Done ends any delivery of the item that is under way.
     DoneByValue,
-    /// Done by the item's value says that it ended a delivery, whatever it did.
+    /// Done by the item's value always says that it ended a delivery.
     DoneKeySaysEnded,
-    /// Done by the item's value says that there was no delivery, whatever it did.
+    /// Done by the item's value always says that there was no delivery.
     DoneKeySaysNothing,
-    /// A consumer that finds nothing is told that the queue is shut down.
+    /// A consumer that finds no item is told that the queue is shut down.
     EmptyIsShutDown,
-    /// Len counts what waits for a time.
+    /// Len counts the items that wait for a time.
     LenCountsWaiting,
     /// Len does not count entries of held items.
     LenSkipsHeld,
@@ -79,13 +80,13 @@ pub(super) enum Mistake {
     QueuedDoesNotFail,
     /// The limiter is asked after shutdown.
     FailsAfterShutdown,
-    /// A failure that says when the item is tried again counts after shutdown.
+    /// A failure that names the time of the next try counts even after shutdown.
     SettledAfterShutdownFails,
     /// An item that is tried again is forgotten.
     RetryForgets,
     /// An item that is tried again comes back with priority 0.
     RetryLosesPriority,
-    /// An item that succeeded and comes back does so with priority 0.
+    /// An item that succeeded and comes back has priority 0.
     RequeueLosesPriority,
     /// The failures of an item that comes back at once are not forgotten.
     RequeueAtOnceRemembers,
@@ -95,7 +96,7 @@ pub(super) enum Mistake {
     ForgetRemoves,
     /// Delays of zero are counted.
     ZeroDelayIsCounted,
-    /// What is ready at shutdown is handed out.
+    /// Ready items are handed out after shutdown.
     ShutdownDrains,
 }
 
@@ -105,11 +106,11 @@ struct Entry {
     key: u8,
     priority: i32,
     sequence: u64,
-    /// When it becomes ready; `None` once it is.
+    /// When it becomes ready; `None` if it is ready.
     until: Option<Instant>,
 }
 
-/// A list of entries, and who holds what.
+/// A list of entries, and the deliveries that have not ended.
 pub(super) struct OneList {
     mistakes: &'static [Mistake],
     entries: Vec<Entry>,
@@ -155,7 +156,7 @@ impl OneList {
             && entry.until.is_some_and(|until| until != Instant::NEVER && until <= now + slack)
     }
 
-    /// Makes ready what is due.
+    /// Makes all due items ready.
     fn move_due(&mut self, now: Instant, cx: &mut Cx<'_>) {
         if self.shut_down {
             return;
@@ -185,7 +186,7 @@ impl OneList {
         delay
     }
 
-    /// Adds items; what each of them waits is worked out for it alone.
+    /// Adds items; the delay of each is computed separately.
     fn add(&mut self, keys: &[u8], options: AddOptions, called: Instant, cx: &mut Cx<'_>) {
         if self.shut_down {
             if options.rate_limited && self.makes(FailsAfterShutdown) {
@@ -239,7 +240,7 @@ impl OneList {
         }
     }
 
-    /// Merges two times, of which `None` is the earliest.
+    /// Merges two times; `None` is the earliest.
     fn merged(&self, old: Option<Instant>, new: Option<Instant>) -> Option<Instant> {
         match (old, new) {
             (None, Some(new)) if self.makes(ReadyWaitsAgain) => Some(new),
@@ -283,7 +284,7 @@ impl OneList {
         times.min().filter(|_| !self.makes(SleepWithoutTime))
     }
 
-    /// Returns where a delivery stands among those that have not ended.
+    /// Returns the index of a delivery among those that have not ended.
     fn held_at(&self, token: Token) -> Option<usize> {
         let by_value = self.makes(DoneByValue);
         self.held.iter().position(|(held, _)| {

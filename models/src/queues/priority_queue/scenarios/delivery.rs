@@ -12,7 +12,7 @@ use super::{Call, caller, calls, end, failed, millis, priority, queue, sleep, so
 use crate::priority_queue::{History, PriorityQueue};
 use crate::trial::{Scenario, World};
 
-/// A batch fails of which one item has failed before (`workqueue:PQ-6`, `PQ-7`).
+/// A batch fails; one of its items has failed before (`workqueue:PQ-6`, `PQ-7`).
 pub(super) struct FailedBatch;
 
 impl Scenario<PriorityQueue> for FailedBatch {
@@ -45,7 +45,8 @@ impl Scenario<PriorityQueue> for FailedBatch {
     }
 }
 
-/// An item fails twice, comes back with its priority, asks for more, and is done (`workqueue:PQ-42`).
+/// An item fails twice, comes back with its priority, asks for another try, and is done
+/// (`workqueue:PQ-42`).
 pub(super) struct TriedAgain;
 
 impl Scenario<PriorityQueue> for TriedAgain {
@@ -142,7 +143,7 @@ impl Scenario<PriorityQueue> for DoneByName {
     }
 }
 
-/// A delivery ends with another one later, or at once (`workqueue:PQ-42`).
+/// When a delivery ends, another one is requested, later or at once (`workqueue:PQ-42`).
 pub(super) struct RequeuedAfter;
 
 impl Scenario<PriorityQueue> for RequeuedAfter {
@@ -168,11 +169,12 @@ impl Scenario<PriorityQueue> for RequeuedAfter {
         sleep(world, millis(8));
         let [second, third] =
             ["second", "third"].map(|name| worker(world, name, &queue, Duration::ZERO));
-        // On real threads the two may take what the consumer waits for: only the end wakes it then.
+        // On real threads these two may take the item for which the consumer waits; then only the
+        // end wakes it.
         end(world, &queue, [consumer, second, third]);
     }
 
-    /// An item that failed is asked for after it was told to come back.
+    /// The failures of an item are read after it was told to come back.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let asks = matches!(calls(event), Some(Call::NumRequeues(_)));

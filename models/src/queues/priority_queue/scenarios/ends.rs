@@ -42,7 +42,8 @@ impl Scenario<PriorityQueue> for ShutDownWhileReady {
     }
 }
 
-/// Two callers shut the queue down, in either order and one of them twice (`workqueue:PQ-33`).
+/// Two callers shut the queue down, in any order, and one of them does it twice
+/// (`workqueue:PQ-33`).
 pub(super) struct ShutDownTwice;
 
 impl Scenario<PriorityQueue> for ShutDownTwice {
@@ -60,7 +61,7 @@ impl Scenario<PriorityQueue> for ShutDownTwice {
         world.join(consumer);
     }
 
-    /// The consumer sleeps when the first of them comes.
+    /// The consumer sleeps when the first shutdown comes.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             matches!(calls(event), Some(Call::ShutDown(_))) && before.getters.len() == 1
@@ -68,7 +69,7 @@ impl Scenario<PriorityQueue> for ShutDownTwice {
     }
 }
 
-/// A delivery ends with a failure that says when it is tried again, around a shutdown
+/// Around a shutdown, a delivery ends with a failure that names the time of the next try
 /// (`workqueue:PQ-2`).
 pub(super) struct FailedAtTheEnd;
 

@@ -100,7 +100,7 @@ impl<R: Runtime> Awaited for Queued<R> {
     }
 }
 
-/// Tells whether some event meets a condition that knows what happened before it.
+/// Tells whether an event meets a condition that also sees the state before it.
 fn some(history: &History, wanted: impl Fn(&PriorityLedger, &Event) -> bool) -> bool {
     PriorityLedger::some(history, wanted)
 }

@@ -1,4 +1,4 @@
-//! Who comes first.
+//! The order of items.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -9,7 +9,8 @@ use super::{Call, adds, caller, calls, end, priority, queue, some, worker};
 use crate::priority_queue::{History, PriorityQueue};
 use crate::trial::{Scenario, World};
 
-/// A priority rises while equals and others are ready (`workqueue:PQ-11`, `PQ-12`).
+/// A priority rises while items of the same and of other priorities are ready (`workqueue:PQ-11`,
+/// `PQ-12`).
 pub(super) struct RaiseAmongEquals;
 
 impl Scenario<PriorityQueue> for RaiseAmongEquals {
@@ -24,14 +25,14 @@ impl Scenario<PriorityQueue> for RaiseAmongEquals {
         let first = worker(world, "first", &queue, Duration::ZERO);
         let raise = caller(world, "raise", &queue, |queue| {
             queue.add_with(1, priority(1)); // behind 3
-            queue.add_with(1, priority(0)); // keeps the higher
+            queue.add_with(1, priority(0)); // keeps the higher priority
         });
         let _ready = queue.len();
         world.join(raise);
         end(world, &queue, [first]);
     }
 
-    /// The item that rises finds its new equal ready.
+    /// The item of the new priority is ready when the other item rises to it.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let rises = matches!(calls(event), Some(Call::Add(add)) if add.options.priority == 1);
@@ -72,7 +73,7 @@ impl Scenario<PriorityQueue> for AddWhileHeld {
     }
 }
 
-/// Two are taken together, beside one who adds and one who takes one by one.
+/// One consumer takes two items at a time; a producer and a single consumer work meanwhile.
 pub(super) struct TakenTogether;
 
 impl Scenario<PriorityQueue> for TakenTogether {
@@ -97,13 +98,13 @@ impl Scenario<PriorityQueue> for TakenTogether {
         end(world, &queue, [consumer]);
     }
 
-    /// An item is added again while it is held with the one that came before it.
+    /// An item is added again while it is held together with the item before it.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| adds(event, 1) && before.is_held(1) && before.is_held(2))
     }
 }
 
-/// Two consumers sleep when a batch of two comes.
+/// Two consumers sleep when a batch of two items comes.
 pub(super) struct BatchForTwo;
 
 impl Scenario<PriorityQueue> for BatchForTwo {

@@ -10,7 +10,7 @@ use crate::priority_queue::{History, PriorityQueue, Ret};
 use crate::queues::fixtures::tasks::{busy_executor, busy_holder, no_real_hours};
 use crate::trial::{Scenario, What, World};
 
-/// A consumer that is a task, and one that is a thread, wait for two items.
+/// A task and a thread wait as consumers for two items.
 pub(super) struct TaskAndThread;
 
 impl Scenario<PriorityQueue> for TaskAndThread {
@@ -33,7 +33,7 @@ impl Scenario<PriorityQueue> for TaskAndThread {
         end(world, &queue, [thread, task]);
     }
 
-    /// Both sleep when an item comes.
+    /// Both consumers sleep when an item comes.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| adds(event, 1) && before.getters.len() == 2)
     }
@@ -61,7 +61,7 @@ impl Scenario<PriorityQueue> for DroppedGetter {
         end(world, &queue, [thread]);
     }
 
-    /// The getter is given up after an item came, and nobody has taken it.
+    /// The getter gives up after an item came that no consumer has taken.
     fn reaches(history: &History) -> bool {
         let adds = history.events.iter().position(|event| adds(event, 1));
         let gives_up =
@@ -90,7 +90,8 @@ impl Scenario<PriorityQueue> for BusyExecutor {
     }
 }
 
-/// Busy executors hold the task that has the timer and the one that was woken for an item.
+/// The executors of two tasks are busy: of the one that has the timer, and of the one that was
+/// woken for an item.
 pub(super) struct BusyHolder;
 
 impl Scenario<PriorityQueue> for BusyHolder {
@@ -101,7 +102,7 @@ impl Scenario<PriorityQueue> for BusyHolder {
         busy_holder(world, &queue(world));
     }
 
-    /// The one that was woken comes back when the other item is ready, and both others sleep.
+    /// The woken task comes back when the other item is ready, and both others sleep.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let takes = matches!(event.returned(), Some((Call::Get(_), Ret::Get(Some((_, 3, _))))));

@@ -1,4 +1,4 @@
-//! Items on their way to the time at which they become ready.
+//! Items that wait for the time at which they become ready.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::{
 use crate::priority_queue::{History, PriorityQueue};
 use crate::trial::{Scenario, World};
 
-/// Two consumers sleep until a time, and two earlier ones are given (`workqueue:PQ-21`).
+/// Two consumers sleep until a time, and two earlier times are given (`workqueue:PQ-21`).
 pub(super) struct EarlierTime;
 
 impl Scenario<PriorityQueue> for EarlierTime {
@@ -101,7 +101,7 @@ impl Scenario<PriorityQueue> for ThreeDue {
         three_due(world, &queue(world));
     }
 
-    /// The first finds one of them while the others sleep.
+    /// The first consumer finds one of them while the others sleep.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let finds = matches!(event.returned(), Some((Call::Get(_), Ret::Get(Some(_)))));
@@ -139,7 +139,7 @@ impl Scenario<PriorityQueue> for DueWhileHeld {
     }
 }
 
-/// Times come while everybody is busy, and only the figures are refreshed (`workqueue:PQ-19`).
+/// Times come while the consumer is busy, and only the figures are refreshed (`workqueue:PQ-19`).
 pub(super) struct RefreshedWhileDue;
 
 impl Scenario<PriorityQueue> for RefreshedWhileDue {
@@ -157,7 +157,7 @@ impl Scenario<PriorityQueue> for RefreshedWhileDue {
             queue.refresh_metrics(millis(5));
         });
         sleep(world, millis(7));
-        queue.add_with(3, priority(2)); // waits no more
+        queue.add_with(3, priority(2)); // no longer waits
         queue.add_with(3, priority(3));
         sleep(world, millis(1));
         queue.done(token);
@@ -170,7 +170,7 @@ impl Scenario<PriorityQueue> for RefreshedWhileDue {
         world.join(refresher);
     }
 
-    /// Both times have come when the figures are told.
+    /// Both times have come when the figures are reported.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             matches!(calls(event), Some(Call::Refresh(_))) && before.spec.len() == 2

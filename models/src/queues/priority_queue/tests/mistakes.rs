@@ -1,4 +1,4 @@
-//! Machines with a mistake: the property must notice each.
+//! Machines with a mistake: the property must notice each of them.
 
 use seatrial_core::machine::Step;
 use seatrial_core::priority_queue::{Op as Call, Ret};

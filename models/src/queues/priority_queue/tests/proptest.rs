@@ -51,7 +51,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// Mostly without a shutdown, and then with one somewhere.
+/// Mostly calls without a shutdown, and sometimes with a shutdown somewhere.
 fn ops() -> impl Strategy<Value = Vec<Op>> {
     (vec(op(), 0..80), proptest::option::weighted(0.2, 0..80_usize)).prop_map(|(mut ops, at)| {
         if let Some(at) = at {

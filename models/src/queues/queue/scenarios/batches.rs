@@ -15,7 +15,7 @@ fn tokens(taken: &[(Token, u8)]) -> impl Iterator<Item = Token> {
     taken.iter().map(|(token, _)| *token)
 }
 
-/// Two consumers wait, each for one item, while two come at once.
+/// Two consumers wait for one item each while two items come at once.
 pub(super) struct BatchForWaiters;
 
 impl Scenario<Queue> for BatchForWaiters {
@@ -42,7 +42,7 @@ impl Scenario<Queue> for BatchForWaiters {
     }
 }
 
-/// Items of one batch are added again, and others with them, while they are processed.
+/// Items of a batch are added again, together with others, while they are processed.
 pub(super) struct BatchWhileProcessing;
 
 impl Scenario<Queue> for BatchWhileProcessing {

@@ -94,7 +94,7 @@ impl Scenario<Queue> for TwoGetters {
     }
 }
 
-/// Two consumers each end an item and take the next in one step, while one comes again.
+/// Two consumers each end an item and take the next in one step, while an item comes again.
 pub(super) struct WorkersGoOn;
 
 impl Scenario<Queue> for WorkersGoOn {
@@ -156,7 +156,7 @@ impl Scenario<Queue> for TwoWorkers {
     }
 }
 
-/// Items wait and are processed for a while, and one of them twice (`workqueue:MX-6`, `MX-9`).
+/// Items wait and are processed for a while, one of them twice (`workqueue:MX-6`, `MX-9`).
 pub(super) struct Timed;
 
 impl Scenario<Queue> for Timed {
@@ -174,7 +174,7 @@ impl Scenario<Queue> for Timed {
         let producer = caller(world, "producer", &queue, |queue| queue.add(1));
         sleep(world, millis(2));
         let (token, _) = queue.take().expect("one item waits");
-        queue.add(1); // counts from here, not from done
+        queue.add(1); // counts from here, not from the done
         sleep(world, millis(4));
         queue.done(token);
         sleep(world, millis(1));
@@ -186,7 +186,7 @@ impl Scenario<Queue> for Timed {
         world.join(refresher);
     }
 
-    /// The item is handed out a second time after it was added while it was processed.
+    /// The item is handed out a second time, because it was added while it was processed.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let taken = matches!(event.returned(), Some((_, Ret::Get(Some(_)))));

@@ -63,12 +63,12 @@ impl<R: Runtime> Worked for Queued<R> {
     }
 }
 
-/// A consumer that works until the queue is shut down and empty, in no time.
+/// A consumer that works without any delay until the queue is shut down and empty.
 fn worker<R: Runtime>(world: &World<R, Queue>, name: &str, queue: &Tried<R>) -> R::Join<()> {
     fixtures::worker(world, name, queue, Duration::ZERO)
 }
 
-/// Tells whether some event meets a condition that knows what happened before it.
+/// Tells whether an event meets a condition that also sees the state before it.
 fn some(history: &History, wanted: impl Fn(&QueueLedger, &Event) -> bool) -> bool {
     QueueLedger::some(history, wanted)
 }

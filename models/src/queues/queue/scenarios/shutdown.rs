@@ -57,7 +57,7 @@ impl Scenario<Queue> for DrainReleasedByShutdown {
         queue.shut_down();
         world.join(observer);
         world.quiesce();
-        queue.done(token); // for a drain that began after the shut_down
+        queue.done(token); // for a drain that began after the shutdown
         world.join(drain);
     }
 
@@ -122,7 +122,7 @@ impl Scenario<Queue> for DrainAfterShutdown {
     }
 }
 
-/// An item that was added while processed meets a drain (`workqueue:SC-8`).
+/// An item that was added while it was processed meets a drain (`workqueue:SC-8`).
 pub(super) struct DrainWithReprocess;
 
 impl Scenario<Queue> for DrainWithReprocess {
@@ -153,7 +153,7 @@ impl Scenario<Queue> for DrainWithReprocess {
     }
 }
 
-/// A strict drain waits for everything that was accepted (`workqueue:WQ-33`).
+/// A strict drain waits for all accepted items (`workqueue:WQ-33`).
 pub(super) struct StrictDrain;
 
 impl Scenario<Queue> for StrictDrain {
@@ -168,12 +168,12 @@ impl Scenario<Queue> for StrictDrain {
         let drain = caller(world, "drain", &queue, |queue| queue.shut_down_when_done());
         let consumer = worker(world, "consumer", &queue);
         queue.done(token);
-        queue.work(|_| {}); // a caller that is done asks again: the other may have left (WQ-13)
+        queue.work(|_| {}); // a caller that is done gets again: the other may have left (WQ-13)
         world.join(drain);
         world.join(consumer);
     }
 
-    /// The drain is asleep while the item that returned at done waits for its second processing.
+    /// The drain returns after the item was handed out a second time.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let strict =

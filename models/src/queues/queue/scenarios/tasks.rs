@@ -8,7 +8,7 @@ use super::{adds, caller, queue, some, worker};
 use crate::queue::{History, Queue};
 use crate::trial::{Scenario, What, World};
 
-/// A consumer that is a task, and one that is a thread, wait for two items.
+/// A task and a thread wait as consumers for two items.
 pub(super) struct TaskAndThread;
 
 impl Scenario<Queue> for TaskAndThread {
@@ -34,7 +34,7 @@ impl Scenario<Queue> for TaskAndThread {
         world.join(task);
     }
 
-    /// Both sleep when an item comes.
+    /// Both consumers sleep when an item comes.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| adds(event).is_some() && before.getters.len() == 2)
     }
@@ -64,7 +64,7 @@ impl Scenario<Queue> for DroppedGetter {
         world.join(thread);
     }
 
-    /// The getter is given up after an item came, and nobody has taken it.
+    /// The getter gives up after an item came that no consumer has taken.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             matches!(event.what, What::Cancel { .. }) && !before.spec.waiting.is_empty()
@@ -72,7 +72,7 @@ impl Scenario<Queue> for DroppedGetter {
     }
 }
 
-/// A drain is awaited while another is given up (`workqueue:WQ-18`).
+/// One drain is awaited while another is given up (`workqueue:WQ-18`).
 pub(super) struct DroppedDrain;
 
 impl Scenario<Queue> for DroppedDrain {

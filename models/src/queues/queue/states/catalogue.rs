@@ -1,4 +1,4 @@
-//! The models that are searched for every report, and the large one that the speed is measured on.
+//! The models that are searched for every report, and the large one for measurements of speed.
 
 use seatrial_core::queue::Queue as Rules;
 
@@ -67,8 +67,8 @@ fn all_work(queue: &Rules<u8>) -> bool {
     queue.in_flight() == 3 && queue.is_shutting_down()
 }
 
-/// Producers that add `adds` items each, in turn out of a number of keys, a caller that adds one
-/// more and shuts down, and workers: a model of any size.
+/// Producers that add `adds` items each, cycling through a number of keys, a caller that adds one
+/// more item and shuts down, and workers: a model of any size.
 #[must_use]
 pub fn sized(producers: u8, adds: u8, items: u8, workers: u8) -> AtQueue {
     let adding = |producer| (0..adds).map(move |nth| Add((producer + nth) % items)).collect();

@@ -22,32 +22,32 @@ pub use catalogue::{large, sized};
 pub enum Call {
     /// Adds an item.
     Add(u8),
-    /// Takes an item; the next instruction is left out if there are no more.
+    /// Takes an item; if no more come, the next instruction is skipped.
     Get,
     /// Ends the last delivery.
     Done,
-    /// Gets and ends deliveries until there are no more.
+    /// Takes and ends deliveries until no more come.
     Work,
     /// Shuts down.
     ShutDown,
     /// Waits until nothing is in processing, or until all work is done.
     Drain {
-        /// All work is done.
+        /// Whether all work must be done.
         strict: bool,
     },
 }
 
-/// Where a caller stands.
+/// The position of a caller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Caller {
     at: Place,
     /// Its delivery that has not ended.
     holds: Option<(Token, u8)>,
-    /// What it has seen of the others, if callers remember.
+    /// The items that it was given, if callers remember.
     seen: Seen,
 }
 
-/// The items that a caller was given, the last sixteen of them: a byte each, the last one lowest.
+/// The last sixteen items that a caller was given, a byte each, the last one lowest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Seen([u64; 2]);
 
@@ -59,7 +59,7 @@ impl Seen {
 }
 
 impl Caller {
-    /// Returns what it has seen.
+    /// Returns the items that it was given.
     #[must_use]
     pub fn seen(&self) -> Seen {
         self.seen
@@ -69,13 +69,13 @@ impl Caller {
 /// Callers at one queue.
 #[derive(Clone, Debug)]
 pub struct AtQueue {
-    /// What each caller does.
+    /// The program of each caller.
     pub programs: Programs<Call>,
-    /// Whether what a caller has seen tells states apart.
+    /// Whether the items that a caller was given distinguish states.
     pub remembers: bool,
-    /// Changes whom a step wakes.
+    /// Edits the wakes of a step.
     pub edit: fn(&mut Wakes),
-    /// Tells whether the queue has come to what the programs are made for.
+    /// Tells whether the queue has reached the state that the programs aim at.
     pub reaches: fn(&Rules<u8>) -> bool,
 }
 
@@ -88,7 +88,7 @@ impl AtQueue {
     }
 }
 
-/// Appends what a queue holds; in which slots is nobody's business.
+/// Appends the contents of a queue; the slots do not matter.
 #[inline]
 pub(crate) fn view_contents(queue: &Rules<u8>, into: &mut Bytes) {
     into.number(queue.len() as u64);
@@ -100,7 +100,7 @@ pub(crate) fn view_contents(queue: &Rules<u8>, into: &mut Bytes) {
     into.number(queue.is_shutting_down());
 }
 
-/// Says which item two callers process at a time, if some do.
+/// Names an item that two callers process at the same time, if there is one.
 pub(crate) fn processed_twice(held: impl Iterator<Item = u8>) -> Option<Wrong> {
     let mut seen = [false; 256];
     let twice = { held }.find(|key| std::mem::replace(&mut seen[usize::from(*key)], true))?;
@@ -148,7 +148,7 @@ impl Explored for AtQueue {
                 }
             }
             Ret::Get(None) if call == Some(Call::Get) => {
-                caller.at.advance(); // and the next instruction with it
+                caller.at.advance(); // and skips the next instruction
             }
             Ret::Done(_) => caller.holds = None,
             _ => {}
@@ -164,8 +164,8 @@ impl Explored for AtQueue {
         view_contents(machine, into);
     }
 
-    /// A caller is what is left to do, the item in its hands and whether it holds it still, what it
-    /// has seen, and of a drain whether a shutdown has released it.
+    /// The view of a caller: its remaining calls, the item that it took and whether it still holds
+    /// it, the items that it was given, and for a drain, whether a shutdown has released it.
     #[inline]
     fn view_caller(
         &self,

@@ -1,4 +1,4 @@
-//! The queue in all its states; agreement with the engines that run threads.
+//! The queue in all its states, and agreement with the engines that run threads.
 
 use seatrial_core::queue::GETTERS;
 
@@ -13,7 +13,7 @@ use crate::queue::Queue;
 use crate::trial::TERMINATES;
 use crate::trial::component_tests::comes_out_as_expected;
 
-/// Programs that end well whatever happens.
+/// Programs that always end well.
 const GOOD: &[&[&[Call]]] = &[
     &[&[Add(0)], &[Get, Done], &[Drain { strict: true }]],
     &[&[Add(0)], &[Work], &[ShutDown]],
@@ -24,7 +24,7 @@ const GOOD: &[&[&[Call]]] = &[
     &[&[Add(0)], &[Get, Done], &[Drain { strict: false }, Work]],
 ];
 
-/// Programs in which somebody waits for ever, or an item is left.
+/// Programs in which a caller waits without end, or an item is left.
 const BAD: &[&[&[Call]]] = &[
     &[&[Add(0)], &[Work]],
     &[&[Get, Done], &[Get, Done], &[Add(0)]],
@@ -42,7 +42,7 @@ fn callers(programs: &[&[Call]], rules: Rules) -> Callers<AtQueue> {
     Callers { subject: AtQueue::new(programs), rules }
 }
 
-/// Searches on where something is wrong.
+/// Searches on after an error is found.
 fn space(programs: &[&[Call]], rules: Rules) -> Space<Callers<AtQueue>> {
     search(&callers(programs, rules), Limits { go_on: true, ..Limits::default() })
 }
@@ -76,7 +76,7 @@ fn verdicts_and_ends_do_not_depend_on_symmetry() {
     }
 }
 
-/// Returns the ends as nobody can tell them apart who does not know who is who.
+/// Returns the ends of a program, without regard to the identity of the callers.
 fn ends(programs: &[&[Call]], rules: Rules) -> std::collections::BTreeSet<Vec<(bool, Seen)>> {
     let subject = AtQueue { remembers: true, ..AtQueue::new(programs) };
     let model = Callers { subject, rules };
@@ -112,7 +112,7 @@ fn a_wake_up_that_is_forgotten_leaves_somebody_asleep() {
     let found = search(&model, Limits::default()).wrong.remove(0);
     assert_eq!(found.wrong.invariant, TERMINATES);
     assert!(found.wrong.because.ends_with("sleep for ever"), "{found:?}");
-    // Both go to sleep, the item wakes one, the shutdown the same or nobody, and so on.
+    // Both go to sleep, the item wakes one, the shutdown wakes the same one or none, and so on.
     assert!(found.path.len() <= 8, "{found:?}");
     model.subject.edit = |wakes| wakes.set(GETTERS, 0);
     assert!(!search(&model, Limits::default()).wrong.is_empty());
@@ -173,7 +173,7 @@ mod agreement {
     use crate::engine::state::Explored;
     use crate::engine::{End, Execution};
 
-    /// What callers saw, and whether all of them came to their end.
+    /// The items that each caller saw, and whether all callers came to their end.
     type Outcomes = BTreeSet<(Vec<Seen>, bool)>;
     type Shown = Arc<Mutex<Vec<Seen>>>;
 

@@ -1,4 +1,4 @@
-//! What must hold of the calls, by the rules that are said once more.
+//! The promises of the calls, by the second statement of the rules (`rule.rs`).
 
 use seatrial_core::machine::Cx;
 use seatrial_core::request::steps::{Failures, Op as Asks, Ret as Says};
@@ -22,7 +22,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// A turn is asked for when the pause is over: not before, and not later.
+    /// A turn must be requested exactly when the pause is over.
     pub(super) fn may_take_a_turn(&self, number: usize, now: Instant) -> Checked {
         let Call { last: Some((_, Verdict::Again(_))), due, .. } = self.calls[number] else {
             return Ok(());

@@ -1,5 +1,5 @@
 //! Calls, their limiter and their server as one machine. A turn of a call does what its rules want,
-//! as the client does it; what must hold is judged by the rules that are said once more.
+//! as the client does it. The promises are judged by the second statement of the rules (`rule.rs`).
 
 mod judged;
 
@@ -16,32 +16,32 @@ use seatrial_core::runtime::Instant;
 use crate::request::mistaken::{Mistake, Mistaken};
 use crate::request::rule::{Failed, Outcome, Verdict, Way, verdict};
 
-/// Turns a second at the limiter, and turns at once.
+/// Turns per second at the limiter, and turns at once.
 const RATE: f64 = 1.0;
 const BURST: u64 = 1;
 
-/// What a client may do wrong beside its rules.
+/// A mistake that a client may make outside its rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Slip {
     /// A wait that is cancelled keeps its turn.
     KeepsTheTurn,
-    /// It gives its turn back twice.
+    /// A cancelled wait gives its turn back twice more.
     GivesBackTwice,
-    /// It goes on at once, whenever its turn is.
+    /// A call goes on at once, whenever its turn is.
     TakesNoReservation,
-    /// A call does not look at its token before it sends.
+    /// A call does not check its token before it sends.
     SendsAfterTheEnd,
     /// A pause goes on to its end.
     SleepsOn,
-    /// A call that has no answer yet waits for it.
+    /// A cancelled call still waits for its answer.
     WaitsForTheAnswer,
-    /// All calls have the rules of the first.
+    /// All calls use the rules of the first call.
     SharesItsRules,
     /// An answer stays open while its call is repeated.
     LeavesAnswersOpen,
 }
 
-/// The rules of a call: those that ship, or those with a mistake.
+/// The rules of a call: the shipped ones, or rules with a mistake.
 #[derive(Clone, Debug)]
 enum Rules {
     Ship(Execution),
@@ -72,18 +72,18 @@ impl Rules {
     }
 }
 
-/// Where a call stands.
+/// The position of a call.
 #[derive(Clone, Debug)]
 enum At {
     Wants(Want),
-    /// It has reserved a turn, and saw the limiter as it was before.
+    /// It has reserved a turn; the bucket is the limiter before that.
     Waits(Reservation, Box<TokenBucket>),
     Pauses(Instant),
     HasSent,
     Over,
 }
 
-/// One call, and what is known of it. It sleeps on the channel of its number, and so do its servers.
+/// One call and its state. The call and its servers sleep on the channel of its number.
 #[derive(Clone, Debug)]
 struct Call {
     way: Way,
@@ -99,7 +99,7 @@ struct Call {
     open: bool,
 }
 
-/// What is wrong, and how.
+/// The broken invariant, and a description.
 type Broken = (&'static str, String);
 
 type Checked = Result<(), Broken>;
@@ -108,11 +108,11 @@ fn check(holds: bool, invariant: &'static str, text: impl FnOnce() -> String) ->
     if holds { Ok(()) } else { Err((invariant, text())) }
 }
 
-/// Does one thing that a call wants; says whether there is more.
+/// Does one thing that a call wants; tells whether there is more to do.
 #[derive(Clone, Debug)]
 pub(super) struct Turn(pub(super) usize);
 
-/// Lets an attempt of a call end; of one that is over there is none.
+/// Lets an attempt of a call end; a call that is over has no attempts left.
 #[derive(Clone, Debug)]
 pub(super) struct Serve(pub(super) usize, pub(super) Outcome);
 
@@ -165,17 +165,17 @@ impl Exchange {
         Self { rules, calls, limiter, turns, broken, slip }
     }
 
-    /// Everything that decides what comes next.
+    /// The complete state, as text.
     pub(super) fn form(&self) -> String {
         format!("{self:?}")
     }
 
-    /// How many attempts were made.
+    /// Returns how many attempts were made.
     pub(super) fn attempts(&self) -> u32 {
         self.calls.iter().map(|call| call.attempts).sum()
     }
 
-    /// Whether a call was cancelled while it waited for its turn.
+    /// Tells whether a call was cancelled while it waited for its turn.
     pub(super) fn gives_up_a_turn(&self) -> bool {
         self.calls.iter().any(|it| it.cancelled.is_some() && matches!(it.at, At::Waits(..)))
     }
@@ -198,7 +198,7 @@ impl Exchange {
         cx.wakes.all(number as Channel);
     }
 
-    /// One thing; `Err` is until when to sleep before it can be done.
+    /// Does one thing; `Err` is the time until which to sleep before it can be done.
     fn turn(&mut self, number: usize, cx: &mut Cx<'_>) -> Result<Checked, Option<Instant>> {
         let (now, call) = (cx.now(), &self.calls[number]);
         let ended = call.cancelled.is_some();
@@ -276,7 +276,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// Its turn has come, or it is cancelled before.
+    /// Its turn has come, or it was cancelled before.
     fn waited(
         &mut self,
         number: usize,
@@ -305,7 +305,7 @@ impl Exchange {
         }
         let next = |bucket: &TokenBucket| bucket.clone().reserve(now, 1, FOREVER).act();
         let (left, right) = (next(&self.limiter), next(before));
-        // What others have reserved since then stays theirs.
+        // The turns that others have reserved since then stay reserved.
         let is_newest = !self.calls.iter().enumerate().any(|(other, call)| {
             let later = |it: &Reservation| it.act() > turn.act();
             other != number && matches!(&call.at, At::Waits(it, _) if later(it))
@@ -317,7 +317,7 @@ impl Exchange {
         })
     }
 
-    /// An attempt ends so.
+    /// An attempt ends with this outcome.
     fn ends(&mut self, number: usize, outcome: Outcome, cx: &mut Cx<'_>) {
         let now = cx.now();
         let call = &mut self.calls[number];
@@ -372,7 +372,7 @@ impl Operation<Exchange> for Cancel {
     fn step(&mut self, exchange: &mut Exchange, cx: &mut Cx<'_>) -> Step<bool> {
         let due = Instant::ZERO + Duration::from_secs(self.1);
         if cx.now() < due {
-            // The channel after those of the calls: nobody is woken there.
+            // The channel after those of the calls, which is never woken.
             return Step::Wait { on: exchange.calls.len() as Channel, until: Some(due) };
         }
         exchange.calls[self.0].cancelled = Some(cx.now());

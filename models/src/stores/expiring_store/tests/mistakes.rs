@@ -1,4 +1,4 @@
-//! The property is worth what it notices.
+//! The property detects the mistakes.
 
 use seatrial_core::machine::Boxed;
 
@@ -7,7 +7,7 @@ use crate::expiring_store::{PlainTimes, check_on, decode};
 use crate::single_step::doubt::notices;
 use crate::trial::component_tests::every_mistake_is_noticed;
 
-/// A mistake that shows only while another writes.
+/// A mistake that shows only with another writer.
 const UNSEEN: &[Mistake] = &[DecidesThenRemoves];
 
 fn noticed(mistakes: &'static [Mistake]) -> bool {

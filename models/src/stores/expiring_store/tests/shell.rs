@@ -1,4 +1,4 @@
-//! A store around the machine that ships that makes two steps of one call.
+//! A store around the machine that ships, with a shell that makes two steps of one call.
 
 use crate::check::check;
 use crate::engine::Engine;

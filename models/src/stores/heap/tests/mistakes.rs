@@ -1,4 +1,4 @@
-//! The property is worth what it notices.
+//! The property detects the mistakes.
 
 use seatrial_core::machine::Boxed;
 
@@ -7,7 +7,7 @@ use crate::heap::{PlainHeap, check_on, decode};
 use crate::single_step::doubt::notices;
 use crate::trial::component_tests::every_mistake_is_noticed;
 
-/// Mistakes about waking, and one that would let the only thread sleep or not sleep.
+/// Mistakes about waking, and mistakes that change whether a lone caller sleeps.
 const UNSEEN: &[Mistake] = &[RefusedBulkIsSilent, CloseUnderItsOwnLock, EmptyIsClosed, NapsFirst];
 
 fn noticed(mistakes: &'static [Mistake]) -> bool {

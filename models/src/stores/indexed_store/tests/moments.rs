@@ -1,4 +1,4 @@
-//! The search for an order of calls finds one where there is one, and none where there is none.
+//! The search finds an order of calls if there is one, and none otherwise.
 
 use crate::indexed_store::book::{Answer, Call};
 use crate::indexed_store::moments::{Ended, in_order};

@@ -25,7 +25,7 @@ proptest! {
     }
 }
 
-/// Nobody waits for a lone caller.
+/// A mistake that makes other callers wait: a lone caller cannot see it.
 const UNSEEN: &[Mistake] = &[Mistake::AddWaitsForTheComparison];
 
 #[test]

@@ -1,5 +1,5 @@
-//! Calls of the builder that are made up, in any order: the first mistake sticks, and the address is
-//! that of the reference's algorithm; and every mistake in that algorithm is noticed.
+//! Generated calls of the builder, in any order: the first mistake sticks, and the address is that
+//! of the reference's algorithm. Every mistake in that algorithm is detected.
 
 use ::proptest::collection::vec;
 use ::proptest::prelude::*;

@@ -1,5 +1,5 @@
-//! What may happen, made up: the client that ships does what the sequential object does, and every
-//! mistake is noticed.
+//! Generated steps: the client that ships agrees with the sequential object, and every mistake is
+//! detected.
 
 use ::proptest::collection::vec;
 use ::proptest::prelude::*;

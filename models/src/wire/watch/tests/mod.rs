@@ -1,3 +1,3 @@
-//! The watch that ships against what its bytes mean.
+//! The watch that ships against the meaning of its bytes.
 
 mod proptest;

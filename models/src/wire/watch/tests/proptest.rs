@@ -1,5 +1,5 @@
-//! What may happen, made up: the watch that ships tells what its bytes mean, and every mistake is
-//! noticed.
+//! Generated inputs: the watch that ships tells the meaning of its bytes, and every mistake is
+//! detected.
 
 use ::proptest::collection::vec;
 use ::proptest::prelude::*;

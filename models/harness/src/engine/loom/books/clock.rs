@@ -8,11 +8,11 @@ use seatrial_core::runtime::Instant;
 use super::thread::Asleep;
 use super::{Books, End};
 
-/// A thread that sleeps that long asks to be woken when nobody can move any more.
+/// A thread that sleeps at least this long asks to be woken when no other thread can move any more.
 const FAR: Duration = Duration::from_secs(1_800);
 
-/// A thread that reads the clock that often without taking a step waits for it to move. It will not as
-/// long as somebody can move.
+/// A thread that reads the clock this often without taking a step waits for the clock to move. The
+/// clock does not move as long as a thread can.
 const MAX_READS: u32 = 100_000;
 
 impl Books {
@@ -92,8 +92,9 @@ impl Books {
         self.unpark_ready();
     }
 
-    /// Lets time jump to the earliest deadline although threads can move, if one is armed. A thread that
-    /// sleeps very long asks to be woken when nobody can move any more: that does not count.
+    /// Lets time jump to the earliest deadline, if one is armed, although threads can move. The
+    /// deadline of a very long sleep does not count: such a thread asks to be woken when no other
+    /// thread can move.
     pub(in crate::engine::loom) fn jump_early(&mut self, me: usize) {
         let hurried = self.threads.iter().filter(|thread| !thread.is_patient);
         let asleep = hurried.filter_map(|thread| thread.asleep.map(Asleep::until));
@@ -103,9 +104,9 @@ impl Books {
         }
     }
 
-    /// Chooses a thread to run the wakers that are due: one that has nothing else to do, so that
-    /// those whom the clock has woken can act before the wakers or after them. Which one it is must
-    /// not depend on who was the last to move, since loom does not try all orders of that.
+    /// Chooses a thread to run the wakers that are due. It is one that has nothing else to do, so
+    /// that the threads that the clock has woken can act before or after the wakers. The choice
+    /// must not depend on which thread moved last, since loom does not try all orders of that.
     fn call_for_wakers(&mut self, me: usize) {
         let idle = |at: &usize| self.is_blocked(*at) && !self.threads[*at].ended;
         let server = (0..self.threads.len()).find(idle).or(self.threads[me].ended.then_some(me));

@@ -52,7 +52,7 @@ impl Books {
         thread.serving.clear();
     }
 
-    /// Nobody can move and nobody waits for the clock.
+    /// Handles the state in which no thread can move and no thread waits for the clock.
     pub(super) fn deadlock(&mut self) {
         if self.abort.is_some() {
             return self.give_up_guess();

@@ -1,4 +1,4 @@
-//! Who has which lock.
+//! The holders of each lock.
 
 /// A lock that is wanted, or a share of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,11 +17,11 @@ impl Wanted {
     }
 }
 
-/// Who has a lock.
+/// The holders of one lock.
 #[derive(Debug, Default)]
 pub(super) struct Lock {
     pub(super) holder: Option<usize>,
-    /// Those who share it.
+    /// The threads that share it.
     pub(super) readers: Vec<usize>,
 }
 
@@ -39,7 +39,7 @@ impl Lock {
         }
     }
 
-    /// Returns those who have it, or a share of it.
+    /// Returns the threads that have it, or a share of it.
     pub(super) fn owners(&self) -> impl Iterator<Item = usize> {
         self.holder.into_iter().chain(self.readers.iter().copied())
     }

@@ -1,9 +1,9 @@
-//! Who waits for what, and what time it is: the bookkeeping of one execution.
+//! The bookkeeping of one execution: the threads, what each waits for, and the time.
 //!
 //! loom knows nothing of deadlines, and a panic poisons its mutexes. So locks, condition variables
-//! and joins are kept here, in plain data, and loom is only told who is runnable: a thread that is
-//! *blocked* here is parked there. When the last thread blocks, time jumps to the earliest
-//! deadline; if there is none, nobody will ever move again, and that is a deadlock.
+//! and joins are kept here, in plain data, and loom is only told which threads are runnable: a
+//! thread that is *blocked* here is parked in loom. When the last thread blocks, time jumps to the
+//! earliest deadline; if there is none, no thread will ever move again, and that is a deadlock.
 
 mod clock;
 mod ending;
@@ -105,7 +105,7 @@ impl Books {
         self.condvars.len() - 1
     }
 
-    /// Takes a lock, or a share of one, if nobody is in the way.
+    /// Takes a lock, or a share of one, if no other thread is in the way.
     pub(super) fn try_take(&mut self, me: usize, wanted: Wanted) -> bool {
         let free = !self.is_withheld(wanted);
         if free {
@@ -133,7 +133,7 @@ impl Books {
         self.locks[lock].readers.contains(&me)
     }
 
-    /// Tells whether somebody sleeps on a condition variable until a deadline.
+    /// Tells whether a thread sleeps on a condition variable until a deadline.
     pub(super) fn has_deadlines(&self, condvar: usize) -> bool {
         let until = |at: &usize| self.threads[*at].asleep.map(Asleep::until);
         let mut sleepers = self.condvars[condvar].sleepers.iter();
@@ -159,7 +159,7 @@ impl Books {
         }
     }
 
-    /// Wakes those who sleep on a condition variable, the longest sleeper first.
+    /// Wakes threads that sleep on a condition variable, the longest sleeper first.
     ///
     /// # Panics
     /// If the lock is not held: loom could not see that the notification depends on the sleep.
@@ -190,7 +190,7 @@ impl Books {
         self.threads[me].relock = None;
     }
 
-    /// Marks a thread as ended and wakes those who wait for that.
+    /// Marks a thread as ended and wakes the threads that wait for its end.
     pub(super) fn end(&mut self, me: usize) {
         self.give_up(me);
         self.threads[me].ended = true;

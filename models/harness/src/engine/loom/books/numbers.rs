@@ -1,7 +1,7 @@
-//! What was written to atomic numbers.
+//! The values that were written to atomic numbers.
 //!
-//! loom decides which of the values that were written an access reads. A replay does not ask it, so
-//! the decision is recorded: how many writes ago the value was the newest.
+//! loom decides which of the written values an access reads. A replay does not ask loom, so the
+//! decision is recorded: how many writes ago the value was the newest.
 
 use super::Books;
 
@@ -9,7 +9,7 @@ use super::Books;
 #[derive(Debug)]
 pub(super) struct Number {
     values: Vec<u64>,
-    /// What stands for it where the order of accesses is recorded.
+    /// The number that the record of accesses uses for it.
     object: usize,
 }
 

@@ -1,10 +1,10 @@
-//! What is known of one thread.
+//! The state of one thread.
 
 use seatrial_core::runtime::Instant;
 
 use super::Wanted;
 
-/// What a thread sleeps for.
+/// The event that a thread sleeps for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::engine::loom) enum Asleep {
     /// A notification, at most until the deadline; then the lock.
@@ -24,10 +24,11 @@ impl Asleep {
     }
 }
 
-/// Whether a panic is on its way through the stack of a thread.
+/// Whether a panic unwinds the stack of a thread.
 ///
-/// loom runs all threads on one thread of the machine. As soon as one of them unwinds, the machine
-/// says so of all of them; then it is sure for the first and a guess for the others.
+/// loom runs all threads on one thread of the operating system. As soon as one of them unwinds, the
+/// standard library reports that of all of them. It is sure for the first and a guess for the
+/// others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(in crate::engine::loom) enum Unwinding {
     #[default]
@@ -47,10 +48,10 @@ pub(in crate::engine::loom) struct Thread {
     pub(in crate::engine::loom) aim: Option<Wanted>,
     /// Whether its last sleep was ended by the deadline.
     pub(in crate::engine::loom) timed_out: bool,
-    /// Whether it sleeps until nobody else can move.
+    /// Whether it sleeps until no other thread can move.
     pub(super) is_patient: bool,
     pub(in crate::engine::loom) ended: bool,
-    /// What it said if it panicked.
+    /// The message of its panic, if it panicked.
     pub(in crate::engine::loom) panicked: Option<String>,
     pub(in crate::engine::loom) joined: bool,
     pub(in crate::engine::loom) unwinding: Unwinding,
@@ -68,10 +69,11 @@ pub(in crate::engine::loom) struct Thread {
     pub(super) asleep: Option<Asleep>,
     /// Whether it is to run the wakers that are due.
     pub(super) called: bool,
-    /// What it wanted when it was called to run wakers; a waker can block, so calls can nest.
+    /// The lock that it wanted when it was called to run wakers. A waker can block, so calls can
+    /// nest.
     pub(super) serving: Vec<Option<Wanted>>,
     pub(super) parked: bool,
-    /// Which child of whom it is, from main on.
+    /// The way to it from main: at each step, which child of its parent.
     pub(super) way: Vec<u8>,
     pub(super) children: u8,
 }

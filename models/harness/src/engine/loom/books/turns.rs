@@ -1,8 +1,9 @@
-//! Who goes on: any thread that can, in the order that loom explores or a replay prescribes.
+//! The choice of the next thread: any runnable one, in the order that loom explores or a replay
+//! prescribes.
 
 use super::{Books, End};
 
-/// What a thread that came to a pause does next.
+/// The next act of a thread that has come to a pause.
 #[derive(Debug)]
 pub(in crate::engine::loom) enum Next {
     /// It goes on.
@@ -46,7 +47,8 @@ impl Books {
         }
     }
 
-    /// As [`settle`](Self::settle), for a thread that has ended; true if it is to run wakers.
+    /// The same as [`settle`](Self::settle), for a thread that has ended; true if it is to run
+    /// wakers.
     pub(in crate::engine::loom) fn settle_after_end(&mut self, me: usize) -> bool {
         while !self.all_ended() {
             if std::mem::take(&mut self.threads[me].called) {

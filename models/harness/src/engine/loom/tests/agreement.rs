@@ -1,7 +1,7 @@
 //! loom and our own search meet the same outcomes, on programs made at random.
 //!
-//! Both explore every schedule under one set of rules: notifications in order, nothing spurious,
-//! deadlines when nobody can move. Each knows nothing of the other.
+//! Both explore every schedule under the same rules: notifications in order, no spurious wake-ups,
+//! deadlines when no thread can move. Neither uses the other.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -14,7 +14,7 @@ use crate::engine::loom::{Config, explore};
 use crate::engine::{End, Execution, shuttle};
 use crate::toy::Program;
 
-/// What a thread does with one lock in its hands.
+/// An act of a thread that holds one lock.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     /// Adds one and notifies one.
@@ -23,7 +23,7 @@ enum Act {
     AddForAll,
     /// Waits for more than zero and takes one.
     Take,
-    /// As `Take`, for this number of milliseconds at most.
+    /// The same as `Take`, but for this number of milliseconds at most.
     TakeBy(u32),
     /// Takes the other lock as well, and adds one there.
     AddInOther,
@@ -68,7 +68,7 @@ struct Place<R: Runtime> {
     changed: R::Condvar,
 }
 
-/// What the threads of an execution saw so far.
+/// The values that the threads of an execution have seen so far.
 type Seen = Arc<Mutex<Vec<Vec<u32>>>>;
 
 fn run<R: Runtime>(runtime: &R, program: &Random, seen: &Seen) {

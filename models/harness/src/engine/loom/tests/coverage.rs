@@ -1,4 +1,4 @@
-//! What is explored, and who looks at it.
+//! Tests of which executions are explored and shown to the judge.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -39,7 +39,7 @@ fn a_spent_budget_is_not_exhausted() {
     assert_eq!((explored.executions, explored.exhausted), (0, false));
 }
 
-/// What main does not live to see: the other thread was to write first.
+/// Main panics, and never sees the write of the other thread, unless that thread writes first.
 fn panics_unless_written(runtime: &LoomRuntime) {
     let lock = Arc::new(runtime.mutex(0));
     let (inner, theirs) = (runtime.clone(), Arc::clone(&lock));

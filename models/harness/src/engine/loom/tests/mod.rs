@@ -1,4 +1,4 @@
-//! What the engine promises, on small programs.
+//! The promises of the engine, on small programs.
 
 #[cfg(feature = "shuttle")]
 mod agreement;

@@ -1,7 +1,7 @@
 //! The virtual clock.
 //!
-//! It stands still while threads work. When nobody can move it jumps to the earliest deadline,
-//! and everybody whose deadline that is can go on. The first few jumps may be set free
+//! It stands still while threads work. When no thread can move it jumps to the earliest deadline,
+//! and every thread with that deadline can go on. The first few jumps may be set free
 //! ([`Config::free_jumps`](super::Config)): they may happen whenever a deadline is armed, which
 //! explores that a deadline passes in the middle of other work.
 
@@ -13,7 +13,7 @@ use super::set::ThreadSet;
 use super::{Kernel, Operation};
 use crate::engine::Choice;
 
-/// A thread that sleeps that long asks to be woken when nobody can move any more.
+/// A thread that sleeps at least this long asks to be woken when no other thread can move any more.
 const FAR: Duration = Duration::from_secs(1_800);
 
 impl Kernel {
@@ -31,7 +31,7 @@ impl Kernel {
         self.free_jumps < self.config.free_jumps
     }
 
-    /// Tells whether the clock can jump once nobody can move.
+    /// Tells whether the clock can jump once no thread can move.
     pub(crate) fn can_jump_at_standstill(&self) -> bool {
         self.next_deadline(true).is_some()
     }
@@ -113,7 +113,7 @@ impl Kernel {
         sleepers
     }
 
-    /// Tells whether nobody is left whom the execution waits for.
+    /// Tells whether all threads that are left are daemons, for which the execution does not wait.
     pub(crate) fn only_daemons_are_left(&self) -> bool {
         self.live.minus(self.daemons).is_empty()
     }

@@ -1,4 +1,4 @@
-//! Condition variables: who may wake.
+//! Condition variables: which waiters may wake.
 //!
 //! `notify_one` wakes *some* waiter, and which one is not settled before it takes the lock again.
 //! So a notification is a **permit**: the set of those who waited when it was given. Permits are
@@ -81,7 +81,7 @@ impl Condvar {
         late.minus(self.woken)
     }
 
-    /// Tells whether somebody waits with a deadline.
+    /// Tells whether a thread waits with a deadline.
     pub(crate) fn has_deadlines(&self) -> bool {
         self.waiters.iter().any(|waiter| waiter.deadline.is_some())
     }

@@ -1,10 +1,10 @@
-//! Which steps disturb each other.
+//! Footprints of steps, from which it follows which steps disturb each other.
 
 use super::{Kernel, ObjectName, Operation};
 
-/// What a step touches that other steps touch as well. Two steps of different threads disturb
-/// each other, so that their order matters, iff they touch one object and not both only read it,
-/// or one moves the clock and the other reads it.
+/// The object that a step touches and its use of the clock. Two steps of different threads disturb
+/// each other, so that their order matters, iff they touch one object and not both only read it, or
+/// one moves the clock and the other reads it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Footprint {
     /// A lock, a published value or an atomic number.
@@ -14,7 +14,7 @@ pub(crate) struct Footprint {
     pub(crate) clock: ClockUse,
 }
 
-/// What a step has to do with the clock, where that can jump at any time.
+/// The use that a step makes of the clock, where the clock can jump at any time.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum ClockUse {
     /// Nothing.
@@ -54,7 +54,7 @@ impl Kernel {
             Operation::Retake { mutex, .. } => Footprint {
                 object: Some(self.locks[mutex].name),
                 writes: true,
-                // It disarms its deadline, unless that has passed or somebody has done so.
+                // It disarms its deadline, unless that has passed or was disarmed.
                 clock: if self.is_armed(thread) { self.clock_use() } else { ClockUse::None },
             },
             Operation::Load(cell) => Footprint { object: Some(self.cells[cell].name), ..nothing },

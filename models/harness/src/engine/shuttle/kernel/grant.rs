@@ -1,4 +1,4 @@
-//! What happens at the moment a thread is chosen.
+//! The effects of choosing a thread.
 
 use super::{Kernel, Operation, ThreadSet};
 use crate::engine::Choice;

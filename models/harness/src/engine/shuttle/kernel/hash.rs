@@ -1,10 +1,10 @@
 //! A number that two executions share iff they are the same trace.
 //!
 //! A trace in the sense of Mazurkiewicz is an execution up to the order of steps that do not
-//! disturb each other. It is told by who used each object in which order, reads of a published
-//! value between two writes being unordered, and by what each thread was answered when it asked
-//! for data. So every object carries a chain of hashes, every thread another, and the trace is
-//! their sum.
+//! disturb each other. It is determined by the order in which threads used each object, where reads
+//! of a published value between two writes are unordered, and by the answers that each thread got
+//! to its choices of data. So every object carries a chain of hashes, every thread another, and the
+//! trace is their sum.
 
 /// Mixes all bits of a number into all others.
 pub(crate) const fn mix(mut x: u64) -> u64 {
@@ -15,7 +15,7 @@ pub(crate) const fn mix(mut x: u64) -> u64 {
     x ^ (x >> 32)
 }
 
-/// Who used one object, in order.
+/// The accesses to one object, in order, as hashes.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Chain {
     written: u64,

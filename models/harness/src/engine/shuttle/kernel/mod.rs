@@ -1,13 +1,13 @@
-//! Who can move: the state of one execution, as plain data.
+//! The state of one execution, as plain data: it decides which threads can move.
 //!
 //! The coroutines of shuttle know nothing of locks or time. They tell the kernel what they are
-//! about to do ([`Kernel::publish`]) and switch; the scheduler asks the kernel who is enabled,
-//! lets a strategy choose among those, and applies the chosen operation ([`Kernel::grant`])
+//! about to do ([`Kernel::publish`]) and switch. The scheduler asks the kernel which threads are
+//! enabled, lets a strategy choose among them, and applies the chosen operation ([`Kernel::grant`])
 //! before the thread goes on. So an operation takes effect the moment its thread is chosen.
 //!
-//! A step of a thread is one such operation and all that follows up to its next one. What a
-//! thread does in between (releasing a lock, notifying under it, starting a thread, ending) needs
-//! no choice of its own: everybody who could tell the difference needs the lock first.
+//! A step of a thread is one such operation and everything up to its next one. The acts in between
+//! (releasing a lock, notifying under it, starting a thread, ending) need no choice of their own: a
+//! thread that could tell the difference needs the lock first.
 
 mod clock;
 mod condvar;
@@ -41,7 +41,7 @@ use threads::Thread;
 /// How far an execution has got.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Phase {
-    /// No execution runs: objects can be looked at, nobody can wait.
+    /// No execution runs: objects can be looked at, but no thread can wait.
     Outside,
     /// Threads are scheduled.
     Running,
@@ -64,7 +64,7 @@ pub(super) struct Kernel {
     ready: ThreadSet,
     /// Threads that have not ended.
     live: ThreadSet,
-    /// Of those, the ones that an execution does not wait for.
+    /// The live threads that an execution does not wait for.
     daemons: ThreadSet,
     /// Threads that neither go on nor unwind.
     stuck: ThreadSet,
@@ -72,13 +72,14 @@ pub(super) struct Kernel {
     condvars: Vec<condvar::Condvar>,
     cells: Vec<Cell>,
     now: Instant,
-    /// Who read, armed and moved the clock.
+    /// The steps that read, armed and moved the clock.
     clock_chain: Chain,
     /// Jumps of the clock while threads could move.
     free_jumps: u32,
-    /// Jumps of the clock when nobody could: such a jump is ordered with everything.
+    /// Jumps of the clock when no thread could move: such a jump is ordered with everything.
     standstills: u32,
-    /// Who took the last step, and how often another one was chosen though it could go on.
+    /// The thread that took the last step. `preemptions` counts how often another one was chosen
+    /// although that thread could go on.
     last: Option<usize>,
     preemptions: u32,
     /// Calls since the last step that no schedule can interrupt.
@@ -137,8 +138,8 @@ impl Kernel {
         self.running = self.start(MAIN, "main");
     }
 
-    /// Ends the execution and says how it went. A panic that nobody asked for comes first, since
-    /// what follows it is its consequence; that the execution was not the one asked for, before that.
+    /// Ends the execution and says how it went. A divergence or a refusal comes first. Then comes a
+    /// panic that no thread joined, since any other end may be its consequence.
     pub(super) fn end(&mut self) -> End {
         self.phase = Phase::Outside;
         let stopped = self.stopped.take();

@@ -14,12 +14,14 @@ pub(crate) type ObjectName = u32;
 
 /// The main thread.
 pub(crate) const MAIN: ThreadName = 0;
-/// The thread that serves timers: nobody's child, since who starts it depends on the schedule.
+/// The thread that serves timers. It has no parent, since the schedule decides which thread starts
+/// it.
 pub(crate) const SERVICE: ThreadName = 1;
 
 pub(crate) struct Names {
     threads: Vec<Known>,
-    /// Of each object, a number that depends on its maker and its place alone.
+    /// A number for each object, which depends only on its maker and its place among the maker's
+    /// objects.
     objects: Vec<u64>,
 }
 
@@ -65,12 +67,12 @@ impl Names {
         name
     }
 
-    /// Returns a number that stands for the thread in every exploration.
+    /// Returns a number that identifies the thread in every exploration.
     pub(crate) fn thread_path(&self, name: ThreadName) -> u64 {
         self.threads[name].path
     }
 
-    /// Returns a number that stands for the object in every exploration.
+    /// Returns a number that identifies the object in every exploration.
     pub(crate) fn object_path(&self, name: ObjectName) -> u64 {
         self.objects[name as usize]
     }

@@ -15,13 +15,13 @@ pub(crate) struct ObjectId {
 pub(super) struct Lock {
     pub(super) name: ObjectName,
     pub(super) holder: Option<usize>,
-    /// Those who share it.
+    /// The threads that share it.
     pub(super) readers: ThreadSet,
     pub(super) chain: Chain,
 }
 
 impl Lock {
-    /// Tells whether nobody has it, or a share of it.
+    /// Tells whether no thread has the lock or a share of it.
     pub(super) fn is_free(&self) -> bool {
         self.holder.is_none() && self.readers.is_empty()
     }
@@ -56,7 +56,7 @@ impl Kernel {
         self.add_lock(name)
     }
 
-    /// Makes the lock of the alarms: which thread comes to need it first depends on the schedule.
+    /// Makes the lock of the alarms. The schedule decides which thread needs it first.
     pub(crate) fn new_service_lock(&mut self) -> ObjectId {
         let name = self.names.object(SERVICE, 0);
         self.add_lock(name)

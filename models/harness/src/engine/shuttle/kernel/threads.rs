@@ -1,4 +1,4 @@
-//! Threads: what each of them is about to do.
+//! Threads, and the next operation of each.
 
 use seatrial_core::runtime::Instant;
 
@@ -7,7 +7,7 @@ use super::names::ThreadName;
 use super::{Kernel, MAIN, ObjectName, Phase, SERVICE, ThreadSet};
 use crate::engine::MAX_THREADS;
 
-/// What a thread does next, as far as others can tell.
+/// The next act of a thread, as far as others can tell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Operation {
     /// Takes a mutex, or a lock that others could share.
@@ -18,7 +18,7 @@ pub(crate) enum Operation {
     Retake { mutex: usize, condvar: usize, deadline: Option<Instant> },
     /// Goes on when a thread has ended.
     Join(usize),
-    /// Goes on at a time; a patient thread does so when nobody can move.
+    /// Goes on at a time. A patient thread goes on when no thread can move.
     Sleep { until: Instant, patient: bool },
     /// Reads a published value or an atomic number.
     Load(usize),
@@ -33,9 +33,9 @@ pub(super) struct Thread {
     pub(super) name: ThreadName,
     pub(super) path: u64,
     pub(super) label: String,
-    /// Who started it; nobody knows that of the main thread and the service.
+    /// The thread that started it; it is unknown for the main thread and the service.
     pub(super) parent: Option<usize>,
-    /// `None` while it runs, or may run on without anybody noticing.
+    /// `None` while it runs, or may run on without other threads noticing.
     pub(super) pending: Option<Operation>,
     pub(super) children: usize,
     pub(super) objects: usize,
@@ -47,9 +47,9 @@ pub(super) struct Thread {
     spurious: u32,
     /// Whether the deadline ended the last wait.
     pub(super) timed_out: bool,
-    /// What it was answered when it asked for data.
+    /// A hash of the answers that it got to its choices of data.
     pub(super) answers: u64,
-    /// What it panicked with.
+    /// The message of its panic.
     panicked: Option<String>,
     joined: bool,
     /// How often it was told to leave.
@@ -135,12 +135,12 @@ impl Kernel {
         !self.live.contains(thread)
     }
 
-    /// Notes that a thread was joined: what it panicked with is known to the joiner.
+    /// Notes that a thread was joined: its joiner knows of its panic, if it panicked.
     pub(crate) fn joined(&mut self, thread: usize) {
         self.threads[thread].joined = true;
     }
 
-    /// Returns the panic of a thread that nobody joined, or of the main thread.
+    /// Returns the panic of a thread that no thread joined, or of the main thread.
     pub(super) fn unheard_panic(&self) -> Option<String> {
         let mut unheard = self.threads.iter().enumerate().filter(|(_, thread)| !thread.joined);
         unheard.find_map(|(number, thread)| {
@@ -174,7 +174,7 @@ impl Kernel {
         self.running = thread;
     }
 
-    /// Returns the threads that may run on without anybody noticing.
+    /// Returns the threads that may run on without other threads noticing.
     pub(crate) fn ready_threads(&self) -> ThreadSet {
         self.ready
     }
@@ -184,7 +184,7 @@ impl Kernel {
         self.live
     }
 
-    /// Returns a thread that may run on without anybody noticing: the running one if it can.
+    /// Returns a thread that may run on without other threads noticing: the running one if it can.
     pub(crate) fn ready_thread(&self) -> Option<usize> {
         if self.ready.contains(self.running) { Some(self.running) } else { self.ready.first() }
     }

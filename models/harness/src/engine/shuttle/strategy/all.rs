@@ -81,7 +81,7 @@ impl Chooser for All {
     fn thread(&mut self, kernel: &Kernel, options: Options) -> Decision<Choice> {
         let chosen = match self.must_stay(kernel, options) {
             Some(last) if options.clock => {
-                // A jump of the clock is no preemption.
+                // A jump of the clock does not count as a preemption.
                 if self.take(2)? == 0 { last } else { Choice::Clock }
             }
             Some(last) => last,

@@ -1,4 +1,4 @@
-//! The walk counts traces: held against programs whose traces can all be run.
+//! The walk counts traces: a comparison with programs whose traces can all be run.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ fn is_counted(name: &str, wake_ups: WakeUps, traces: f64, strategy: impl Fn(u64)
     assert!(held >= 15, "{name}: {held} of {SEEDS} intervals hold {traces}");
 }
 
-/// As many walks as a portfolio of 3,000 executions has.
+/// The number of walks in a portfolio of 3,000 executions.
 fn walk(seed: u64) -> Strategy {
     Strategy::Walk { seed, executions: 429 }
 }

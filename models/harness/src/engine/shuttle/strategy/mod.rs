@@ -1,4 +1,4 @@
-//! Who runs next: one strategy a file.
+//! The strategies that choose the next thread, one per file.
 
 mod all;
 mod bytes;
@@ -38,14 +38,14 @@ pub enum Strategy {
     },
     /// Every thread that can move is as likely as any other, at every step.
     Random {
-        /// Where the random numbers come from.
+        /// The seed of the random numbers.
         seed: u64,
         /// How many executions to run.
         executions: u64,
     },
     /// Random priorities that change at `depth - 1` random steps (Burckhardt and others, 2010).
     Pct {
-        /// Where the random numbers come from.
+        /// The seed of the random numbers.
         seed: u64,
         /// How many ordering constraints a bug may need to be found with a known probability.
         depth: u32,
@@ -55,7 +55,7 @@ pub enum Strategy {
     /// Every interleaving is as likely as any other, as far as the lengths of the threads are
     /// known (Zhao and others, 2025).
     Urw {
-        /// Where the random numbers come from.
+        /// The seed of the random numbers.
         seed: u64,
         /// How many executions to run.
         executions: u64,
@@ -63,7 +63,7 @@ pub enum Strategy {
     /// Random priorities of *steps*: of two that disturb each other, the loser gets a new priority
     /// when the winner has run, so that every order of them is likely (Yuan and others, 2018).
     Pos {
-        /// Where the random numbers come from.
+        /// The seed of the random numbers.
         seed: u64,
         /// How many executions to run.
         executions: u64,
@@ -71,7 +71,7 @@ pub enum Strategy {
     /// Every interleaving of the steps on one object is as likely as any other, another object
     /// for each execution (Zhao and others, 2025).
     Surw {
-        /// Where the random numbers come from.
+        /// The seed of the random numbers.
         seed: u64,
         /// How many executions to run.
         executions: u64,
@@ -79,7 +79,7 @@ pub enum Strategy {
     /// A random walk that tells how many traces there are: each execution says how many it
     /// [stands for](crate::engine::Execution::stands_for).
     Walk {
-        /// Where the random numbers come from.
+        /// The seed of the random numbers.
         seed: u64,
         /// How many executions to run.
         executions: u64,
@@ -98,7 +98,7 @@ pub enum Strategy {
     Follow(Schedule),
 }
 
-/// What can happen next.
+/// The options for the next step.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Options {
     /// The threads that can move.
@@ -177,8 +177,8 @@ pub(super) trait Chooser {
     /// Learns that the thread that runs has seen the end of another.
     fn joined(&mut self, _kernel: &Kernel, _thread: usize) {}
 
-    /// Returns the logarithm of how many traces the execution that is over stands for, if the
-    /// strategy can tell: on average, it is the number of all.
+    /// Returns the logarithm of how many traces the last execution stands for, if the strategy can
+    /// tell: on average, it is the number of all traces.
     fn stands_for(&self, _kernel: &Kernel) -> Option<f64> {
         None
     }
@@ -186,7 +186,7 @@ pub(super) trait Chooser {
     /// Learns that the execution is over.
     fn finish(&mut self, _kernel: &Kernel, _end: &End) {}
 
-    /// Says how an execution that is over ended instead, if it is not the one that was asked for.
+    /// Returns the end of the last execution if it was not the execution that was asked for.
     fn unmet(&self) -> Option<End> {
         None
     }

@@ -2,12 +2,13 @@
 //!
 //! Among a whole execution's interleavings a uniform draw seldom hits the few that matter. So each
 //! execution selects one object that several threads use, and only the steps on it count. One
-//! thread is **intended** to take the next of them, drawn in proportion to how many each has left;
-//! until it has done so, nobody else may, while all other steps are a plain random walk. After
-//! "Selectively Uniform Concurrency Testing" (Zhao, Wolff, Mathur, Roychoudhury, ASPLOS 2025).
+//! thread is **intended** to take the next of these steps. It is drawn in proportion to how many of
+//! them each thread has left. Until it has taken its step, no other thread may take one; all other
+//! steps are a plain random walk. After "Selectively Uniform Concurrency Testing" (Zhao, Wolff,
+//! Mathur, Roychoudhury, ASPLOS 2025).
 //!
-//! Which threads use which object how often is known from the first execution, a random walk. A
-//! thread that is not started yet counts with its parent.
+//! The first execution, a random walk, shows how often each thread uses each object. A thread that
+//! has not started yet is counted with its parent.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +25,7 @@ pub(super) struct Surw {
     family: Family,
     /// The objects to select from, each with the uses of each thread and its descendants, by name.
     objects: Vec<(ObjectName, Vec<u64>)>,
-    /// The place in `objects` of the one that this execution has selected.
+    /// The index in `objects` of the object that this execution has selected.
     selected: Option<usize>,
     left: Left,
     intended: Option<usize>,

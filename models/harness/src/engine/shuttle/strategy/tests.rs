@@ -1,4 +1,4 @@
-//! What the samplers find that a random walk does not, and how fast.
+//! Bugs that the samplers find and a random walk does not, and how fast they find them.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;

@@ -23,7 +23,7 @@ use crate::engine::{Choice, End};
 
 pub(super) struct Walk {
     rng: Rng,
-    /// What need not come next, and what it touches.
+    /// The choices that need not come next, and the footprint of each.
     asleep: Vec<(Choice, Footprint)>,
     /// The logarithm of one over the chance of the path.
     stands_for: f64,

@@ -1,4 +1,4 @@
-//! How executions end: deadlock, endless, panic, and what is left behind.
+//! The ends of executions: deadlock, endless, panic, and what is left behind.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

@@ -13,14 +13,14 @@ use std::sync::{Arc, Mutex};
 use super::{Config, ShuttleRuntime, Strategy, explore};
 use crate::engine::{End, Exploration, Schedule};
 
-/// What the tests look at in an execution.
+/// The parts of an execution that the tests look at.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Seen<T> {
     end: End,
     schedule: Schedule,
     trace: u64,
     preemptions: u32,
-    /// What the body returned, if it came to that.
+    /// The value that the body returned, if it returned.
     out: Option<T>,
 }
 

@@ -1,4 +1,5 @@
-//! What strategies promise: same seed, same executions; a recorded schedule replays.
+//! The promises of strategies: the same seed gives the same executions, and a recorded schedule
+//! replays.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,18 +1,18 @@
-//! What threads do, as far as the search tells it apart.
+//! Acts of threads, in the terms in which the search distinguishes them.
 
 use super::super::kernel::{ClockUse, Footprint};
 use super::vector::{Slot, VectorClock};
 use super::weak::{Weakness, forgets};
 
-/// What a thread does next.
+/// The next act of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Act {
     pub(super) slot: Slot,
     pub(super) label: Label,
 }
 
-/// What the next event of a thread is. The position of a thread determines its next step; which
-/// answer it gets to a choice of data is free.
+/// The kind of the next event of a thread. The position of a thread determines its next step; the
+/// answer to a choice of data is free.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Label {
     Step(Footprint),
@@ -28,7 +28,7 @@ impl Act {
         }
     }
 
-    /// Returns the same step as one that reads the clock as well.
+    /// Returns the same step, but reading the clock as well.
     pub(super) fn using_clock(self) -> Self {
         match self.label {
             Label::Step(footprint) => {
@@ -67,7 +67,7 @@ pub(super) struct Step {
     pub(super) act: Act,
     /// Its number among the events of its thread.
     pub(super) index: u16,
-    /// What happened before it, itself included.
+    /// The events that happened before it, itself included.
     pub(super) clock: VectorClock,
 }
 

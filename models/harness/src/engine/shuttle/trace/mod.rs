@@ -1,12 +1,12 @@
 //! Every trace once: optimal dynamic partial-order reduction.
 //!
 //! Executions that differ only in the order of steps that do not disturb each other are one
-//! *trace*: nobody can tell them apart. The search runs one execution of each and no other. It is
-//! depth-first: after an execution it looks for [races], pairs of steps whose order could have
-//! been the other one, and hangs what is needed to see that order into the [tree] of sequences to
-//! be tried at the decision before the first of the two; then it goes back to the deepest decision
-//! that has something left. An act *sleeps* at a decision once all traces that begin with it have
-//! been seen, until something disturbs it.
+//! *trace*: no thread can tell them apart. The search runs one execution of each and no other. It
+//! is depth-first. After an execution it looks for [races], pairs of steps whose order could have
+//! been the other one. At the decision before the first of the two, it adds a sequence that leads
+//! to the other order to the [tree] of sequences to be tried. Then it goes back to the deepest
+//! decision that has something left. An act *sleeps* at a decision once all traces that begin with
+//! it have been seen, until another step disturbs it.
 //!
 //! After "Optimal Dynamic Partial Order Reduction" (Abdulla, Aronis, Jonsson, Sagonas, POPL 2014):
 //! source sets with wake-up trees. Our own choice is which events count as steps: the taking of a
@@ -15,7 +15,7 @@
 //! notification, the start and the end of a thread are no steps: a thread that could see them needs
 //! the lock or is ordered anyway. A jump of the clock at a standstill is ordered with everything;
 //! one that may come at any time disturbs threads that read the time, arm a deadline or disarm one.
-//! An answer to a choice of data disturbs nobody.
+//! An answer to a choice of data disturbs no other step.
 
 mod event;
 mod races;

@@ -11,8 +11,8 @@
 //!   which would hide the race. The same holds for the clock, if the last deadline is disarmed.
 //! * A waiter that was notified during the step of the last one who held the mutex is ordered by
 //!   it: no race.
-//! * When nobody can move, a thread that lacks a lock alone races with its last takers: so does a jump
-//!   of the clock or the end of the execution come too late for it.
+//! * When no thread can move, a thread that only lacks a lock races with the last takers of that
+//!   lock at once: a jump of the clock or the end of the execution would come too late for it.
 //! * The taker of a lock that others shared at one time may have to come before several of them: if
 //!   one of them gives its share up only after another one took its own, there is no moment between.
 //! * All races count at every execution, old ones as well, since the events after them are new.
@@ -112,7 +112,8 @@ impl Run {
         let was_armed = first.met.timed >> act.slot & 1 == 1;
         let disarms = waits && was_armed && self.late[usize::from(act.slot)].is_none();
         if disarms && !forgets(Weakness::Disarming) {
-            // Without the first, nobody has disarmed its deadline: it does so itself.
+            // Without the first step, the deadline of the waiter is still armed: the waiter disarms
+            // it itself.
             act = act.using_clock();
             let is_jump_before = |event: &&Event| event.act == JUMP && !event.follows(first);
             if let Some(jump) = self.events[at..].iter().rev().find(is_jump_before) {
@@ -187,8 +188,8 @@ impl Run {
         }
     }
 
-    /// Finds the races of those who could move before the last step and now cannot: waiters whose
-    /// notification it used up, and the clock if it had the last deadline disarmed.
+    /// Finds the races of threads that could move before the last step and now cannot: waiters
+    /// whose notification the step used up, and the clock if the step disarmed the last deadline.
     pub(super) fn settle(&mut self, kernel: &Kernel) {
         if std::mem::replace(&mut self.settled, self.events.len()) == self.events.len() {
             return;

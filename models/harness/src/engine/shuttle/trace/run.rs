@@ -1,4 +1,4 @@
-//! The execution under way, as events and what happened before what.
+//! The execution under way, as events and the order in which they happened before each other.
 
 use super::super::kernel::{ClockUse, Footprint, Kernel};
 use super::event::{Act, Label};
@@ -13,13 +13,13 @@ pub(super) struct Event {
     pub(super) act: Act,
     /// Its number among the events of its thread.
     pub(super) index: u16,
-    /// What happened before it, itself included.
+    /// The events that happened before it, itself included.
     pub(super) clock: VectorClock,
-    /// What happened before others could use its object: for a lock, before its release.
+    /// The events that happened before others could use its object: for a lock, before its release.
     released: VectorClock,
-    /// Whether it took a share of a lock, which it has not given up yet, or has.
+    /// The state of its share of a lock, if it took one.
     pub(super) share: Option<Share>,
-    /// What it met.
+    /// The threads that waited when it happened.
     pub(super) met: Waiting,
     /// The waiters, by slot, whose deadlines it made pass.
     pub(super) made_late: u16,
@@ -31,8 +31,8 @@ impl Event {
         self.clock.covers(other.act.slot, other.index)
     }
 
-    /// Returns what happened before a step that this event comes directly before: up to the
-    /// release of the mutex, if that is what the two share.
+    /// Returns the events that happened before a step that comes directly after this event. If the
+    /// two share a lock, these are the events up to its release.
     pub(super) fn seen_by(&self, later: Footprint) -> &VectorClock {
         match self.act.label {
             Label::Step(mine) if mine.object.is_some() && mine.object == later.object => {
@@ -50,18 +50,18 @@ pub(super) enum Share {
     Released,
 }
 
-/// Who waited for what at some moment: sets of threads by slot.
+/// The waiting threads at some moment, as sets of slots.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Waiting {
     /// Waiters that could go on but for the mutex: notified, or late.
     pub(super) awake: u16,
     /// Threads with a deadline that the clock could jump to although threads can move.
     pub(super) armed: u16,
-    /// Those of them that wait to be notified.
+    /// The threads among them that wait to be notified.
     pub(super) timed: u16,
 }
 
-/// Who used an object last.
+/// The last accesses to an object.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Record {
     pub(super) write: Option<usize>,
@@ -79,8 +79,8 @@ pub(super) struct Run {
     pub(super) objects: Vec<Record>,
     pub(super) time: Record,
     pub(super) races: Vec<Race>,
-    /// Of each waiter that a free jump of the clock has made late: the number of the jump, and what
-    /// happened before the point where the waiter stands but for that.
+    /// For each waiter that a free jump of the clock has made late: the number of the jump, and the
+    /// events that happened before the waiter's present point, apart from the jump.
     pub(super) late: [Option<(usize, VectorClock)>; SLOTS],
     /// How many events there were when the consequences of the last one were looked at.
     pub(super) settled: usize,

@@ -1,4 +1,5 @@
-//! The stack of decisions of a depth-first search, and what is still to be tried at each.
+//! The stack of decisions of a depth-first search, with the sequences that are still to be tried at
+//! each.
 
 use super::event::{Act, Label, Step, weak_initial};
 use super::tree::Tree;
@@ -10,7 +11,7 @@ struct Frame {
     chosen: Act,
     /// Acts with which every trace from here on has been seen.
     sleep: Vec<Act>,
-    /// What is left to try instead.
+    /// The sequences that are left to try in place of the chosen act.
     tree: Tree,
 }
 
@@ -18,7 +19,7 @@ struct Frame {
 #[derive(Default, Debug)]
 pub(super) struct Search {
     frames: Vec<Frame>,
-    /// What the next new frame has to try, handed down by its parent.
+    /// The sequences that the next new frame has to try; its parent hands them down.
     handed_down: Tree,
 }
 
@@ -40,9 +41,9 @@ impl Search {
         Some(chosen)
     }
 
-    /// Takes a new decision among answers. Those that were handed down are all that matter: the
-    /// others were tried below the act that sleeps here, and whatever came of them that differs
-    /// was handed down as well.
+    /// Takes a new decision among answers. If some were handed down, only those matter: the others
+    /// were tried below the act that sleeps here, and every difference that they led to was handed
+    /// down as well.
     pub(super) fn decide_answer(&mut self, mut answers: impl Iterator<Item = Act>) -> Option<Act> {
         let sleep = self.sleep();
         let (chosen, tree) = match self.next_handed_down() {
@@ -58,7 +59,7 @@ impl Search {
         Some(chosen)
     }
 
-    /// Returns the acts that sleep after the last decision: those that it does not disturb.
+    /// Returns the acts that sleep after the last decision: the ones that it does not disturb.
     fn sleep(&self) -> Vec<Act> {
         let Some(parent) = self.frames.last() else { return Vec::new() };
         let undisturbed = |act: &&Act| !act.disturbs(&parent.chosen);

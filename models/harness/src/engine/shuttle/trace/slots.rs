@@ -1,4 +1,4 @@
-//! Which thread of an execution is which of all executions.
+//! Slots, which identify threads across executions.
 
 use super::super::kernel::{MAIN, ThreadName};
 use super::vector::{CLOCK, SLOTS, Slot};

@@ -72,8 +72,9 @@ impl Tree {
     }
 }
 
-/// Moves the answers that follow a step that was just taken out of a sequence to its front. They
-/// are given during that step, before anybody else moves; nobody else notices them.
+/// Moves the answers that follow a step that was just taken out of a sequence to its front. The
+/// thread gets them during that step, before any other thread moves, and no other thread notices
+/// them.
 fn answers_first(sequence: &mut [Step], place: usize, slot: Slot) {
     let follows =
         |step: &&Step| step.act.slot == slot && matches!(step.act.label, Label::Answer(_));

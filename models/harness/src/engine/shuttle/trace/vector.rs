@@ -1,9 +1,9 @@
-//! Vector clocks: what happened before what.
+//! Vector clocks: the order in which events happened before each other.
 
 /// Threads that one exploration can tell apart, the clock being one of them.
 pub(super) const SLOTS: usize = 16;
 
-/// A thread, the same in all executions; [`CLOCK`] is the one that makes the clock jump.
+/// The number of a thread, the same in all executions; [`CLOCK`] is the number of the clock.
 pub(super) type Slot = u8;
 
 /// The slot of the clock.

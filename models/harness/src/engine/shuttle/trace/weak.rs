@@ -1,25 +1,25 @@
-//! What the search could forget: tests weaken it in one way at a time, and must notice.
+//! The weaknesses of a search: tests make it forget one thing at a time, and must notice.
 
 /// Something that a weakened search forgets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Weakness {
-    /// A step that writes an object comes after those that read it.
+    /// A step that writes an object comes after the steps that read it.
     ReadBeforeWrite,
-    /// A step that reads an object comes after the one that wrote it.
+    /// A step that reads an object comes after the step that wrote it.
     WriteBeforeRead,
-    /// A step that writes an object comes after the one that wrote it: so with mutexes.
+    /// A step that writes an object comes after the step that wrote it: so with mutexes.
     WriteBeforeWrite,
-    /// A jump of the clock comes after those that read it.
+    /// A jump of the clock comes after the steps that read it.
     ReadBeforeJump,
     /// A read of the clock comes after its last jump.
     JumpBeforeRead,
-    /// What writes an object ends the sleep of what reads it, and the other way round.
+    /// A step that writes an object ends the sleep of steps that read it, and the other way round.
     DisturbedRead,
-    /// What writes an object ends the sleep of what writes it.
+    /// A step that writes an object ends the sleep of steps that write it.
     DisturbedWrite,
-    /// A jump of the clock ends the sleep of what reads it, and the other way round.
+    /// A jump of the clock ends the sleep of steps that read it, and the other way round.
     DisturbedClock,
-    /// What happened before a thread was started happened before its first step.
+    /// The events before the start of a thread happened before its first step.
     Starts,
     /// The steps of a thread happened before its join.
     Joins,
@@ -31,23 +31,24 @@ pub(super) enum Weakness {
     LateWaiter,
     /// A waiter whose deadline was disarmed disarms it itself where it comes first.
     Disarming,
-    /// When nobody can move, a thread that lacks a mutex alone races with its last taker.
+    /// When no thread can move, a thread that only lacks a mutex races with the last taker of that
+    /// mutex.
     Standstill,
     /// A waiter that was notified during the last step is ordered by it.
     Notification,
-    /// All that does not follow the first step of a race comes before the second.
+    /// All events that do not follow the first step of a race come before the second.
     WholeSequence,
     /// A jump that would make the second step late comes after it.
     TooLate,
     /// Steps that only read an object, or share it, come in any order.
     ReadsCommute,
-    /// What happened under a share of a lock happened before the taking of the whole.
+    /// The events under a share of a lock happened before the whole lock was taken.
     ShareReleases,
     /// The taker of a whole lock can come before several who share it at one time.
     OverlappingShares,
     /// The answers given in a step stay with it.
     Answers,
-    /// What sleeps covers what it can begin.
+    /// A sleeping act covers the sequences that it can begin.
     Sleepers,
 }
 

@@ -14,7 +14,7 @@ use super::super::{
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Gate {
     let_in: u8,
-    /// Whether somebody is between two operations.
+    /// Whether a caller is between two operations.
     kept: bool,
 }
 
@@ -85,7 +85,7 @@ impl Operation<Gate> for Give {
 #[derive(Clone, Debug)]
 struct AtGate(&'static [&'static str]);
 
-/// What is left to do, and how the calls went.
+/// The remaining calls, and the results of the calls so far.
 type Caller = (&'static str, Vec<bool>);
 
 impl Explored for AtGate {
@@ -192,7 +192,8 @@ fn a_sleep_for_ever_is_an_end() {
 
 #[test]
 fn a_wake_up_can_be_spent_on_a_sleeper_whose_deadline_has_passed() {
-    // The late one takes the wake-up and passes; the other is left, though nobody is to blame.
+    // The late caller takes the wake-up and passes. The other one stays asleep, although no caller
+    // made a mistake.
     let met = outcomes(&["p", "1", "l"], Jumps::AtAnyTime);
     assert!(met.contains(&None), "{met:?}");
 }
@@ -217,8 +218,9 @@ fn wakes_in_order_reach_who_has_slept_longest() {
 fn in_order_no_wake_up_is_spent_on_a_sleeper_whose_deadline_has_passed() {
     let jumps = Jumps::AtAnyTime;
     let rules = Rules { symmetric: false, jumps, wake_ups: WakeUps::InOrder, ..Rules::default() };
-    // Time has passed and the other has not looked yet: it has left the line, so it is the first
-    // that is woken, unless the other sees first that somebody was let in. At last all are late.
+    // The other caller's deadline has passed, but it has not looked yet. It has left the line, so
+    // the first caller is woken, unless the other one sees first that someone was let in. At last
+    // all are late.
     let met = outcomes_where(&["9", "1", "l"], rules);
     assert_eq!(met, all(&[&[YES, NO, &[]], &[NO, YES, &[]], &[NO, NO, &[]]]));
 }

@@ -1,4 +1,4 @@
-//! The search is exact: held against an enumeration that knows nothing of its ways.
+//! The search is exact: it is compared with an independent enumeration.
 
 mod gate;
 
@@ -117,10 +117,11 @@ fn a_cycle_behind_a_diamond_is_found_by_either_way() {
 
 #[test]
 fn a_cycle_is_fair_if_each_caller_that_could_leave_it_is_disabled_somewhere() {
-    // Actor 1 gets there from state 0 alone: in state 1 it cannot move, so nobody owes it a turn.
+    // Actor 1 reaches the goal from state 0 alone. In state 1 it cannot move, so a cycle that never
+    // lets it move is fair.
     let sometimes = graph(&[(0, 0, 1), (1, 0, 0), (0, 1, 2)]);
     assert!(fair_cycle(&sometimes, 2, &|state| state == 2).is_some());
-    // Here it could move all the time: to go round for ever is unfair to it.
+    // Here actor 1 could move all the time, so a cycle without its steps is not fair.
     let always = graph(&[(0, 0, 1), (1, 0, 0), (0, 1, 2), (1, 1, 2)]);
     assert_eq!(fair_cycle(&always, 2, &|state| state == 2), None);
     // It moves, but round and round.

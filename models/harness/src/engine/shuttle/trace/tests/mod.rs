@@ -12,7 +12,7 @@ use super::super::{Body, Config, ShuttleRuntime, Strategy, WakeUps, explore};
 use crate::engine::End;
 use crate::toy::{Mistake, Program, queue_with_workers};
 
-/// What a search found.
+/// The results of a search.
 #[derive(Default, Debug)]
 struct Found {
     executions: u64,
@@ -49,7 +49,8 @@ fn search<T: std::fmt::Debug>(
         if execution.end != End::Finished && found.first_failure.is_none() {
             found.first_failure = Some(execution.number);
         }
-        // What ends say names threads in the order of their start, which a schedule can change.
+        // The text of an end names threads in the order of their start, which a schedule can
+        // change.
         let end = std::mem::discriminant(&execution.end);
         found.outcomes.insert(format!("{end:?} {}", out.lock().unwrap()));
         ControlFlow::Continue(())

@@ -21,7 +21,7 @@ pub(super) enum Instruction {
     Add(usize, u64),
     /// Waits until enough lies under the lock, then takes one.
     Wait(usize, u64),
-    /// As `Wait`, but gives up at a time.
+    /// The same as `Wait`, but gives up at a time.
     WaitUntil(usize, u64, u64),
     NotifyOne(usize),
     NotifyAll(usize),
@@ -48,7 +48,7 @@ pub(super) enum Instruction {
     Join,
 }
 
-/// What programs are made of.
+/// The elements that programs may contain.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Features {
     pub(super) locks: usize,
@@ -193,7 +193,7 @@ impl Generator {
     }
 }
 
-/// What the threads of a program share.
+/// The objects that the threads of a program share.
 struct Shared {
     locks: Vec<(ShuttleMutex<u64>, ShuttleCondvar)>,
     cells: Vec<ShuttlePublished<u64>>,

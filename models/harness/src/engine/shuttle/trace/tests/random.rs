@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::program::{Features, Generator, Instruction, run};
 use super::{Config, Strategy, WakeUps, search};
 
-/// What a comparison covered.
+/// Counts of what a comparison covered.
 #[derive(Default, Debug)]
 pub(super) struct Covered {
     pub(super) compared: u32,

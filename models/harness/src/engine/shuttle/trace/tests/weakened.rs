@@ -9,7 +9,7 @@ use super::{Config, WakeUps};
 use crate::engine::quietly;
 use crate::engine::shuttle::trace::weak::Weakness;
 
-/// What a thread of a small program can be.
+/// The threads that small programs are made of.
 fn threads() -> Vec<Vec<Instruction>> {
     let under = |inside: Vec<Instruction>| vec![Locked(0, inside)];
     vec![
@@ -29,7 +29,7 @@ fn threads() -> Vec<Vec<Instruction>> {
     ]
 }
 
-/// What a thread can be that shares something without a mutex.
+/// The threads of small programs that share something without a mutex.
 fn sharing_threads() -> Vec<Vec<Instruction>> {
     let share = |inside: Vec<Instruction>| vec![Share(0, inside)];
     let gives = |lock| Locked(lock, vec![Add(lock, 1), NotifyAll(lock)]);
@@ -72,9 +72,10 @@ fn programs() -> impl Iterator<Item = (Vec<Vec<Instruction>>, Config)> {
 /// Schedules that the search without reduction may take for one program.
 const MOST: u64 = 1_000;
 
-/// Asserts that both searches agree on programs that have more schedules than the others: a waiter
-/// with a deadline is first permitted to go and then named, by two others. Who was started first is
-/// tried first, so it matters whether the waiter goes before it is named or is found to be able to.
+/// Asserts that both searches agree on programs that have more schedules than the others: one
+/// thread gives a waiter with a deadline a permit (`NotifyOne`), and another one then names it
+/// (`NotifyAll`). The search tries threads in the order of their start. So both orders are checked:
+/// in one the waiter goes before it is named, in the other the search must find that it can.
 fn agree_on_longer_programs() {
     let threads = threads();
     let config = Config { free_jumps: 1, ..Config::default() };
@@ -124,7 +125,8 @@ fn is_found_out(weakness: Weakness) -> bool {
     std::thread::spawn(found).join().expect("panics are caught")
 }
 
-/// What answers do is too rare among programs that are this small: the tree's own tests notice it.
+/// Small programs seldom show the effect of answers, so the tests of the tree check
+/// `Weakness::Answers`.
 #[test]
 fn a_search_that_forgets_something_is_found_out() {
     let by_programs = Weakness::ALL.into_iter().filter(|weakness| *weakness != Weakness::Answers);
