@@ -7,8 +7,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-cargo test --release --package seatrial-models --features loom,shuttle --test figures -- \
-  --nocapture --test-threads 1
-cargo test --release --package seatrial-models --features loom,shuttle --test minimal -- \
-  --nocapture --test-threads 1
+cargo test --release --package seatrial-models --features loom,shuttle --test all -- \
+  figures:: --nocapture --test-threads 1
+cargo test --release --package seatrial-models --features loom,shuttle --test all -- \
+  minimal:: --nocapture --test-threads 1
 cargo bench --package seatrial-models --features loom,shuttle --bench schedules

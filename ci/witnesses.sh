@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Writes the committed witnesses anew: one smallest execution for every mutant, every exhibit, and
 # every scenario that is expected to break. To be run after a change of a scenario, a mutant or an
-# engine; `cargo test --test witnesses` replays what it wrote, and says when it is due. With `check`
+# engine; `cargo test --test all witnesses::` replays what it wrote, and says when it is due. With `check`
 # it writes nothing, and fails unless it would write what is committed. Proves: what is kept is what
 # the engines find today.
 set -euo pipefail

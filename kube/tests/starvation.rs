@@ -1,8 +1,8 @@
-//! Who waits how long behind hot keys: our controller and kube's, on the same work.
+//! How long keys wait behind hot keys: our controller and kube's, on the same work.
 //!
-//! Hot keys take 20 ms and want to be reconciled again at once; there are twice as many of them as
-//! workers, and one more. Three cold keys want to be reconciled every five seconds. Both controllers
-//! run in tokio's paused time, so nobody sleeps.
+//! Hot keys take 20 ms and ask to be reconciled again at once; there are twice as many of them as
+//! workers, or one more. Three cold keys ask to be reconciled every five seconds. Both controllers
+//! run in tokio's paused time, so nothing really sleeps.
 //!
 //! `RUNS=100 SECONDS=30 cargo test -p seatrial-kube --test starvation -- --nocapture` prints the
 //! table with the figures of the documentation.
@@ -31,7 +31,7 @@ const COLD: usize = 3;
 const WORK: Duration = Duration::from_millis(20);
 const PERIOD: Duration = Duration::from_secs(5);
 
-/// A server with maps, which do not change.
+/// A client of a server with maps that never change.
 fn client(hot: usize) -> Client {
     let name = |number: usize| match number {
         0..COLD => format!("cold-{number}"),
@@ -59,10 +59,10 @@ fn client(hot: usize) -> Client {
     Client::new(service, "default")
 }
 
-/// When each key was begun.
+/// When each reconcile of a key began.
 type Log = Arc<Mutex<BTreeMap<String, Vec<Instant>>>>;
 
-/// Does the work of a key, and says after what time it wants to come again.
+/// Does the work of a key, and returns when it asks to be reconciled again.
 async fn work(map: Arc<ConfigMap>, log: Log) -> Duration {
     let name = map.name_any();
     let is_hot = name.starts_with("hot");
@@ -103,13 +103,14 @@ async fn theirs(client: Client, workers: u16, log: Log) {
     .await;
 }
 
-/// What became of the cold keys of a run.
+/// Measurements of the cold keys.
 #[derive(Default)]
 struct Figures {
     runs: u32,
     /// Runs in which a cold key was reconciled at most once.
     starved: u32,
-    /// The longest that a cold key waited beyond its period; for the first time, from the start.
+    /// The longest time that a cold key waited beyond its period; for its first run, from the
+    /// start.
     longest: Duration,
     reconciles: usize,
 }
@@ -178,11 +179,12 @@ fn cold_keys_run_in_time_however_many_are_hot() {
                 their.longest,
             );
             assert_eq!(our.starved, 0);
-            // At first they stand behind, for five seconds and a look; then there is one line.
+            // At first they wait behind others for five seconds and one check; then there is a
+            // single line.
             let line = WORK * u32::try_from(hot + COLD).unwrap() / workers.into();
             let bound = Duration::from_secs(6) + line + WORK;
             assert!(our.longest <= bound, "{:?}", our.longest);
-            // Both do the same work: as much as there is time for.
+            // Both do the maximum of work that the time allows.
             let full = our.runs as usize
                 * usize::from(workers)
                 * (length.as_millis() / WORK.as_millis()) as usize;

@@ -1,4 +1,4 @@
-//! What a campaign tries: every plan, twice; and what it says if it does not.
+//! Tests that a campaign tries every plan, twice, and that it says so if it does not.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -196,7 +196,7 @@ fn a_diagnosis_names_what_a_controller_depends_on_and_who_asked_for_it() {
 #[test]
 fn a_diagnosis_names_the_first_event_that_differs_though_all_is_under_control() {
     use std::sync::atomic::{AtomicU32, Ordering};
-    // What a run leaves behind for the next one.
+    // State that a run leaves behind for the next one.
     static RUNS: AtomicU32 = AtomicU32::new(0);
     let leaky = |client: Client| async move {
         let maps: Api<ConfigMap> = Api::default_namespaced(client);

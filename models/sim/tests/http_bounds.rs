@@ -45,7 +45,7 @@ fn post(body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
-/// Memory is measured for the whole process, so those who take much of it take turns.
+/// Memory is measured for the whole process, so tests that take much of it take turns.
 static MEMORY: Mutex<()> = Mutex::new(());
 
 const VERSION: &str = "GET /version HTTP/1.1\r\n\r\n";
@@ -116,7 +116,7 @@ fn half_a_request_is_given_up_however_slowly_the_rest_comes() {
         std::thread::yield_now();
     }
     assert_eq!(face.connections(), halves.len(), "all are let in");
-    // A byte now and then is no reason to wait for ever.
+    // Single bytes now and then do not extend the wait.
     while face.connections() > 0 && begin.elapsed() < Duration::from_secs(10) {
         for client in &mut clients {
             drop(client.write_all(b"x"));

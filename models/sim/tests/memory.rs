@@ -1,4 +1,4 @@
-//! What a server costs in memory: with many objects and watches, copied, and empty.
+//! The memory that a server takes: with many objects and watches, copied, and empty.
 //!
 //! `cargo bench -p seatrial-sim` measures the whole figure: 100,000 objects and 1,000 watches.
 

@@ -1,4 +1,4 @@
-//! What a simulation notices, and what it says.
+//! The problems that a simulation notices, and its messages.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ fn failure(simulation: Simulation) -> Failure {
 async fn create(client: Client, names: &[&str], at_once: bool) {
     let maps: Api<ConfigMap> = Api::default_namespaced(client);
     let one = async |name: &str| {
-        // What is there already is fine.
+        // It is fine if the object exists already.
         drop(maps.create(&PostParams::default(), &config_map(name)).await);
     };
     if at_once {

@@ -1,13 +1,15 @@
-//! No circle of imports between the modules of a crate: each can be read with those below it alone.
+//! The modules of a crate import each other without circles, so each can be read with only those
+//! below it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::tree::File;
 
-/// Which modules of a crate each module names, by their names at the crate's root.
+/// The modules of a crate that each module names, by their names at the crate's root.
 type Uses = BTreeMap<String, BTreeSet<String>>;
 
-/// Complains about every module of the crate in `folder` that is used by what it uses itself.
+/// Complains about every module of the crate in `folder` that is used by a module that it uses
+/// itself.
 pub(crate) fn circles(folder: &str, files: &[File]) -> Vec<String> {
     let uses = uses(folder, files);
     let reaches = |from: &String| {
@@ -51,7 +53,7 @@ fn uses(folder: &str, files: &[File]) -> Uses {
     uses
 }
 
-/// How the paths begin of the modules that are there in tests only: they may use everything.
+/// Returns how the paths of modules begin that exist only in tests; those may use everything.
 fn of_tests(files: &[File]) -> Vec<String> {
     const IN_TESTS: [&str; 2] = ["#[cfg(test)]\nmod ", "#[cfg(test)]\npub(crate) mod "];
     let mut tests = Vec::new();
@@ -72,7 +74,7 @@ fn of_tests(files: &[File]) -> Vec<String> {
     tests
 }
 
-/// The modules that the shipped part of a source names behind `crate::`.
+/// Returns the modules that the shipped part of a source names after `crate::`.
 fn named(text: &str) -> Vec<String> {
     let shipped = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
     let code = shipped.lines().filter(|line| !line.trim_start().starts_with("//"));

@@ -6,14 +6,14 @@ use seatrial_models::trial::{Expect, Subject};
 
 use crate::tree::{File, ungrouped};
 
-/// The files that a component must have, by what it claims to have.
+/// The files that a component must have, according to its claims.
 pub(crate) struct Wants {
     pub(crate) name: String,
-    /// It has concurrent programs whose invariants must hold.
+    /// Whether it has concurrent programs whose invariants must hold.
     pub(crate) is_tried: bool,
-    /// It has a property that bytes feed.
+    /// Whether it has a property that reads bytes.
     pub(crate) is_fuzzed: bool,
-    /// It has recorded traces.
+    /// Whether it has recorded traces.
     pub(crate) has_traces: bool,
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn missing_files(component: &Wants, paths: &BTreeSet<&str>) -> Vec<St
     lacking.map(|file| format!("{name} has no {file}")).collect()
 }
 
-/// Complains about a component that is tried by the command line alone: its page emits no tests.
+/// Complains about a component that only the command line tries, because its page emits no tests.
 pub(crate) fn untested(component: &Wants, files: &[File]) -> Option<String> {
     let page = format!("models/src/{}/mod.rs", component.name);
     let emits =
@@ -67,7 +67,7 @@ pub(crate) fn untested(component: &Wants, files: &[File]) -> Option<String> {
     (!is_tested).then(|| format!("{page}: component_tests! is not called"))
 }
 
-/// Complains about properties that read bytes and that no fuzzer feeds: without a target, without
+/// Complains about properties that read bytes but get none from a fuzzer: without a target, without
 /// seeds, or without a place for past failures. `has_seeds` tells whether a folder holds files.
 pub(crate) fn unfuzzed(
     files: &[File],
@@ -98,7 +98,7 @@ pub(crate) fn unfuzzed(
     complaints
 }
 
-/// Complains about sources that nothing declares: they are not compiled, so not tested.
+/// Complains about sources that no module declares: they are not compiled, and so not tested.
 pub(crate) fn orphans(files: &[File]) -> Vec<String> {
     let text = |path: &str| files.iter().find(|file| file.path == path).map(|file| &file.text);
     let mut complaints = Vec::new();
@@ -110,7 +110,7 @@ pub(crate) fn orphans(files: &[File]) -> Vec<String> {
             _ => (folder, name.trim_end_matches(".rs")),
         };
         let parents = ["mod.rs", "lib.rs", "main.rs"].map(|parent| format!("{folder}/{parent}"));
-        // Tests beside each other share a module that each of them declares; so do examples.
+        // Test files in one folder share a module that each of them declares; so do examples.
         let roots = files.iter().filter(|root| {
             let beside = root.path.rsplit_once('/').is_some_and(|(its, _)| its == folder);
             let shared = folder.ends_with("/tests") || folder.ends_with("/examples");
@@ -136,7 +136,7 @@ fn is_root(path: &str) -> bool {
     const FOLDERS: &[&str] = &["tests", "benches", "examples", "fuzz_targets", "bin"];
     let parts: Vec<&str> = path.split('/').collect();
     let found_in = |folder: &str| FOLDERS.contains(&folder);
-    // A folder of that name inside `src` is an ordinary module, but for `src/bin`.
+    // A folder of that name inside `src` is an ordinary module, except `src/bin`.
     let in_sources = parts.iter().rev().skip(2).any(|part| *part == "src");
     match parts.as_slice() {
         [.., "src", "lib.rs" | "main.rs"] | [.., "build.rs"] => !in_sources,

@@ -1,4 +1,4 @@
-//! The checks of files complain about everything that they are there for.
+//! The checks of files complain about every problem that they are made for.
 
 use std::collections::BTreeSet;
 

@@ -1,10 +1,10 @@
-//! What runs on other machines agrees with what runs here.
+//! The jobs for other machines agree with the program.
 
 use seatrial_models::report::Summary;
 
 use crate::tree;
 
-/// Complains about what a fleet would get wrong.
+/// Complains about errors in the job of a fleet.
 pub(crate) fn complaints(job: &str) -> Vec<String> {
     let mut complaints = Vec::new();
     let value_of = |name: &str| {

@@ -1,14 +1,15 @@
-//! The harness stands alone: it checks anybody's code, and knows nothing of ours. That it needs the seam of
-//! the core alone is shown by `ci/check.sh`, which compiles it without the parts.
+//! The harness stands alone: it checks any code, and does not know our components. `ci/check.sh`
+//! shows that it needs only the seam of the core, because it compiles the harness without the
+//! parts.
 
 use std::collections::BTreeSet;
 
 use crate::tree::File;
 
-/// Where it lies.
+/// The folder of the harness.
 pub(crate) const FOLDER: &str = "models/harness/";
 
-/// Complains about a manifest that asks for another crate of this workspace than the core.
+/// Complains about a manifest that depends on another crate of this workspace than the core.
 pub(crate) fn dependencies(manifest: &str, workspace: &BTreeSet<String>) -> Vec<String> {
     let Ok(manifest) = manifest.parse::<toml::Table>() else {
         return vec!["the harness has no manifest".to_owned()];
@@ -22,10 +23,10 @@ pub(crate) fn dependencies(manifest: &str, workspace: &BTreeSet<String>) -> Vec<
         .collect()
 }
 
-/// Its modules from the ground up: each may use those before it, and none after it.
+/// The modules of the harness from bottom to top: each may use only those before it.
 const LAYERS: &[&str] = &["engine", "outcome", "author", "trial", "runner", "cli"];
 
-/// Complains about a source of the harness that uses a module above its own. Tests may.
+/// Complains about a source of the harness that uses a module above its own. Tests may do so.
 pub(crate) fn upward(file: &File) -> Vec<String> {
     let Some(path) = file.path.strip_prefix(FOLDER).and_then(|rest| rest.strip_prefix("src/"))
     else {

@@ -7,7 +7,7 @@ use crate::tree::File;
 /// The contents of the book.
 const CONTENTS: &str = "docs/README.md";
 
-/// Returns what a page links to, with the numbers of the lines; blocks of code have no links.
+/// Returns the links of a page, with their line numbers; blocks of code have no links.
 fn links(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     let mut is_code = false;
@@ -35,7 +35,7 @@ fn path(page: &str, link: &str) -> String {
     parts.join("/")
 }
 
-/// Returns the name by which a heading is linked to.
+/// Returns the anchor of a heading in links.
 fn anchor(heading: &str) -> String {
     let kept = heading.trim().chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
     kept.collect::<String>().to_lowercase().replace(' ', "-")

@@ -1,4 +1,4 @@
-//! The tree is tidy: everything that is written down agrees with everything else.
+//! The tree is tidy: all written parts of it agree with each other.
 //!
 //! | module | what it looks after |
 //! |---|---|
@@ -13,7 +13,7 @@
 //! | `links` | links between pages lead somewhere, and the book lists its pages |
 //! | `components` | every component has its files, every file its place |
 //!
-//! Each check is a function that returns complaints, and is shown to complain.
+//! Each check is a function that returns complaints; a test shows that it complains.
 
 mod circles;
 mod components;
@@ -103,7 +103,7 @@ fn every_package_takes_the_lints_of_the_workspace() {
     }
 }
 
-/// The one package that may not be without unsafe code.
+/// The only package that may contain unsafe code.
 const UNSAFE: &str = "models/sim/libc/Cargo.toml";
 
 #[test]
@@ -175,7 +175,7 @@ fn every_property_is_fuzzed_from_seeds() {
     }
 }
 
-/// Complains about the requirements of a component, its kill matrix included.
+/// Complains about the requirements of a component, including its kill matrix.
 fn requirement_complaints(known: &Known) -> Vec<String> {
     let path = format!("models/requirements/{}.toml", known.component);
     let Ok(text) = fs::read_to_string(tree::root().join(&path)) else {
@@ -193,7 +193,7 @@ fn requirement_complaints(known: &Known) -> Vec<String> {
 }
 
 /// Tells whether a test exists: `core:queue::tests::name` is a test of that name in the module
-/// `queue::tests` of `core`, or one that the macro for components emits there.
+/// `queue::tests` of `core`, or a test that the macro for components emits there.
 fn has_test(sources: &[tree::File], address: &str) -> bool {
     let Some((package, path)) = address.split_once(':') else { return false };
     let Some((module, name)) = path.rsplit_once("::") else { return false };
@@ -209,7 +209,7 @@ fn has_test(sources: &[tree::File], address: &str) -> bool {
     })
 }
 
-/// Tells whether a text has a test of a name: an attribute stands above it, or it is a law that
+/// Tells whether a text has a test of a name: there is an attribute above it, or it is a law that
 /// quickcheck tries.
 fn is_test(text: &str, name: &str) -> bool {
     let (defined, mut above, mut tries) = (format!("fn {name}("), "", false);

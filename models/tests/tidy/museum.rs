@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
-/// The file, as it is written.
+/// The file of the museum.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Museum {
     pub(crate) defect: Vec<Defect>,
 }
 
-/// A defect that was real, and what shows that it would be noticed.
+/// A defect that was real, and the mutants or tests which show that it would be noticed.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Defect {
@@ -25,7 +25,7 @@ pub(crate) struct Defect {
     pub(crate) waits: String,
 }
 
-/// What there is, each as `component/name`.
+/// All existing names, each as `component/name`.
 pub(crate) struct Known {
     /// Mutants with their origins.
     pub(crate) mutants: Vec<(String, String)>,
@@ -47,7 +47,7 @@ pub(crate) fn named_in(origin: &str) -> Vec<&str> {
     words.take_while(is_id).collect()
 }
 
-/// Complains about everything in which museum and catalogue differ.
+/// Complains about all differences between museum and catalogue.
 pub(crate) fn differences(
     museum: &Museum,
     known: &Known,
@@ -64,7 +64,7 @@ pub(crate) fn differences(
     for (mutant, origin) in &known.mutants {
         for id in named_in(origin) {
             let row = museum.defect.iter().find(|defect| defect.id == id);
-            // Rows are a selection; one that stands there names all of its mutants.
+            // Rows are a selection, but a row that exists names all of its mutants.
             if row.is_some_and(|row| !row.mutants.contains(mutant)) {
                 complaints.push(format!("{id} does not name {mutant}, whose origin it is"));
             }

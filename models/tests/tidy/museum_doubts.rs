@@ -1,4 +1,4 @@
-//! The check of the museum complains about everything that it is there for.
+//! The check of the museum complains about every problem that it is made for.
 
 use std::collections::BTreeSet;
 

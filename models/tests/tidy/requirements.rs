@@ -1,4 +1,4 @@
-//! What a component promises, held against what it is.
+//! The promises of a component, compared with the component itself.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ struct Promise {
     rules: Vec<String>,
     source: String,
     says: String,
-    /// One name, or several where the rules say in one breath what is checked in several ways.
+    /// One name, or several if one rule is checked in several ways.
     #[serde(default, deserialize_with = "one_or_several")]
     invariant: Vec<String>,
     #[serde(default)]
@@ -73,13 +73,13 @@ struct NotChecked {
     reason: String,
 }
 
-/// What the harness knows of a component.
+/// The properties of a component that the harness knows.
 pub(crate) struct Known {
     pub(crate) component: String,
     pub(crate) scenarios: Vec<String>,
     pub(crate) invariants: Vec<InvariantInfo>,
     pub(crate) mutants: Vec<MutantInfo>,
-    /// Invariants of which the component says why they have no mutant of their own.
+    /// Invariants for which the component gives a reason why they have no mutant of their own.
     pub(crate) never_alone: Vec<&'static str>,
 }
 
@@ -106,8 +106,8 @@ pub(crate) fn read(text: &str) -> Result<Requirements, String> {
     toml::from_str(text).map_err(|error| error.to_string())
 }
 
-/// Complains about everything in which requirements and component differ. `has_test` tells whether
-/// a test of that address exists.
+/// Complains about all differences between requirements and component. `has_test` tells whether a
+/// test of that address exists.
 pub(crate) fn differences(
     stated: &Requirements,
     known: &Known,
@@ -122,7 +122,7 @@ pub(crate) fn differences(
     all.into_iter().map(|what| format!("{}: {what}", known.component)).collect()
 }
 
-/// Every rule of the scope stands in exactly one entry, and none that is not in the scope.
+/// Every rule of the scope is in exactly one entry, and no entry has a rule outside the scope.
 fn scope(stated: &Requirements) -> Vec<String> {
     let mut count = BTreeMap::new();
     let mut complaints = Vec::new();
@@ -163,7 +163,7 @@ fn expand(range: &str) -> Option<Vec<String>> {
     rules.collect()
 }
 
-/// Everything that an entry names exists, and every entry says something.
+/// All names in an entry exist, and every entry has content.
 fn names(stated: &Requirements, known: &Known, has_test: &dyn Fn(&str) -> bool) -> Vec<String> {
     let mut complaints = Vec::new();
     for promise in &stated.promise {
@@ -202,7 +202,7 @@ fn names(stated: &Requirements, known: &Known, has_test: &dyn Fn(&str) -> bool) 
     complaints
 }
 
-/// Mutants exist and break one of the invariants beside which they stand.
+/// Mutants exist, and break one of the invariants of their entry.
 fn mutants(
     names: &[String],
     invariants: &[String],
@@ -222,7 +222,7 @@ fn mutants(
     }
 }
 
-/// Nothing that the component has is forgotten in its requirements.
+/// The requirements name all parts of the component.
 fn forgotten(stated: &Requirements, known: &Known) -> Vec<String> {
     let mut complaints = Vec::new();
     let promises = &stated.promise;
@@ -253,9 +253,9 @@ fn forgotten(stated: &Requirements, known: &Known) -> Vec<String> {
     complaints
 }
 
-/// Complains about mutants that break nothing known, and about invariants that no mutant breaks. Only
-/// a shell around the rules can break some of these: then the component says so, and the promise names
-/// a test that sees the invariant convict.
+/// Complains about mutants that break no known invariant, and about invariants that no mutant
+/// breaks. Some invariants can be broken only by a shell around the rules. Then the component says
+/// so, and the promise names a test which sees that the invariant convicts.
 pub(crate) fn kill_matrix(stated: &Requirements, known: &Known) -> Vec<String> {
     let is_of_a_shell = |name: &str| {
         let shown = |it: &Promise| it.invariant.iter().any(|it| it == name) && !it.tests.is_empty();

@@ -1,4 +1,4 @@
-//! The checks of requirements complain about everything that they are there for.
+//! The checks of requirements complain about every problem that they are made for.
 
 use seatrial_models::trial::{Expect, InvariantInfo, MutantInfo, MutantKind};
 

@@ -1,6 +1,6 @@
 //! Rules are cited by ids that exist: `workqueue:WQ-18` is rule 18 of the section WQ of the file
-//! `workqueue`. Some prefixes occur in more than one file, so an id names its file. Where a folder
-//! has cited a prefix so once, its other texts may leave the file out.
+//! `workqueue`. Some prefixes occur in more than one file, so an id names its file. If one text of
+//! a folder has named the file of a prefix, its other texts may omit it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -97,7 +97,7 @@ const FILES: &[(&str, &[(&str, u32)])] = &[
 /// One citation in a text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Citation<'a> {
-    /// The file of rules, where it is named.
+    /// The file of rules, if the citation names it.
     pub(crate) file: Option<&'a str>,
     pub(crate) prefix: &'a str,
     pub(crate) number: u32,
@@ -113,7 +113,7 @@ fn is_prefix(word: &str) -> bool {
     FILES.iter().any(|(_, sections)| sections.iter().any(|(name, _)| *name == word))
 }
 
-/// Returns everything in a text that looks like the id of a rule.
+/// Returns all parts of a text that look like the id of a rule.
 pub(crate) fn citations(text: &str) -> Vec<Citation<'_>> {
     let in_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let mut found = Vec::new();
@@ -141,15 +141,15 @@ fn is_section(word: &str) -> bool {
     (2..=4).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_uppercase())
 }
 
-/// Returns the folder whose texts share their citations: a part of `core/src`, of `models/src` or of
-/// the harness.
+/// Returns the folder whose texts share the names of files: a part of `core/src`, of `models/src`
+/// or of the harness.
 fn part(path: &str) -> String {
     let depth = if path.starts_with(harness::FOLDER) { 4 } else { 3 };
     ungrouped(path).split('/').take(depth).collect::<Vec<_>>().join("/")
 }
 
-/// Returns every citation with its text. One that leaves its file out gets the file that its part names
-/// for the prefix, if that is one.
+/// Returns every citation with its text. A citation without a file gets the file that its part
+/// names for the prefix, if it names only one.
 fn resolved(files: &[File]) -> Vec<(&File, Citation<'_>)> {
     let mut named: BTreeMap<(String, &str), BTreeSet<&str>> = BTreeMap::new();
     for file in files {
@@ -188,9 +188,9 @@ pub(crate) fn doubtful(files: &[File]) -> Vec<String> {
     complaints
 }
 
-/// Complains about the pages of `docs/rules`, `FILE-PREFIX.md` each: an entry of another prefix, of no
-/// rule, one that is there twice or says nothing, a rule that is cited and has no entry, a page that
-/// the overview does not list.
+/// Complains about the pages of `docs/rules`, `FILE-PREFIX.md` each: about an entry with another
+/// prefix, without a rule, given twice or without text, about a rule that is cited and has no
+/// entry, and about a page that the overview does not list.
 pub(crate) fn unexplained(pages: &[File], files: &[File]) -> Vec<String> {
     let (overview, pages): (Vec<_>, Vec<_>) =
         pages.iter().partition(|page| page.path.ends_with("/README.md"));
@@ -241,7 +241,7 @@ mod doubts {
         File { path: path.to_owned(), text: text.to_owned() }
     }
 
-    /// Complaints about the page of the work queue, while `cites` is written in a source.
+    /// Returns the complaints about the page of the work queue, if a source contains `cites`.
     fn told(page: &str, cites: &str) -> Vec<String> {
         let overview = file("docs/rules/README.md", "[workqueue:WQ](workqueue-wq.md)");
         let pages = [overview, file("docs/rules/workqueue-wq.md", page)];

@@ -1,4 +1,4 @@
-//! Files and functions that fit a mind.
+//! Files and functions that are short enough to understand.
 
 use crate::tree::File;
 

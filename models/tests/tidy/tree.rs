@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 pub(crate) struct File {
     /// Its path from the root, with `/`.
     pub(crate) path: String,
-    /// What it says.
+    /// Its text.
     pub(crate) text: String,
 }
 
-/// Folders that hold nothing of ours: what is built, found by fuzzers, or kept by git.
+/// Folders without files of ours: build results, findings of fuzzers, and data of git.
 const FOREIGN: &[&str] = &["target", ".git", "corpus", "artifacts", "mutants.out"];
 /// Endings of the files that people write.
 const WRITTEN: &[&str] = &["rs", "toml", "md", "sh", "yaml", "yml", "txt"];
@@ -34,7 +34,7 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// Returns every text that somebody wrote, in the order of the paths.
+/// Returns all texts that people wrote, ordered by path.
 pub(crate) fn written() -> Vec<File> {
     let mut files = Vec::new();
     visit(&root(), "", &mut files);

@@ -1,9 +1,9 @@
-//! Words that no finished text has, and some that make a reader stop.
+//! Words that a finished text does not contain, and some that make a text hard to read.
 
 use crate::tree::File;
 
-/// Marks of unfinished work, paths that exist on somebody's machine only, and words for which a noun
-/// is plainer. They are written in pieces, so that this file may be searched, too.
+/// Marks of unfinished work, paths that exist only on one machine, and words for which a noun is
+/// plainer. They are written in pieces, so that this file can be searched, too.
 const FORBIDDEN: &[&str] = &[
     concat!("TO", "DO"),
     concat!("FIX", "ME"),

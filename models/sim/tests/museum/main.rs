@@ -25,7 +25,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// What every reconciler here needs.
+/// The context of every reconciler here.
 pub(crate) struct Context {
     pub(crate) client: Client,
     pub(crate) is_repaired: bool,
@@ -74,7 +74,7 @@ where
     }
 }
 
-/// Deletes an object if it is still the one that was seen.
+/// Deletes an object if it is still the same one, by its uid.
 pub(crate) async fn remove<K>(api: &Api<K>, object: &K) -> Result<(), Error>
 where
     K: Clone + Debug + DeserializeOwned + Resource,
@@ -132,7 +132,7 @@ pub(crate) fn convict(
     fault: &str,
 ) -> Box<Failure> {
     if std::env::var_os("SEATRIAL_REPLAY").is_some() {
-        // A fresh process: its failure is what it has to tell.
+        // In a fresh process, the failure is the output.
         simulation().check();
     }
     let began = Instant::now();
@@ -157,7 +157,7 @@ pub(crate) fn convict(
     failure
 }
 
-/// What a fresh process has to tell of a plan.
+/// The failure that a fresh process reports for a plan.
 fn replayed(test: &str, plan: &Plan) -> String {
     let mut command = Command::new(std::env::current_exe().expect("this test"));
     command.args([test, "--exact", "--nocapture"]).env("RUST_BACKTRACE", "0");
@@ -166,7 +166,7 @@ fn replayed(test: &str, plan: &Plan) -> String {
     told(&String::from_utf8_lossy(&output.stderr))
 }
 
-/// What is wrong, and the picture: without times, which may be others at the level `ordered`.
+/// The violations, and the picture: without times, which may differ at the level `ordered`.
 fn told(text: &str) -> String {
     let (_, told) = text.split_once("this one fails: ").expect("a failure");
     untimed(told.split("\nto see it again").next().unwrap_or_default())

@@ -21,8 +21,8 @@ use super::{Context, claim, config_map, convict, ensure, label, remove, run, typ
 
 const FINALIZER: &str = "museum.example/claim";
 
-/// The object as it is now, if the reconciler is repaired: what is to be lost for ever is decided by
-/// the newest state, not by a cache. The bug is to trust the cache.
+/// The present object, if the reconciler is repaired: a decision to lose something for ever needs
+/// the newest state, not a cache. The bug is to trust the cache.
 async fn newest<K>(cached: Arc<K>, context: &Context) -> Result<Option<Arc<K>>, Error>
 where
     K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>

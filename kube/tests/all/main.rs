@@ -1,0 +1,9 @@
+//! The tests of what joins kube-rs: one test program, since each of them would contain most of kube-rs.
+
+mod common;
+mod controller;
+mod election;
+mod lease_store;
+mod plans;
+mod shards;
+mod watcher;

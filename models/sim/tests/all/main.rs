@@ -1,0 +1,24 @@
+//! The tests of the simulated server: one test program, since each of them would contain most of the
+//! crate. Those that need another build, or a process of their own, are beside it.
+
+mod bad_input;
+mod common;
+mod conformance;
+mod controllers;
+mod discovery;
+mod doubts;
+mod faults;
+mod http;
+mod invariants;
+mod laws;
+mod mistakes;
+mod programs;
+mod real;
+mod recorded_patches;
+mod reference_patches;
+mod repeatable;
+mod tls;
+#[cfg(feature = "tower")]
+mod tower;
+mod two_apis;
+mod worlds;
