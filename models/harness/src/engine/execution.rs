@@ -40,6 +40,8 @@ pub struct Execution<'a> {
     /// The logarithm of how many traces it stands for, where the engine can tell: on average over
     /// its executions, that is the number of all traces.
     pub stands_for: Option<f64>,
+    /// Whether the engine had no choice in it, so that every execution of the program is this one.
+    pub is_only: bool,
 }
 
 /// Looks at an execution and says whether to go on.

@@ -145,6 +145,7 @@ mod tests {
                 schedule: None,
                 trace: Some(trace),
                 stands_for: stands_for.map(f64::ln),
+                is_only: false,
             });
         }
         tally

@@ -73,6 +73,7 @@ pub fn explore(
             schedule: None,
             trace: None,
             stands_for: None,
+            is_only: false,
         };
         // Threads that are stuck stay behind and burden every later run: one is enough.
         let stuck = matches!(execution.end, End::Deadlock(_));

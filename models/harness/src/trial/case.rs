@@ -60,8 +60,8 @@ impl<C: Component> Case<C> {
         let mut jury =
             Jury::new(Arc::clone(&self.scenario), Arc::clone(&self.invariants), plan.stop_at);
         let deadline = plan.time.map(|time| began + time);
-        let (mut refused, mut diverged) = (None, None);
-        let exploration = self.explore(plan, &mut |execution, left| {
+        let (mut refused, mut diverged, mut is_only) = (None, None, false);
+        let mut exploration = self.explore(plan, &mut |execution, left| {
             let history = left.log.close(execution.end.clone());
             jury.judge(execution, &history, &*left.thread_name)?;
             match &execution.end {
@@ -76,12 +76,15 @@ impl<C: Component> Case<C> {
                 }
                 End::Finished | End::Deadlock(_) | End::Endless(_) | End::Panicked(_) => {}
             }
+            is_only = execution.is_only;
             match deadline {
+                _ if is_only => ControlFlow::Break(()), // a larger sample would say no more
                 Some(deadline) if Instant::now() >= deadline => ControlFlow::Break(()),
                 _ if interrupt::asked() => ControlFlow::Break(()),
                 _ => ControlFlow::Continue(()),
             }
         });
+        exploration.exhausted |= is_only;
         let Jury { mut findings, together, reached, tally, .. } = jury;
         if plan.minimise
             && !interrupt::asked()

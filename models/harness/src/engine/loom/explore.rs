@@ -235,6 +235,7 @@ impl Driver {
             schedule: Some(&record.schedule),
             trace: Some(record.trace()),
             stands_for: None,
+            is_only: false,
         };
         panic::catch_unwind(AssertUnwindSafe(|| loudly(|| judge(&execution)))).unwrap_or_else(
             |payload| {

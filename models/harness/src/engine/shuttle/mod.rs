@@ -99,7 +99,7 @@ pub fn explore(
     let kernel = Kernel::new(config.clone());
     let chooser = strategy.chooser();
     let coroutines = coroutines(config);
-    let _entered = session::enter(Session { kernel, chooser, alarms: None });
+    let _entered = session::enter(Session { kernel, chooser, alarms: None, was_free: false });
     let mut exploration = Exploration::default();
     with_stacks(config.stack, || {
         while session::with(Session::begin) {
@@ -173,7 +173,7 @@ fn conclude(exploration: &mut Exploration, judge: &mut Judge<'_>) -> std::ops::C
     let steps = schedule.choices.len() as u64;
     exploration.executions += 1;
     exploration.steps += steps;
-    let execution = session::with(|Session { kernel, chooser, .. }| Execution {
+    let execution = session::with(|Session { kernel, chooser, was_free, .. }| Execution {
         number: exploration.executions,
         end,
         steps,
@@ -181,6 +181,7 @@ fn conclude(exploration: &mut Exploration, judge: &mut Judge<'_>) -> std::ops::C
         schedule: Some(&schedule),
         trace: Some(kernel.trace()),
         stands_for: chooser.stands_for(kernel),
+        is_only: !*was_free,
     });
     let verdict = judge(&execution);
     session::with(|session| session.kernel.schedule = schedule); // its memory is used again

@@ -75,6 +75,7 @@ impl Session {
             return Err(Some(End::Endless(kernel.standstill())));
         }
         let options = Options { threads: enabled, clock: is_free || enabled.is_empty() };
+        self.was_free |= options.len() > 1;
         match self.chooser.thread(kernel, options) {
             Ok(Choice::Thread(thread)) => {
                 let thread = usize::from(thread);

@@ -17,6 +17,8 @@ pub(super) struct Session {
     pub(super) chooser: Box<dyn Chooser>,
     /// The timers of this execution, once a thread has set one.
     pub(super) alarms: Option<Arc<Alarms>>,
+    /// Whether this execution could have gone another way.
+    pub(super) was_free: bool,
 }
 
 thread_local! {
@@ -58,6 +60,7 @@ impl Session {
     pub(super) fn begin(&mut self) -> bool {
         let more = self.chooser.begin();
         if more {
+            self.was_free = false;
             self.kernel.begin();
         }
         more
@@ -75,6 +78,7 @@ impl Session {
         if self.kernel.phase() != Phase::Running {
             return None;
         }
+        self.was_free |= options > 1;
         match self.chooser.data(&self.kernel, options) {
             Ok(answer) => {
                 debug_assert!(answer < options);

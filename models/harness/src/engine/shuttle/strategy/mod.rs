@@ -109,7 +109,7 @@ pub(super) struct Options {
 
 impl Options {
     /// Returns how many options there are.
-    fn len(self) -> usize {
+    pub(super) fn len(self) -> usize {
         self.threads.len() + usize::from(self.clock)
     }
 

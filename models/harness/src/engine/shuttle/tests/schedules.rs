@@ -2,12 +2,13 @@
 //! replays.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use seatrial_core::queue::WorkQueue;
 use seatrial_core::runtime::{Ambient, Instant, Runtime};
 
-use super::super::{Config, ShuttleRuntime, Strategy};
+use super::super::{Config, ShuttleRuntime, Strategy, explore};
 use super::{Seen, random, run};
 use crate::engine::{End, Schedule};
 
@@ -63,6 +64,41 @@ fn the_same_seed_gives_the_same_executions() {
         assert_eq!(first, run(&Config::default(), strategy, program));
         assert!(first.iter().all(|seen| seen.end == End::Finished));
     }
+}
+
+/// Runs a body a few times; tells of each execution whether it is the only one.
+fn is_only<T: Send + 'static>(
+    config: &Config,
+    body: impl Fn(&ShuttleRuntime) -> T + Send + Sync + 'static,
+) -> Vec<bool> {
+    let mut told = Vec::new();
+    let body = Arc::new(move |runtime: &ShuttleRuntime| drop(body(runtime)));
+    explore(config, random(5), body, &mut |execution| {
+        told.push(execution.is_only);
+        ControlFlow::Continue(())
+    });
+    told
+}
+
+#[test]
+fn an_execution_without_a_choice_is_the_only_one() {
+    let one_way = |runtime: &ShuttleRuntime| {
+        runtime.sleep_until(Instant::from_nanos(5)); // nothing else can happen
+        runtime.join(runtime.spawn("other", || {})).unwrap();
+    };
+    let two_threads = |runtime: &ShuttleRuntime| {
+        let mutex = Arc::new(runtime.mutex(()));
+        let other = {
+            let (runtime, mutex) = (*runtime, Arc::clone(&mutex));
+            runtime.spawn("other", move || drop(runtime.lock(&mutex)))
+        };
+        drop(runtime.lock(&mutex));
+        runtime.join(other).unwrap();
+    };
+    let plain = Config::default();
+    assert_eq!(is_only(&plain, one_way), [true; 5]);
+    assert_eq!(is_only(&plain, |runtime| runtime.choose(2)), [false; 5], "a choice of data");
+    assert_eq!(is_only(&plain, two_threads), [false; 5], "a choice of threads");
 }
 
 #[test]
