@@ -16,6 +16,8 @@ echo "== clippy, every feature"
 cargo clippy --workspace --all-targets --all-features --quiet -- -D warnings
 echo "== clippy, no feature"
 cargo clippy --workspace --quiet -- -D warnings
+echo "== clippy, fuzz targets"
+CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target} cargo clippy --manifest-path fuzz/Cargo.toml --quiet -- -D warnings
 # In the workspace the harness turns `harness` on.
 cargo clippy --package seatrial-core --all-targets --quiet -- -D warnings
 # The seam alone, and the harness, which needs no more of the core than that.

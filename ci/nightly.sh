@@ -11,7 +11,7 @@ ci/coverage.sh
 ci/determinism.sh nightly
 ci/exact.sh
 ci/figures.sh
-ci/fuzz.sh nightly
+ci/fuzz.sh
 ci/report.sh
 # All tests, and properties from another seed every night.
 PROPTEST_RNG_SEED=$((RANDOM * 32768 + RANDOM)) ci/test.sh nightly

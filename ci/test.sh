@@ -26,7 +26,7 @@ tested() {
   timeout "$limit" cargo test --no-fail-fast "$@" 2>&1 | tee -a "$log"
 }
 # What tests the program itself shares its build with ci/run.sh.
-tested --release --package seatrial-models --features loom,shuttle --bins --test '*'
+tested --release --package seatrial-models --features loom,shuttle --test '*'
 tested --package seatrial-models --lib "${engines[@]}" -- "${skipped[@]}"
 # The core is tested once, with all of its features: more of it than any other package turns on. So
 # are the faces of the simulated server.
