@@ -14,31 +14,31 @@ pub(super) fn all() -> Vec<Invariant<Cancel>> {
     vec![
         Invariant::always(
             "cancel_reaches_below",
-            "once a cancellation has returned, its token and all below it have ended",
+            "once a cancellation has returned, its token and all tokens below it have ended",
             RULE,
             cancel_reaches_below,
         ),
         Invariant::always(
             "nobody_else_ends",
-            "a token ends at its deadline, or when it or one above it is cancelled",
+            "a token ends only at its deadline, or when it or a token above it is cancelled",
             RULE,
             nobody_else_ends,
         ),
         Invariant::always(
             "first_reason_stays",
-            "a token that has ended keeps the reason that came first",
+            "a token that has ended keeps its first reason",
             RULE,
             first_reason_stays,
         ),
         Invariant::eventually(
             "sleepers_wake",
-            "a waiter for a token wakes when it ends",
+            "a waiter for a token wakes when the token ends",
             RULE,
             sleepers_wake,
         ),
         Invariant::always(
             "woken_by_the_end_alone",
-            "a waiter for a token is woken by its end, and by nothing else",
+            "a waiter for a token is woken only when the token is cancelled",
             RULE,
             woken_by_the_end_alone,
         ),
@@ -50,7 +50,7 @@ pub(super) fn all() -> Vec<Invariant<Cancel>> {
         ),
         Invariant::eventually(
             "the_dropped_leave",
-            "a token forgets a child that nobody can name and that leads to no other",
+            "a token forgets a dropped child that has no living descendants",
             RULE,
             the_dropped_leave,
         ),

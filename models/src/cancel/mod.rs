@@ -49,7 +49,7 @@ impl Component for Cancel {
     type Machine = Tree;
 
     const NAME: &'static str = "cancel";
-    const SAYS: &'static str = "cancellation tokens: a tree, with deadlines";
+    const SAYS: &'static str = "a tree of cancellation tokens with deadlines";
 
     fn machine() -> MachineOf<Self> {
         Box::new(Tree::new())

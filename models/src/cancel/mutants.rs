@@ -80,11 +80,11 @@ pub(super) fn is_of_waking(mutant: &Mutant<Cancel>) -> bool {
 
 fn of_waking() -> Vec<Mutant<Cancel>> {
     mutants! { edited:
-        Seeded "end_wakes_one" from "own: signalled where all must wake":
+        Seeded "end_wakes_one" from "own: a cancellation wakes one waiter instead of all":
             (at_most!(1, WAITERS, Op::Cancel(_))) breaks ["sleepers_wake"];
-        Seeded "end_wakes_nobody" from "own: the wake-up left out":
+        Seeded "end_wakes_nobody" from "own: a cancellation wakes no waiter":
             (at_most!(0, WAITERS, Op::Cancel(_))) breaks ["sleepers_wake"];
-        Seeded "children_wake" from "own: whatever happens to a tree wakes all of it":
+        Seeded "children_wake" from "own: a new child wakes all waiters":
             (|op, wakes, _| if matches!(op, Op::Adopt(_)) { wakes.all(WAITERS) })
             breaks ["woken_by_the_end_alone"];
     }
@@ -92,35 +92,39 @@ fn of_waking() -> Vec<Mutant<Cancel>> {
 
 fn of_children() -> Vec<Mutant<Cancel>> {
     mutants! { bent:
-        Seeded "children_are_not_told" from "own: cancelling stops at the token":
+        Seeded "children_are_not_told" from "own: a cancellation does not reach the children":
             (|bent, op, cx| tells(bent.rules.step(op, cx), |_| 0))
             breaks ["cancel_reaches_below", "sleepers_wake"];
-        Seeded "the_last_child_is_not_told" from "own: off by one":
+        Seeded "the_last_child_is_not_told"
+            from "own: a cancellation does not reach the last child":
             (|bent, op, cx| tells(bent.rules.step(op, cx), |count| count.saturating_sub(1)))
             breaks ["cancel_reaches_below"];
-        Seeded "children_are_told_once" from "own: the second to cancel returns before the first":
+        Seeded "children_are_told_once"
+            from "own: a second cancellation returns before the first has reached all children":
             (|bent, op, cx| {
                 let again = bent.ended(cx).is_some();
                 tells(bent.rules.step(op, cx), |count| if again { 0 } else { count })
             }) breaks ["cancel_reaches_below"];
-        Seeded "late_child_is_adopted" from "own: the end is not looked at":
+        Seeded "late_child_is_adopted"
+            from "own: a token that has ended adopts a child as if it had not":
             (|bent, op, cx| match op {
                 Op::Adopt(_) if bent.ended(cx).is_some() => bent.spare.step(op, cx),
                 op => bent.rules.step(op, cx),
             }) breaks ["cancel_reaches_below"];
-        Seeded "late_child_waits" from "own: the end above is not told to the child":
+        Seeded "late_child_waits"
+            from "own: a child of an ended token begins as if its parent had not ended":
             (|bent, op, cx| match op {
                 Op::Begin(begin) => {
                     bent.rules.step(&mut Op::Begin(Begin { ended: None, ..begin.clone() }), cx)
                 }
                 op => bent.rules.step(op, cx),
             }) breaks ["sleepers_wake"];
-        Seeded "leave_removes_nothing" from "own: a tree that grows for ever":
+        Seeded "leave_removes_nothing" from "own: a dropped child stays in the tree":
             (|bent, op, cx| match op {
                 Op::Leave(_) => Step::Done(Ret::Leave(None)),
                 op => bent.rules.step(op, cx),
             }) breaks ["the_dropped_leave"];
-        Seeded "leave_removes_another" from "own: a place is taken for another":
+        Seeded "leave_removes_another" from "own: a dropped child removes another child":
             (|bent, op, cx| {
                 if let (Op::Leave(leave), Some(first)) = (&mut *op, bent.first) {
                     leave.0 = first;
@@ -143,7 +147,8 @@ fn tells(step: Step<Ret>, count: impl FnOnce(usize) -> usize) -> Step<Ret> {
 
 fn of_hooks() -> Vec<Mutant<Cancel>> {
     mutants! { bent:
-        Seeded "hooks_are_forgotten" from "own: the hooks of the end are dropped":
+        Seeded "hooks_are_forgotten"
+            from "own: a cancellation drops the hooks and does not run them":
             (|bent, op, cx| bent.rules.step(op, cx).map(|ret| match ret {
                 Ret::Cancel(mut ended) => {
                     ended.hooks.clear();
@@ -151,12 +156,13 @@ fn of_hooks() -> Vec<Mutant<Cancel>> {
                 }
                 ret => ret,
             })) breaks ["hooks_run"];
-        Seeded "late_hook_is_kept" from "own: the end is not looked at":
+        Seeded "late_hook_is_kept"
+            from "own: a token that has ended keeps a new hook and does not run it":
             (|bent, op, cx| match op {
                 Op::Hook(_) if bent.ended(cx).is_some() => bent.spare.step(op, cx),
                 op => bent.rules.step(op, cx),
             }) breaks ["hooks_run"];
-        Seeded "unhook_does_nothing" from "own: a hook outlives who left it":
+        Seeded "unhook_does_nothing" from "own: a hook that was taken back still runs":
             (|bent, op, cx| match op {
                 Op::Unhook(_) => Step::Done(Ret::Unhook(None)),
                 op => bent.rules.step(op, cx),
@@ -166,7 +172,7 @@ fn of_hooks() -> Vec<Mutant<Cancel>> {
 
 fn of_time() -> Vec<Mutant<Cancel>> {
     mutants! { bent:
-        Seeded "cancel_overrides" from "own: a cancellation after the deadline counts":
+        Seeded "cancel_overrides" from "own: a cancellation after the deadline changes the reason":
             (|bent, op, cx| bent.rules.step(op, cx).map(|ret| match ret {
                 Ret::Cancel(mut ended) => {
                     ended.reason = Some(Reason::Cancelled);
@@ -174,7 +180,8 @@ fn of_time() -> Vec<Mutant<Cancel>> {
                 }
                 ret => ret,
             })) breaks ["first_reason_stays"];
-        Seeded "deadline_overrides" from "own: a deadline after the cancellation counts":
+        Seeded "deadline_overrides"
+            from "own: a deadline after the cancellation changes the reason":
             (|bent, op, cx| {
                 let over = bent.deadline <= cx.now();
                 bent.rules.step(op, cx).map(|ret| match ret {
@@ -182,7 +189,7 @@ fn of_time() -> Vec<Mutant<Cancel>> {
                     ret => ret,
                 })
             }) breaks ["first_reason_stays"];
-        Seeded "deadline_is_slept_through" from "own: the wait has no limit":
+        Seeded "deadline_is_slept_through" from "own: the wait has no deadline":
             (|bent, op, cx| match bent.rules.step(op, cx) {
                 Step::Wait { on, .. } => Step::Wait { on, until: None },
                 step => step,
@@ -195,7 +202,7 @@ fn of_time() -> Vec<Mutant<Cancel>> {
                 }
                 bent.rules.step(op, cx)
             }) breaks ["nobody_else_ends", "loops_keep_time"];
-        Seeded "naps_first" from "own: sleeps before it looks":
+        Seeded "naps_first" from "own: a waiter sleeps before it checks the token":
             (|bent, op, cx| match op {
                 Op::Wait(_) if bent.waits == 0 => {
                     bent.waits += 1;

@@ -19,7 +19,7 @@ fn of_attempts() -> Vec<Invariant<Request>> {
     vec![
         Invariant::always(
             "attempts_are_bounded",
-            "a call makes one attempt more than it may be repeated, and no further",
+            "a call makes at most one attempt more than it has retries",
             &["election:RINV-1", "election:RQ-65"],
             attempts_are_bounded,
         ),
@@ -31,20 +31,20 @@ fn of_attempts() -> Vec<Invariant<Request>> {
         ),
         Invariant::always(
             "writes_are_sent_once",
-            "what is no read is not sent again after an attempt without an answer",
+            "a write is not sent again after an attempt without an answer",
             &["election:RINV-4", "election:RQ-66"],
             writes_are_sent_once,
         ),
         Invariant::always(
             "repeats_what_may_help",
-            "a call is repeated where another attempt may help, and only there",
+            "a call is retried if and only if another attempt may help",
             &["election:RQ-64", "election:RQ-66", "election:RQ-69"],
             repeats_what_may_help,
         ),
         Invariant::always(
             "pauses_are_kept",
-            "before the next attempt a call waits as long as the server and the back-off of its \
-             host say, whichever is longer, and no longer",
+            "before the next attempt, a call waits for the server's delay or for the back-off of \
+             its host, whichever is longer, and no longer",
             &["election:RINV-7", "election:RQ-62", "election:RQ-72"],
             pauses_are_kept,
         ),
@@ -56,7 +56,7 @@ fn of_attempts() -> Vec<Invariant<Request>> {
         ),
         Invariant::always(
             "the_limiter_keeps_its_rate",
-            "in no window of time more calls have their turn than the burst and the rate allow",
+            "in no window of time does the limiter grant more turns than burst and rate allow",
             &["election:RINV-6", "election:RQ-50"],
             the_limiter_keeps_its_rate,
         ),
@@ -67,20 +67,20 @@ fn of_the_end() -> Vec<Invariant<Request>> {
     vec![
         Invariant::always(
             "the_last_counts",
-            "a call gives the last answer, or the last failure with an earlier one that differs",
+            "a call returns the last answer, or the last failure and an earlier different one",
             &["election:RQ-68", "election:RQ-69", "election:RQ-101"],
             the_last_counts,
         ),
         Invariant::always(
             "retries_say_why",
-            "an attempt that is repeated says, once, which one it was, what was wrong and for how \
-             long the server wants to be left alone",
+            "each retry is reported once, with the number of the failed attempt, its failure and \
+             the delay that the server asked for",
             &["election:RQ-67"],
             retries_say_why,
         ),
         Invariant::always(
             "nothing_after_the_end",
-            "once a token has ended its call makes no attempt, and gives the token's reason",
+            "a call whose token has ended makes no attempt, and returns the token's reason",
             &["election:RINV-5"],
             nothing_after_the_end,
         ),

@@ -54,14 +54,15 @@ type Event = EventOf<Request>;
 type History = HistoryOf<Request>;
 
 /// The reason why an invariant convicts no mutant of its own.
-const OF_THE_CLIENT: &str = "it is of the client, whose bugs are on the page `client`: the rules \
-                             know no attempt, no answer and no token";
+const OF_THE_CLIENT: &str = "it is a promise of the client, whose bugs are on the page `client`: \
+                             the rules know no attempt, no answer and no token";
 
 impl Component for Request {
     type Machine = Execution;
 
     const NAME: &'static str = "request";
-    const SAYS: &'static str = "calls to a server: throttled, repeated where that may help, ended";
+    const SAYS: &'static str =
+        "calls to a server: throttled, retried where that may help, and cancelled";
 
     fn machine() -> MachineOf<Self> {
         Box::new(Execution::new(Mode::Whole, true, 0))

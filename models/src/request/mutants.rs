@@ -29,7 +29,7 @@ fn of_repeating() -> Vec<Mutant<Request>> {
             (RetriesAnyStatus) breaks ["repeats_what_may_help"];
         Seeded "only_too_many_requests" from "election:RQ-64":
             (OnlyTooManyRequests) breaks ["repeats_what_may_help"];
-        Seeded "above_five_hundred" from "own: a bound that does not belong to it":
+        Seeded "above_five_hundred" from "own: status 500 itself is left out":
             (AboveFiveHundred) breaks ["repeats_what_may_help"];
         Seeded "date_is_now" from "election:RQ-64":
             (DateIsNow) breaks ["repeats_what_may_help"];
@@ -58,7 +58,7 @@ fn of_waiting() -> Vec<Mutant<Request>> {
             (AddsDelays) breaks ["pauses_are_kept"];
         Seeded "ignores_delay" from "election:RQ-62":
             (IgnoresDelay) breaks ["pauses_are_kept"];
-        Seeded "milliseconds" from "own: a unit is taken for another":
+        Seeded "milliseconds" from "own: seconds are read as milliseconds":
             (Milliseconds) breaks ["pauses_are_kept"];
         Seeded "negative_waits" from "election:RQ-64":
             (NegativeWaits) breaks ["pauses_are_kept"];
@@ -72,7 +72,7 @@ fn of_waiting() -> Vec<Mutant<Request>> {
             (SendsAtOnce) breaks [
                 "answers_are_closed", "pauses_are_kept", "turns_are_taken", "retries_say_why"
             ];
-        Seeded "days" from "own: a unit is taken for another":
+        Seeded "days" from "own: seconds are read as days":
             (Days) breaks ["calls_return", "pauses_are_kept"];
         Seeded "no_first_turn" from "election:RQ-41":
             (NoFirstTurn) breaks ["turns_are_taken"];
@@ -107,8 +107,8 @@ fn of_telling() -> Vec<Mutant<Request>> {
             (SaysNoDelay) breaks ["retries_say_why"];
         Seeded "says_nothing" from "election:RQ-67":
             (SaysNothing) breaks ["retries_say_why"];
-        Equivalent("it is the rules written down again, in which the mistakes are made")
-            "written_down_again" from "own: what the mutants are made of":
+        Equivalent("they are the rules that the mutants are made from, without a mistake")
+            "written_down_again" from "own: the base of the mutants, without a mistake":
             (Nothing) breaks [];
     }
 }

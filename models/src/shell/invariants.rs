@@ -11,7 +11,7 @@ pub(super) fn all() -> Vec<Invariant<Shell>> {
     vec![
         Invariant::always(
             "nobody_sleeps_on",
-            "nobody sleeps while an item waits, or after the end, whatever has panicked",
+            "no thread or task sleeps while an item waits or after the end, whatever panics",
             &["shell:SH-1", "shell:SH-2", "shell:SH-3"],
             nobody_sleeps_on,
         ),
@@ -23,13 +23,13 @@ pub(super) fn all() -> Vec<Invariant<Shell>> {
         ),
         Invariant::always(
             "first_come_first_woken",
-            "who has slept longest is woken first, however often others or they are polled",
+            "the longest sleeper is woken first, however often it or others are polled",
             &["shell:SH-5", "shell:SH-6"],
             first_come_first_woken,
         ),
         Invariant::always(
             "memory_returns",
-            "there is memory for few sleepers when the many are gone",
+            "the memory for many sleepers is released when they are gone",
             &["shell:SH-7"],
             memory_returns,
         ),

@@ -54,7 +54,8 @@ impl Component for Shell {
     type Machine = Tried;
 
     const NAME: &'static str = "shell";
-    const SAYS: &'static str = "the lock and the sleepers of every part, while foreign code panics";
+    const SAYS: &'static str =
+        "the lock and the sleepers that all parts share, while foreign code panics";
 
     fn machine() -> MachineOf<Self> {
         Box::new(Tried(None))

@@ -10,21 +10,26 @@ fn mistaken(mistake: Mistake) -> MachineOf<Shell> {
 
 pub(super) fn all() -> Vec<Mutant<Shell>> {
     mutants! { mistaken:
-        Seeded "panic_loses_wakes" from "own: a step unwinds past those whom it has named":
+        Seeded "panic_loses_wakes"
+            from "own: a step that panics does not wake the sleepers that it has named":
             (PanicLosesWakes) breaks ["nobody_sleeps_on"];
-        Seeded "panic_swallows_a_wake_up" from "own: a woken call unwinds with its wake-up":
+        Seeded "panic_swallows_a_wake_up"
+            from "own: a woken call that panics does not pass its wake-up on":
             (PanicSwallowsAWakeUp) breaks ["nobody_sleeps_on"];
-        Seeded "wait_loses_wakes" from "own: wakes are applied where a call ends":
+        Seeded "wait_loses_wakes"
+            from "own: a step that waits does not wake the sleepers that it has named":
             (WaitLosesWakes) breaks ["nobody_sleeps_on"];
-        Seeded "waker_stops_those_behind_it" from "own: wakers are called in a loop, uncaught":
+        Seeded "waker_stops_those_behind_it"
+            from "own: a waker that panics ends the loop that calls the wakers":
             (WakerStopsThoseBehindIt) breaks ["nobody_sleeps_on"];
-        Seeded "waker_panics_into_the_caller" from "own: wakers are called by the call, uncaught":
+        Seeded "waker_panics_into_the_caller"
+            from "own: the panic of a waker reaches the call that woke it":
             (WakerPanicsIntoTheCaller) breaks ["callers_are_not_hurt"];
-        Seeded "poll_goes_to_the_end" from "own: every poll joins the line anew":
+        Seeded "poll_goes_to_the_end" from "own: every poll moves its task to the end of the line":
             (PollGoesToTheEnd) breaks ["first_come_first_woken"];
-        Seeded "newest_is_woken" from "own: a stack in place of a line":
+        Seeded "newest_is_woken" from "own: sleepers are kept in a stack, not in a queue":
             (NewestIsWoken) breaks ["first_come_first_woken"];
-        Seeded "memory_stays" from "own: a line that only grows":
+        Seeded "memory_stays" from "own: the line of sleepers never shrinks":
             (MemoryStays) breaks ["memory_returns"];
     }
 }

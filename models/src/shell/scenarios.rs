@@ -36,8 +36,7 @@ struct StepPanics;
 
 impl Scenario<Shell> for StepPanics {
     const NAME: &'static str = "step_panics";
-    const SAYS: &'static str =
-        "a step puts two items in and panics while a thread and a task sleep";
+    const SAYS: &'static str = "a step adds two items and panics while a thread and a task sleep";
 
     fn run<R: Runtime>(&self, world: &World<R, Shell>) {
         let stage = Stage::new(world);
@@ -60,7 +59,7 @@ struct WokenTakerPanics;
 impl Scenario<Shell> for WokenTakerPanics {
     const NAME: &'static str = "woken_taker_panics";
     const SAYS: &'static str =
-        "a task is woken for an item and panics beside it while a thread sleeps";
+        "a task is woken for an item and panics before it takes it, while a thread sleeps";
 
     fn run<R: Runtime>(&self, world: &World<R, Shell>) {
         let stage = Stage::new(world);
@@ -82,7 +81,7 @@ struct HandedOver;
 
 impl Scenario<Shell> for HandedOver {
     const NAME: &'static str = "handed_over";
-    const SAYS: &'static str = "a thread hands an item to a task, and waits until that has it";
+    const SAYS: &'static str = "a thread hands an item to a task, and waits until the task has it";
 
     fn run<R: Runtime>(&self, world: &World<R, Shell>) {
         let stage = Stage::new(world);
@@ -106,7 +105,8 @@ struct WakerPanics;
 
 impl Scenario<Shell> for WakerPanics {
     const NAME: &'static str = "waker_panics";
-    const SAYS: &'static str = "two items come, and the waker of the first of two tasks panics";
+    const SAYS: &'static str =
+        "two items are added, and the waker of the first of two tasks panics";
 
     fn run<R: Runtime>(&self, world: &World<R, Shell>) {
         let stage = Stage::new(world);
@@ -129,7 +129,7 @@ struct WakerPanicsAtTheEnd;
 
 impl Scenario<Shell> for WakerPanicsAtTheEnd {
     const NAME: &'static str = "waker_panics_at_the_end";
-    const SAYS: &'static str = "all are sent home, and the waker of the first of three panics";
+    const SAYS: &'static str = "the end wakes three sleepers, and the waker of the first panics";
 
     fn run<R: Runtime>(&self, world: &World<R, Shell>) {
         let stage = Stage::new(world);
@@ -151,7 +151,8 @@ struct PolledForNothing;
 
 impl Scenario<Shell> for PolledForNothing {
     const NAME: &'static str = "polled_for_nothing";
-    const SAYS: &'static str = "the first of two tasks is polled for nothing, and an item comes";
+    const SAYS: &'static str =
+        "the first of two tasks is polled without a wake-up, and an item is added";
 
     fn run<R: Runtime>(&self, world: &World<R, Shell>) {
         let stage = Stage::new(world);
@@ -178,7 +179,7 @@ struct GivenUpBetween;
 impl Scenario<Shell> for GivenUpBetween {
     const NAME: &'static str = "given_up_between";
     const SAYS: &'static str =
-        "the middle one of three tasks gives up, another comes, and items come";
+        "the second of three tasks gives up, a fourth begins to wait, and items are added";
 
     fn run<R: Runtime>(&self, world: &World<R, Shell>) {
         let stage = Stage::new(world);

@@ -21,7 +21,7 @@ impl Component for Toy {
     type Machine = NoMachine;
 
     const NAME: &'static str = "toy";
-    const SAYS: &'static str = "small programs whose numbers of traces are known";
+    const SAYS: &'static str = "small programs with a known number of traces";
 
     fn machine() -> MachineOf<Self> {
         Box::new(NoMachine)
@@ -56,7 +56,7 @@ impl Component for ToyBugs {
     fn invariants() -> Vec<Invariant<Self>> {
         let never = Invariant::always(
             "never_shows_its_bug",
-            "no thread sees what the program is known to show",
+            "no thread sees the known bug of the program",
             &[],
             never_shows_its_bug,
         );
@@ -86,7 +86,7 @@ pub(super) struct Counted {
     beyond_loom: Option<&'static str>,
 }
 
-const MANY_THREADS: &str = "loom holds five threads at most";
+const MANY_THREADS: &str = "loom runs at most five threads";
 const LONG: &str = "loom would run millions of executions";
 
 const fn workers(producers: u8, adds: u8, workers: u8) -> Program {
@@ -109,9 +109,27 @@ const fn counted(
 }
 
 pub(super) const COUNTED: &[Counted] = &[
-    counted("2p1a1w", workers(2, 1, 1), 76, None, "two producers add once, one worker"),
-    counted("2p2a1w", workers(2, 2, 1), 5_124, Some(LONG), "two producers add twice, one worker"),
-    counted("2p1a2w", workers(2, 1, 2), 9_104, Some(LONG), "two producers add once, two workers"),
+    counted(
+        "2p1a1w",
+        workers(2, 1, 1),
+        76,
+        None,
+        "two producers add once each, and one worker takes the items",
+    ),
+    counted(
+        "2p2a1w",
+        workers(2, 2, 1),
+        5_124,
+        Some(LONG),
+        "two producers add twice each, and one worker takes the items",
+    ),
+    counted(
+        "2p1a2w",
+        workers(2, 1, 2),
+        9_104,
+        Some(LONG),
+        "two producers add once each, and two workers take the items",
+    ),
     Counted {
         in_order: true,
         ..counted(
@@ -119,7 +137,7 @@ pub(super) const COUNTED: &[Counted] = &[
             workers(2, 1, 2),
             8_144,
             Some(LONG),
-            "two producers add once, two workers that wake in the order of their waits",
+            "two producers add once each, and two workers wake in the order of their waits",
         )
     },
     counted(
@@ -156,14 +174,14 @@ pub(super) const COUNTED: &[Counted] = &[
         workers(3, 1, 2),
         734_256,
         Some(MANY_THREADS),
-        "three producers add once, two workers",
+        "three producers add once each, and two workers take the items",
     ),
     counted(
         "2p2a2w",
         workers(2, 2, 2),
         13_992_840,
         Some(LONG),
-        "two producers add twice, two workers",
+        "two producers add twice each, and two workers take the items",
     ),
 ];
 
@@ -186,14 +204,44 @@ const fn reorder(threads: u8) -> Program {
 }
 
 const BUGGY: &[Buggy] = &[
-    buggy("reorder_5", reorder(5), true, "four set two values, one looks between"),
-    buggy("reorder_10", reorder(10), false, "nine set two values, one looks between"),
-    buggy("reorder_100", reorder(100), false, "99 set two values, one looks between"),
-    buggy("twostage_20", Program::TwoStage(20), false, "19 derive a value, one looks between"),
-    buggy("twostage_100", Program::TwoStage(100), false, "99 derive a value, one looks between"),
-    buggy("stack", Program::Stack, true, "one pushes, one pops what is not there"),
+    buggy(
+        "reorder_5",
+        reorder(5),
+        true,
+        "four threads set two values, one reads between the writes",
+    ),
+    buggy(
+        "reorder_10",
+        reorder(10),
+        false,
+        "nine threads set two values, one reads between the writes",
+    ),
+    buggy(
+        "reorder_100",
+        reorder(100),
+        false,
+        "99 threads set two values, one reads between the writes",
+    ),
+    buggy(
+        "twostage_20",
+        Program::TwoStage(20),
+        false,
+        "19 threads derive a value from another, one reads between the writes",
+    ),
+    buggy(
+        "twostage_100",
+        Program::TwoStage(100),
+        false,
+        "99 threads derive a value from another, one reads between the writes",
+    ),
+    buggy("stack", Program::Stack, true, "one thread pushes, and another pops from an empty stack"),
     buggy("bluetooth", Program::Bluetooth, true, "a driver is stopped before it counts a request"),
-    buggy("impatient", Program::Impatient, true, "a deadline passes while somebody is on the way"),
+    buggy(
+        "impatient",
+        Program::Impatient,
+        true,
+        "a deadline passes while another thread is still on its way",
+    ),
     buggy("stringbuffer", Program::StringBuffer, true, "a text shrinks while it is copied"),
 ];
 

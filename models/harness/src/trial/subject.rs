@@ -223,8 +223,8 @@ impl<C: Component> Subject for Of<C> {
         }
         if let Some(simulation) = Self::simulation(scenario) {
             let reason = match simulation.kind() {
-                Kind::States => "it is a model of states, and this engine runs something else",
-                _ => "it is a simulation, and this engine runs something else",
+                Kind::States => "it is a model of states, and this engine runs no such models",
+                _ => "it is a simulation, and this engine runs no simulations",
             };
             return (engine.runs() != simulation.kind()).then_some(reason);
         }

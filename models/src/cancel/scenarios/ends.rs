@@ -34,7 +34,8 @@ pub(super) struct LeafAmongWaiters;
 
 impl Scenario<Cancel> for LeafAmongWaiters {
     const NAME: &'static str = "leaf_among_waiters";
-    const SAYS: &'static str = "a leaf is cancelled while others wait above it and beside it";
+    const SAYS: &'static str =
+        "a leaf is cancelled while threads wait for its parent and its sibling";
 
     fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
         let root = Tried::root(world);
@@ -60,7 +61,7 @@ pub(super) struct Grandchild;
 
 impl Scenario<Cancel> for Grandchild {
     const NAME: &'static str = "grandchild";
-    const SAYS: &'static str = "a thread waits for a grandchild; the token between was dropped";
+    const SAYS: &'static str = "a thread waits for a grandchild whose parent was dropped";
 
     fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
         let root = Tried::root(world);
@@ -87,7 +88,7 @@ pub(super) struct ChildWhileCancelled;
 impl Scenario<Cancel> for ChildWhileCancelled {
     const NAME: &'static str = "child_while_cancelled";
     const SAYS: &'static str =
-        "a child is made, and waited for, while the token above is cancelled";
+        "a thread makes a child and waits for it while the root of the tree is cancelled";
 
     fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
         let root = Tried::root(world);
@@ -116,7 +117,8 @@ pub(super) struct TwoCancel;
 
 impl Scenario<Cancel> for TwoCancel {
     const NAME: &'static str = "two_cancel";
-    const SAYS: &'static str = "two threads cancel a token, and each asks for its grandchild then";
+    const SAYS: &'static str =
+        "two threads cancel a token, and each then asks for the state of a grandchild";
 
     fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
         let root = Tried::root(world);
@@ -152,7 +154,7 @@ pub(super) struct DroppedWhileCancelled;
 impl Scenario<Cancel> for DroppedWhileCancelled {
     const NAME: &'static str = "dropped_while_cancelled";
     const SAYS: &'static str =
-        "two threads drop the copies of a token while the one above is cancelled";
+        "a thread drops the last copy of a token while the parent is cancelled";
 
     fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
         let root = Tried::root(world);

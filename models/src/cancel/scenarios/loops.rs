@@ -39,7 +39,7 @@ fn timed<R: Runtime>(
     world.note("ends", if runs == due.len() { at(ends) } else { NEVER });
 }
 
-const REAL_TIME: &str = "it compares times, and real ones are never exact";
+const REAL_TIME: &str = "it compares exact times, and real times are never exact";
 
 fn needs_exact_time(engine: Engine) -> Option<&'static str> {
     (engine == Engine::Threads).then_some(REAL_TIME)
@@ -121,7 +121,7 @@ impl LoopsKeepTime {
 impl Scenario<Cancel> for LoopsKeepTime {
     const NAME: &'static str = "loops_keep_time";
     const SAYS: &'static str =
-        "loops and polls of every kind, until a deadline or a number of runs";
+        "loops and polls of every kind run until a deadline or for a number of runs";
 
     fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
         Self::until_the_deadline(world);
@@ -181,7 +181,7 @@ pub(super) struct Throttled;
 
 impl Scenario<Cancel> for Throttled {
     const NAME: &'static str = "throttled";
-    const SAYS: &'static str = "turns at a flow limiter come in time, or are refused at once";
+    const SAYS: &'static str = "a flow limiter grants turns in time, or refuses them at once";
 
     fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
         let now = world.runtime().now();

@@ -15,7 +15,7 @@ pub(super) struct DeadlineAndCancel;
 
 impl Scenario<Cancel> for DeadlineAndCancel {
     const NAME: &'static str = "deadline_and_cancel";
-    const SAYS: &'static str = "a token is cancelled about when the deadline of its child comes";
+    const SAYS: &'static str = "a token is cancelled at about the deadline of its child";
     const FREE_DEADLINES: u32 = 1;
 
     fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
@@ -52,7 +52,7 @@ pub(super) struct Hooks;
 
 impl Scenario<Cancel> for Hooks {
     const NAME: &'static str = "hooks";
-    const SAYS: &'static str = "hooks are left and taken back while their tokens end";
+    const SAYS: &'static str = "hooks are registered and taken back while their tokens end";
 
     fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
         let root = Tried::root(world);
@@ -112,7 +112,8 @@ pub(super) struct AskedWhileCancelled;
 
 impl Scenario<Cancel> for AskedWhileCancelled {
     const NAME: &'static str = "asked_while_cancelled";
-    const SAYS: &'static str = "a thread asks a token and its child while the token is cancelled";
+    const SAYS: &'static str =
+        "a thread asks for the state of a token and its child while the token is cancelled";
 
     fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
         let root = Tried::root(world);
@@ -139,7 +140,7 @@ pub(super) struct TurnGivenBack;
 impl Scenario<Cancel> for TurnGivenBack {
     const NAME: &'static str = "turn_given_back";
     const SAYS: &'static str =
-        "a thread waits for its turn at a flow limiter, and gives it back when it is cancelled";
+        "a thread waits for a turn at a flow limiter, is cancelled, and gives the turn back";
 
     fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
         let flow = Arc::new(TokenBucketFlow::new(world.runtime(), 100.0, 1));

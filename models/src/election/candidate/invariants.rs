@@ -28,19 +28,19 @@ pub(super) fn all() -> Vec<Invariant<Candidate>> {
         ),
         Invariant::always(
             "pings_are_answered",
-            "a candidate that is pinged renews its object, whatever the object lacked",
+            "a pinged candidate renews its object, whatever fields the object lacked",
             &["election:LC-7"],
             pings_are_answered,
         ),
         Invariant::always(
             "pings_are_kept",
-            "no write of a candidate takes a ping away, so the server can tell who has answered",
+            "no write of a candidate removes a ping, so the server sees which candidate answered",
             &["election:LC-7"],
             pings_are_kept,
         ),
         Invariant::always(
             "describes_itself",
-            "what a candidate writes says who it is and which versions it runs",
+            "every write of a candidate names it, the versions that it runs, and a renew time",
             &["election:LC-2", "election:LC-6"],
             describes_itself,
         ),
@@ -52,13 +52,13 @@ pub(super) fn all() -> Vec<Invariant<Candidate>> {
         ),
         Invariant::always(
             "ends_with_its_token",
-            "a candidate returns when its token ends, not with its next renewal",
+            "a candidate returns when its token ends, and does not wait for its next renewal",
             &["election:LC-4"],
             ends_with_its_token,
         ),
         Invariant::always(
             "nothing_outlives_it",
-            "nothing of a candidate writes or watches once it has returned",
+            "a candidate that has returned neither writes nor watches",
             &["election:LC-4", "election:INV-27"],
             nothing_outlives_it,
         ),

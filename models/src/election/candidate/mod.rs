@@ -40,7 +40,7 @@ impl Component for Candidate {
     type Machine = Server;
 
     const NAME: &'static str = "candidate";
-    const SAYS: &'static str = "who wants to lead where the server chooses";
+    const SAYS: &'static str = "a candidate for leadership where the server chooses the leader";
 
     fn machine() -> MachineOf<Self> {
         Server::of(Tried::Ships)

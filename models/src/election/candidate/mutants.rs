@@ -21,9 +21,10 @@ pub(super) fn all() -> Vec<Mutant<Candidate>> {
             (LeavesItsWorker) breaks ["nothing_outlives_it"];
         Exhibit "needs_a_renew_time" from "museum H15":
             (NeedsARenewTime) breaks ["never_panics", "renews_in_time"];
-        Seeded "clears_the_answered_ping" from "own: cleaned up where it is no longer needed":
+        Seeded "clears_the_answered_ping" from "own: a renewal removes a ping that was answered":
             (ClearsTheAnsweredPing) breaks ["pings_are_kept"];
-        Seeded "leaves_its_watch" from "election:LC-4, the other thread":
+        Seeded "leaves_its_watch"
+            from "election:LC-4, the watch goes on after the candidate has returned":
             (LeavesItsWatch) breaks ["nothing_outlives_it"];
         Seeded "creates_without_a_time" from "election:LC-6":
             (CreatesWithoutATime) breaks ["describes_itself"];
@@ -47,14 +48,14 @@ pub(super) fn all() -> Vec<Mutant<Candidate>> {
             (RunsThoughEnded) breaks ["ended_before_it_began"];
         Seeded "ends_late" from "election:LC-4":
             (EndsLate) breaks ["ends_with_its_token"];
-        Equivalent("what is cached is sent with the version that it had, and whether a ping is open \
-                    is asked of what the watch shows next")
+        Equivalent("an update carries the version of the cached object, and the next event of the \
+                    watch shows whether a ping is open")
             "changes_what_it_was_shown" from "election:LC-6":
             (ChangesWhatItWasShown) breaks [];
     };
     all.extend(mutants! { unchanged:
-        Equivalent("it is the candidate written down again, in which the mistakes are made")
-            "written_down_again" from "own: what the mutants are made of":
+        Equivalent("it is the candidate that the mutants are made from, without a mistake")
+            "written_down_again" from "own: the base of the mutants, without a mistake":
             () breaks [];
     });
     all

@@ -66,7 +66,7 @@ struct PingedAtOnce;
 impl Scenario<Candidate> for PingedAtOnce {
     const NAME: &'static str = "pinged_at_once";
     const SAYS: &'static str =
-        "the server pings twice while the candidate begins, behind its watch";
+        "the server pings twice while the candidate begins, and its watch lags behind";
 
     fn run<R: Runtime>(&self, world: &World<R, Candidate>) {
         let stage = Stage::new(world).lagging(millis(3));
@@ -96,7 +96,7 @@ struct StrangeObject;
 
 impl Scenario<Candidate> for StrangeObject {
     const NAME: &'static str = "strange_object";
-    const SAYS: &'static str = "the object is there, pinged, and says nothing of a renewal";
+    const SAYS: &'static str = "the object already exists and is pinged, but has no renew time";
 
     fn run<R: Runtime>(&self, world: &World<R, Candidate>) {
         let stage = Stage::new(world);
@@ -125,7 +125,8 @@ struct WritesAreRefused;
 
 impl Scenario<Candidate> for WritesAreRefused {
     const NAME: &'static str = "writes_are_refused";
-    const SAYS: &'static str = "the first three writes are refused, and two after a ping";
+    const SAYS: &'static str =
+        "the server refuses the first three writes, and two writes after a ping";
 
     fn run<R: Runtime>(&self, world: &World<R, Candidate>) {
         let stage = Stage::new(world);

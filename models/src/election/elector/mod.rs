@@ -76,46 +76,47 @@ impl Component for Elector {
         &[
             (
                 "one_leader",
-                "the later of two leads within its lease, so the earlier one acts within the \
-                 lease of another: `one_leader_per_lease_window`; this is the promise as the \
-                 reference gives it",
+                "the later of two leaders holds the lease, so the earlier one also breaks \
+                 `one_leader_per_lease_window`; this is the promise as the reference states it",
             ),
             (
                 "one_actor",
-                "as of `one_leader`: work lasts at least as long as the term that it belongs to; \
-                 this is the overlap that does harm",
+                "as with `one_leader`, since work lasts at least as long as its term; this \
+                 invariant names the overlap that does harm",
             ),
             (
                 "takeover_waits_in_real_time",
-                "a wait on a drifting clock is a wait in real time, less the drift: \
-                 `takeover_waits`; this holds the clocks of the simulation to it",
+                "a wait that is too short in real time, less the drift, is too short on the \
+                 taker's clock as well and breaks `takeover_waits`; this invariant also checks the \
+                 clocks of the simulation",
             ),
             (
                 "releases_are_of_the_own_lease",
-                "a release without a look writes what was read too long ago: the \
-                 count, which `releases_free_the_lease` knows, or a second leader; this names the \
+                "a release without a new read writes an old count, which breaks \
+                 `releases_free_the_lease`, or allows a second leader; this invariant names the \
                  cause",
             ),
             (
                 "loss_ends_leadership",
-                "an elector that goes on after it has read its loss writes over a version that is not its \
-                 own, `updates_name_what_was_received`, or leads beside another; this names the \
-                 cause",
+                "an elector that goes on after it has read its loss writes over a version that is \
+                 not its own, which breaks `updates_name_what_was_received`, or leads beside \
+                 another elector; this invariant names the cause",
             ),
             (
                 "stops_once",
-                "an elector that leads twice in a run also tries again where a run should end, \
-                 `rounds_are_bounded`; this counts what its owner is told",
+                "an elector that leads twice in a run also tries again where the run should end, \
+                 which breaks `rounds_are_bounded`; this invariant counts the calls to its owner",
             ),
             (
                 "nobody_leads_idly",
-                "the end of the work is a cancellation of the run, so an elector that renews after it also \
-                 tries after it, `no_attempt_after_cancellation`; this names the cause",
+                "the end of the work cancels the run, so an elector that renews after it also \
+                 breaks `no_attempt_after_cancellation`; this invariant names the cause",
             ),
             (
                 "fenced_effects_never_interleave",
-                "effects can interleave only where two lead at a time, and `one_actor` sees those \
-                 that do no harm, too; this is what fencing promises whatever the clocks do",
+                "effects can interleave only if two electors lead at a time, and `one_actor` also \
+                 sees the cases that do no harm; this is what fencing promises whatever the clocks \
+                 do",
             ),
         ]
     }

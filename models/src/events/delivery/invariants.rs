@@ -19,7 +19,7 @@ pub(super) fn all() -> Vec<Invariant<Delivery>> {
         ),
         Invariant::always(
             "work_sees_what_was_told",
-            "a worker sees the store in the state that made the key due, or in a later one",
+            "a worker sees the store in the state that made its key due, or in a later state",
             &["cache:CT-8"],
             work_sees_what_was_told,
         ),

@@ -56,17 +56,19 @@ pub(super) fn all() -> Vec<Mutant<Delivery>> {
             (ListsTellNoChanges) breaks ["every_change_is_reconciled"];
         Seeded "failures_are_forgotten" from "cache:PT-1":
             (FailuresAreForgotten) breaks ["every_change_is_reconciled"];
-        Seeded "one_retry_at_a_time" from "own: one timer for all keys":
+        Seeded "one_retry_at_a_time" from "own: all keys share one timer":
             (OneRetryAtATime) breaks ["every_change_is_reconciled"];
         Seeded "reads_what_was_told" from "cache:PT-9":
             (ReadsWhatWasTold) breaks ["work_sees_what_was_told", "every_change_is_reconciled"];
-        Seeded "new_work_wakes_nobody" from "own: the wake-up left out":
+        Seeded "new_work_wakes_nobody" from "own: the wake-up for new work is left out":
             (NewWorkWakesNobody) breaks ["every_change_is_reconciled"];
-        Equivalent("the retry reads the store when it comes, and the change is there by then")
-            "keys_that_failed_are_not_told" from "own: it waits already":
+        Equivalent("the retry reads the store when it runs, and the store has the change by then")
+            "keys_that_failed_are_not_told"
+            from "own: a key that waits for its retry is taken to need no other notice":
             (KeysThatFailedAreNotTold) breaks [];
-        Equivalent("who ended the reconcile is a worker, and looks at the time of the next retry")
-            "retries_wake_nobody" from "own: the wake-up left out":
+        Equivalent("the thread that ends a reconcile is a worker, and it looks at the time of the \
+                    next retry itself")
+            "retries_wake_nobody" from "own: the wake-up for an earlier retry is left out":
             (RetriesWakeNobody) breaks [];
     }
 }

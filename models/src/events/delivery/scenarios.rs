@@ -59,7 +59,7 @@ struct ChangedMeanwhile;
 
 impl Scenario<Delivery> for ChangedMeanwhile {
     const NAME: &'static str = "changed_meanwhile";
-    const SAYS: &'static str = "an object changes while it is listed, told and reconciled";
+    const SAYS: &'static str = "an object changes while it is listed, stored and reconciled";
 
     fn run<R: Runtime>(&self, world: &World<R, Delivery>) {
         run(world, Begin(1, 0), (0, 0), &[Write(0)]);
@@ -80,7 +80,8 @@ struct DeletedMeanwhile;
 
 impl Scenario<Delivery> for DeletedMeanwhile {
     const NAME: &'static str = "deleted_meanwhile";
-    const SAYS: &'static str = "a stream breaks, and a list finds one object changed and one gone";
+    const SAYS: &'static str =
+        "a stream breaks, and the next list shows one object changed and another one missing";
 
     fn run<R: Runtime>(&self, world: &World<R, Delivery>) {
         let breaks = Meet(Breaks(SourceKind::Expired));
@@ -106,7 +107,7 @@ struct ReconcilesFail;
 
 impl Scenario<Delivery> for ReconcilesFail {
     const NAME: &'static str = "reconciles_fail";
-    const SAYS: &'static str = "two reconciles fail while one of the objects changes";
+    const SAYS: &'static str = "two reconciles fail, and one of their objects changes meanwhile";
 
     fn run<R: Runtime>(&self, world: &World<R, Delivery>) {
         run(world, Begin(2, 2), (0, 100), &[Write(0)]);

@@ -74,8 +74,12 @@ pub(super) fn all() -> Vec<Box<dyn Simulation<Delivery>>> {
     const RULES: May =
         May { symmetric: false, jumps: Jumps::AtStandstill, wake_ups: WakeUps::Any, spurious: 0 };
     let models: [Named; 2] = [
-        ("states_of_changes", "an object changes and goes, a stream breaks, two workers", changes),
-        ("states_of_failures", "two reconciles fail while an object changes", failures),
+        (
+            "states_of_changes",
+            "two workers reconcile; an object changes and is deleted, and a stream breaks",
+            changes,
+        ),
+        ("states_of_failures", "two reconciles fail, and an object changes meanwhile", failures),
     ];
     let model = |(name, says, subject)| {
         let judges = &["every_change_is_reconciled"];

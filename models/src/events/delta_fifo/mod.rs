@@ -78,8 +78,8 @@ impl Component for DeltaFifo {
             ("nothing_is_lost", NAMES),
             (
                 "transformed_once",
-                "what is transformed on its way out is not what waited, so \
-                 `handed_out_whole_and_once` breaks as well; this names the transformer",
+                "an object that is transformed on its way out differs from the one that waited, so \
+                 `handed_out_whole_and_once` breaks as well; this invariant names the transformer",
             ),
             ("synced_for_good", TAKEN_BACK),
         ]

@@ -12,46 +12,46 @@ pub(super) fn all() -> Vec<Invariant<Feed>> {
     vec![
         Invariant::always(
             "told_in_order",
-            "a reader is told every change once, in the order in which they came",
+            "a reader gets every change once, in the order in which the changes were pushed",
             &["cache:PL-6", "cache:PL-10", "cache:PL-11", "cache:SI-33"],
             told_in_order,
         ),
         Invariant::always(
             "lagging_is_said",
-            "a reader that falls behind its limit is told so and nothing else; within it nothing \
-             is lost, and the first list does not count",
+            "a reader that falls behind its limit gets that error and nothing else; within the \
+             limit it loses nothing, and the first list does not count",
             &["cache:PL-12"],
             lagging_is_said,
         ),
         Invariant::always(
             "an_end_is_said",
-            "behind an end nobody is told anything, and readers are told why",
+            "after the end a reader gets no change, and gets the reason of the end",
             &["cache:PL-13", "cache:INV-15"],
             an_end_is_said,
         ),
         Invariant::always(
             "what_is_not_told_comes_back",
-            "changes that nobody is told any more come back, in their order, to the one who gave \
-             them or ended it",
+            "changes that no reader will get are handed back in order to the caller that pushed \
+             them or ended the feed",
             &["cache:PL-13"],
             what_is_not_told_comes_back,
         ),
         Invariant::always(
             "synced_not_early",
-            "a reader has synced once the first list is complete and all of it was looked at, and \
-             for ever",
+            "a reader has synced once the first list is complete and all of it was processed, and \
+             stays synced",
             &["cache:INV-16", "cache:PL-20", "cache:SY-1", "cache:SY-3", "cache:SY-4"],
             synced_not_early,
         ),
         Invariant::eventually(
             "synced_not_stuck",
-            "nobody waits for a reader that has synced, or that will not",
+            "no caller waits for a reader that has synced or never will",
             &["cache:PL-23", "cache:SY-5", "cache:WS-3"],
             synced_not_stuck,
         ),
         Invariant::eventually(
             "readers_wake",
-            "no reader sleeps while a change waits or no more will come",
+            "no reader sleeps while a change waits, or after the end",
             &["cache:PL-9"],
             readers_wake,
         ),

@@ -47,7 +47,7 @@ impl Component for Feed {
     type Machine = Rules<u8>;
 
     const NAME: &'static str = "feed";
-    const SAYS: &'static str = "subscriptions: changes on their way to one reader";
+    const SAYS: &'static str = "subscriptions: queues of changes for one reader each";
 
     fn machine() -> MachineOf<Self> {
         Box::new(rules())

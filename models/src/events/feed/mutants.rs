@@ -111,21 +111,23 @@ pub(super) fn is_of_waking(mutant: &Mutant<Feed>) -> bool {
 
 fn of_waking() -> Vec<Mutant<Feed>> {
     mutants! { edited:
-        Seeded "push_wakes_nobody" from "own: the wake-up left out":
+        Seeded "push_wakes_nobody" from "own: the wake-up of a push is left out":
             (at_most!(0, READERS, Op::Push(_))) breaks ["readers_wake"];
         Seeded "end_wakes_no_reader" from "museum B10":
             (at_most!(0, READERS, Op::End(_))) breaks ["readers_wake"];
         Seeded "end_wakes_no_one_who_waits_for_sync" from "museum A74":
             (at_most!(0, SYNC, Op::End(_))) breaks ["synced_not_stuck"];
-        Seeded "end_wakes_one_who_waits_for_sync" from "own: signalled where all must wake":
+        Seeded "end_wakes_one_who_waits_for_sync"
+            from "own: one waiter is woken where all must wake":
             (at_most!(1, SYNC, Op::End(_))) breaks ["synced_not_stuck"];
-        Seeded "lag_wakes_no_one_who_waits_for_sync" from "own: an end that is seldom is forgotten":
+        Seeded "lag_wakes_no_one_who_waits_for_sync"
+            from "own: a reader that falls behind, which is rare, wakes no waiter":
             (at_most!(0, SYNC, Op::Push(_))) breaks ["synced_not_stuck"];
         Seeded "complete_wakes_nobody" from "cache:SY-5":
             (at_most!(0, SYNC, Op::Complete(_))) breaks ["synced_not_stuck"];
         Seeded "finish_wakes_nobody" from "cache:SY-5":
             (at_most!(0, SYNC, Op::Finish(_))) breaks ["synced_not_stuck"];
-        Seeded "finish_wakes_one" from "own: signalled where all must wake":
+        Seeded "finish_wakes_one" from "own: one waiter is woken where all must wake":
             (at_most!(1, SYNC, Op::Finish(_))) breaks ["synced_not_stuck"];
     }
 }
@@ -165,7 +167,8 @@ fn of_order() -> Vec<Mutant<Feed>> {
 
 fn of_limits() -> Vec<Mutant<Feed>> {
     let mut all = mutants! { bent:
-        Seeded "newest_takes_the_place_of_the_oldest" from "own: a slow reader loses in silence":
+        Seeded "newest_takes_the_place_of_the_oldest"
+            from "own: a slow reader loses changes without an error":
             (|bent, op, cx| {
                 let Op::Push(push) = &*op else { return bent.rules.step(op, cx) };
                 let later = push.0.iter().filter(|told| !told.initial).count();
@@ -176,7 +179,8 @@ fn of_limits() -> Vec<Mutant<Feed>> {
                 }
                 bent.rules.step(op, cx)
             }) breaks ["lagging_is_said"];
-        Seeded "what_is_too_much_is_dropped" from "own: a slow reader loses in silence":
+        Seeded "what_is_too_much_is_dropped"
+            from "own: a slow reader loses changes without an error":
             (|bent, op, cx| {
                 let Op::Push(push) = &mut *op else { return bent.rules.step(op, cx) };
                 let room = LIMIT.saturating_sub(bent.later);
@@ -185,7 +189,8 @@ fn of_limits() -> Vec<Mutant<Feed>> {
                 }
                 bent.rules.step(op, cx)
             }) breaks ["lagging_is_said"];
-        Seeded "the_first_list_counts" from "own: a late reader lags at once":
+        Seeded "the_first_list_counts"
+            from "own: a reader that subscribes late exceeds its limit at once":
             (|bent, op, cx| {
                 let Op::Push(push) = &*op else { return bent.rules.step(op, cx) };
                 if bent.waiting + push.0.len() > LIMIT {
@@ -195,7 +200,8 @@ fn of_limits() -> Vec<Mutant<Feed>> {
             }) breaks ["lagging_is_said", "an_end_is_said"];
     };
     all.extend(mutants! { without_limit:
-        Seeded "the_first_list_makes_room" from "own: a limit that grows is never taken back":
+        Seeded "the_first_list_makes_room"
+            from "own: a limit that grows for the first list never shrinks again":
             (|bent, op, cx| match op {
                 Op::Push(push) if bent.lags_late(push) => {
                     bent.lagged = true;
@@ -212,9 +218,9 @@ fn of_limits() -> Vec<Mutant<Feed>> {
             }) breaks ["lagging_is_said", "what_is_not_told_comes_back"];
     });
     all.extend(mutants! { limited:
-        Seeded "limit_is_one_less" from "own: off by one":
+        Seeded "limit_is_one_less" from "own: the limit is off by one":
             (LIMIT - 1) breaks ["lagging_is_said"];
-        Seeded "limit_is_one_more" from "own: off by one":
+        Seeded "limit_is_one_more" from "own: the limit is off by one":
             (LIMIT + 1) breaks ["lagging_is_said"];
         Seeded "no_limit" from "cache:KD-18":
             (usize::MAX) breaks ["lagging_is_said"];
@@ -239,17 +245,19 @@ fn of_ends() -> Vec<Mutant<Feed>> {
                 }
                 op => bent.rules.step(op, cx),
             }) breaks ["an_end_is_said", "what_is_not_told_comes_back"];
-        Seeded "lag_is_an_end" from "own: the reader does not know that it lost anything":
+        Seeded "lag_is_an_end" from "own: a reader that lost changes gets no hint of it":
             (|bent, op, cx| match bent.rules.step(op, cx) {
                 Step::Done(Ret::Next(Err(_))) => Step::Done(Ret::Next(Err(Over::Stopped))),
                 step => step,
             }) breaks ["lagging_is_said"];
-        Seeded "an_end_is_a_lag" from "own: the reader subscribes again for ever":
+        Seeded "an_end_is_a_lag"
+            from "own: a reader whose feed has ended subscribes again for ever":
             (|bent, op, cx| match bent.rules.step(op, cx) {
                 Step::Done(Ret::Next(Err(_))) => Step::Done(Ret::Next(Err(Over::Lagged))),
                 step => step,
             }) breaks ["lagging_is_said"];
-        Seeded "who_lags_is_told_the_rest" from "own: a gap that nobody sees":
+        Seeded "who_lags_is_told_the_rest"
+            from "own: a reader gets a change behind a gap and does not notice the gap":
             (|bent, op, cx| {
                 let kept = if let Op::Push(push) = &*op { push.0.back().cloned() } else { None };
                 match bent.rules.step(op, cx) {
@@ -274,17 +282,19 @@ fn of_ends() -> Vec<Mutant<Feed>> {
 
 fn of_what_comes_back() -> Vec<Mutant<Feed>> {
     mutants! { bent:
-        Seeded "push_behind_the_end_is_kept" from "own: memory that nobody frees":
+        Seeded "push_behind_the_end_is_kept"
+            from "own: a change that is pushed after the end is never freed":
             (|bent, op, cx| match op {
                 Op::Push(_) if bent.ended => Step::Done(Ret::Push(VecDeque::new())),
                 op => bent.rules.step(op, cx),
             }) breaks ["what_is_not_told_comes_back"];
-        Seeded "end_drops_under_the_lock" from "own: foreign code runs where it must not":
+        Seeded "end_drops_under_the_lock" from "own: destructors of objects run under the lock":
             (|bent, op, cx| match bent.rules.step(op, cx) {
                 Step::Done(Ret::End(_)) => Step::Done(Ret::End(VecDeque::new())),
                 step => step,
             }) breaks ["what_is_not_told_comes_back"];
-        Seeded "what_comes_back_is_mixed_up" from "own: the source tells it again in another order":
+        Seeded "what_comes_back_is_mixed_up"
+            from "own: the source delivers the returned changes again in another order":
             (|bent, op, cx| match bent.rules.step(op, cx) {
                 Step::Done(Ret::End(mut lost)) => {
                     lost.make_contiguous().reverse();
@@ -292,7 +302,8 @@ fn of_what_comes_back() -> Vec<Mutant<Feed>> {
                 }
                 step => step,
             }) breaks ["what_is_not_told_comes_back"];
-        Seeded "what_comes_back_counts_for_the_first_list" from "own: a flag is not copied":
+        Seeded "what_comes_back_counts_for_the_first_list"
+            from "own: the flag of the first list is not copied":
             (|bent, op, cx| match bent.rules.step(op, cx) {
                 Step::Done(Ret::Push(mut lost)) => {
                     lost.iter_mut().for_each(|told| told.initial = true);
@@ -352,7 +363,7 @@ fn of_sync() -> Vec<Mutant<Feed>> {
                 Step::Done(Ret::WaitForSync(false)) => Step::Wait { on: SYNC, until: None },
                 step => step,
             }) breaks ["synced_not_stuck"];
-        Seeded "later_changes_count" from "own: a busy server keeps the reader from syncing":
+        Seeded "later_changes_count" from "own: a busy server keeps the reader from ever syncing":
             (|bent, op, cx| {
                 if let Op::Push(Push(told)) = op {
                     told.iter_mut().for_each(|told| told.initial = true);

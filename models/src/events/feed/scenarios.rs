@@ -82,7 +82,7 @@ struct ReaderComesLate;
 
 impl Scenario<Feed> for ReaderComesLate {
     const NAME: &'static str = "reader_comes_late";
-    const SAYS: &'static str = "a reader subscribes to a store while it changes";
+    const SAYS: &'static str = "a reader subscribes to a store while the store changes";
 
     fn run<R: Runtime>(&self, world: &World<R, Feed>) {
         let stage = Stage::new(world);
@@ -136,7 +136,8 @@ struct SlowReader;
 
 impl Scenario<Feed> for SlowReader {
     const NAME: &'static str = "slow_reader";
-    const SAYS: &'static str = "changes come while a reader reads, perhaps more than may wait";
+    const SAYS: &'static str =
+        "changes arrive while a reader reads, perhaps more than the limit allows";
 
     fn run<R: Runtime>(&self, world: &World<R, Feed>) {
         let stage = Stage::new(world);
@@ -166,7 +167,8 @@ struct EndedAnywhere;
 
 impl Scenario<Feed> for EndedAnywhere {
     const NAME: &'static str = "ended_anywhere";
-    const SAYS: &'static str = "a feed is ended while changes come, are read and waited for";
+    const SAYS: &'static str =
+        "a feed is ended while changes arrive, a reader reads and callers wait for the first list";
 
     fn run<R: Runtime>(&self, world: &World<R, Feed>) {
         let stage = Stage::new(world);
@@ -201,7 +203,8 @@ struct FirstListIsLookedAt;
 
 impl Scenario<Feed> for FirstListIsLookedAt {
     const NAME: &'static str = "first_list_is_looked_at";
-    const SAYS: &'static str = "a reader looks at the first list, and others ask how far it is";
+    const SAYS: &'static str =
+        "a reader processes the first list while callers ask and wait for its end";
 
     fn run<R: Runtime>(&self, world: &World<R, Feed>) {
         let stage = Stage::new(world);
@@ -239,7 +242,7 @@ struct EmptyList;
 
 impl Scenario<Feed> for EmptyList {
     const NAME: &'static str = "empty_list";
-    const SAYS: &'static str = "the first list is empty, and somebody waits for it";
+    const SAYS: &'static str = "the first list is empty, and a caller waits for it";
 
     fn run<R: Runtime>(&self, world: &World<R, Feed>) {
         let stage = Stage::new(world);
@@ -265,7 +268,8 @@ struct TaskGivesUp;
 
 impl Scenario<Feed> for TaskGivesUp {
     const NAME: &'static str = "task_gives_up";
-    const SAYS: &'static str = "a task waits for a change and gives up; another call takes it";
+    const SAYS: &'static str =
+        "a task waits for a change and gives up; another call takes the change";
 
     fn run<R: Runtime>(&self, world: &World<R, Feed>) {
         let stage = Stage::new(world);

@@ -91,7 +91,7 @@ fn of_places() -> Vec<Mutant<Fifo>> {
             (&[DeleteDoesNothing]) breaks ["only_what_waits"];
         Seeded "list_keeps_what_it_misses" from "cache:FF-9":
             (&[ReplaceKeepsOld]) breaks ["only_what_waits", "order_of_places"];
-        Seeded "last_in_first_out" from "cache:FF-8, popped at the wrong end":
+        Seeded "last_in_first_out" from "cache:FF-8, objects are popped at the wrong end":
             (&[LastInFirstOut]) breaks ["order_of_places"];
         Seeded "requeue_in_front" from "cache:QU-11":
             (&[RequeueInFront]) breaks ["order_of_places"];
@@ -107,7 +107,7 @@ fn of_the_first_list() -> Vec<Mutant<Fifo>> {
         Seeded "stale_places_do_not_count" from "cache:FF-12":
             (&[StalePlacesDoNotCount])
             breaks ["synced_once_processed", "initial_until_synced", "sync_wakes_everybody"];
-        Seeded "every_list_counts" from "cache:FF-10, the test for the first forgotten":
+        Seeded "every_list_counts" from "cache:FF-10, the test for the first list is left out":
             (&[CountEveryList])
             breaks ["synced_for_good", "initial_until_synced", "synced_once_processed"];
         Seeded "processed_is_not_counted" from "cache:QU-15":
@@ -127,13 +127,13 @@ fn of_popping() -> Vec<Mutant<Fifo>> {
             (&[UnlockWhileProcessing]) breaks ["one_at_a_time"];
         Seeded "empty_is_closed" from "cache:QU-2":
             (&[EmptyIsClosed]) breaks ["close_discards_nothing"];
-        Seeded "last_object_is_left" from "own: the test for an empty queue is off by one":
+        Seeded "last_object_is_left" from "own: an open queue with one object is taken for empty":
             (&[LeavesTheLast]) breaks ["nothing_is_lost", "no_lost_wakeup"];
         Seeded "close_discards" from "cache:QU-3":
             (&[CloseDiscards]) breaks ["close_discards_nothing"];
         Seeded "close_gates_writers" from "cache:QU-4":
             (&[CloseGatesWriters]) breaks ["close_discards_nothing"];
-        Seeded "list_by_key" from "cache:FF-14, a map is listed":
+        Seeded "list_by_key" from "cache:FF-14, the objects are listed in the order of their keys":
             (&[ListByKey]) breaks ["reads_agree"];
         Seeded "len_counts_places" from "cache:FF-14":
             (&[LenCountsPlaces]) breaks ["reads_agree"];
@@ -147,13 +147,16 @@ fn of_waking() -> Vec<Mutant<Fifo>> {
 
 fn of_waking_here() -> Vec<Mutant<Fifo>> {
     mutants! { edited:
-        Seeded "wakes_if_it_was_empty" from "cache:QU-7, signalled on the first object only":
+        Seeded "wakes_if_it_was_empty" from "cache:QU-7, a put signals only if the queue was empty":
             (|op, wakes, rules| if matches!(op, Op::Put(_)) && rules.len() > 1 {
                 wakes.set(POPPERS, 0);
             }) breaks ["no_lost_wakeup"];
-        Seeded "delete_wakes_nobody" from "own: what drains a closed queue is not always a pop":
+        Seeded "delete_wakes_nobody"
+            from "own: a delete that drains a closed queue wakes no waiter, as if only a pop could \
+                  drain it":
             (at_most!(0, SYNC, Op::Delete(_))) breaks ["sync_wakes_everybody"];
-        Seeded "skipping_wakes_nobody" from "cache:FF-13, before the pop goes to sleep":
+        Seeded "skipping_wakes_nobody"
+            from "cache:FF-13, a pop that skips the last place and then sleeps wakes no waiter":
             (at_most!(0, SYNC, Op::Pop(_))) breaks ["sync_wakes_everybody"];
     }
 }
@@ -164,11 +167,12 @@ fn of_answers() -> Vec<Mutant<Fifo>> {
             (|step, rules| if let Step::Done(Ret::HasSynced(says)) = step {
                 *says &= !rules.is_closed();
             }) breaks ["synced_for_good", "synced_once_processed"];
-        Seeded "synced_once_written" from "cache:QU-15, the count forgotten":
+        Seeded "synced_once_written" from "cache:QU-15, the count of the list is not looked at":
             (|step, rules| if let Step::Done(Ret::HasSynced(says)) = step {
                 *says = rules.latch().is_populated();
             }) breaks ["never_synced_early"];
-        Seeded "what_is_left_counts_the_taken" from "cache:QU-21, counted before it was taken":
+        Seeded "what_is_left_counts_the_taken"
+            from "cache:QU-21, the count is made before the object is taken out":
             (|step, _| if let Step::Held(Ret::Pop(Some(popped))) = step {
                 popped.left += 1;
             }) breaks ["agrees_with_the_sequential_object"];

@@ -65,7 +65,8 @@ impl Component for Informer {
     type Machine = Book;
 
     const NAME: &'static str = "informer";
-    const SAYS: &'static str = "a store that follows a server, and handlers that are told";
+    const SAYS: &'static str =
+        "a store that follows a server, and handlers that are called for each change";
 
     fn machine() -> MachineOf<Self> {
         Box::new(Book(Which::Ships))

@@ -169,8 +169,9 @@ fn of_the_reflector() -> Vec<Mutant<Informer>> {
 fn of_the_store() -> Vec<Mutant<Informer>> {
     use Mistake::*;
     mutants! { mistaken:
-        Equivalent("the reference's way, without a mistake, tells and ends as ours does")
-        "plain" from "what one writes first":
+        Equivalent("the plain algorithm without a mistake calls handlers and ends as the shipped \
+                    informer does")
+        "plain" from "the obvious first algorithm":
             (None) breaks [];
         Seeded "goes_on_behind_the_end" from "museum A24":
             (Some(GoesOnBehindTheEnd)) breaks ["stores_nothing_behind_the_end"];

@@ -74,8 +74,8 @@ impl Component for OrderedFifo {
             ("nothing_is_lost", NAMES),
             (
                 "transformed_once",
-                "what is transformed on its way out is not what came in, so `order_of_arrival` \
-                 breaks as well; this names the transformer",
+                "an object that is transformed on its way out differs from the one that came in, \
+                 so `order_of_arrival` breaks as well; this invariant names the transformer",
             ),
             ("synced_for_good", TAKEN_BACK),
         ]

@@ -66,7 +66,8 @@ fn exhibits() -> Vec<Mutant<OrderedFifo>> {
 
 fn of_changes() -> Vec<Mutant<OrderedFifo>> {
     mutants! { mistaken:
-        Seeded "changes_are_merged" from "cache:RF-1, as the DeltaFIFO's newest only":
+        Seeded "changes_are_merged"
+            from "cache:RF-1, a new change replaces the queued change of its object":
             (&[MergeChanges]) breaks ["order_of_arrival"];
         Seeded "delete_asks_the_store" from "cache:RF-5, as the DeltaFIFO does":
             (&[DeleteAsksStore]) breaks ["nothing_is_lost"];
@@ -85,7 +86,7 @@ fn of_lists() -> Vec<Mutant<OrderedFifo>> {
             (&[TombstoneFromStore]) breaks ["tombstones_carry_the_newest_state"];
         Seeded "queued_is_not_compared" from "article cache:AR-2":
             (&[ListForgetsQueued]) breaks ["nothing_is_lost"];
-        Seeded "known_is_not_compared" from "cache:RF-7, step 2 forgotten":
+        Seeded "known_is_not_compared" from "cache:RF-7, step 2 is left out":
             (&[ListForgetsKnown]) breaks ["nothing_is_lost"];
         Seeded "list_clears_the_queue" from "cache:RF-7, as the FIFO does":
             (&[ListClearsQueue]) breaks ["order_of_arrival"];
@@ -97,9 +98,10 @@ fn of_lists() -> Vec<Mutant<OrderedFifo>> {
             (&[ResyncShowsNothing]) breaks ["resync_shows_the_idle"];
         Seeded "bookmarks_everywhere" from "cache:RF-14":
             (&[BookmarkEverywhere]) breaks ["bookmarks_where_asked"];
-        Seeded "bookmarks_nowhere" from "cache:RF-14, the test upside down":
+        Seeded "bookmarks_nowhere" from "cache:RF-14, the test is negated":
             (&[BookmarkNowhere]) breaks ["bookmarks_where_asked"];
-        Seeded "atomic_resync_shows_nothing" from "cache:RF-13, nothing known is nothing there":
+        Seeded "atomic_resync_shows_nothing"
+            from "cache:RF-13, an atomic queue knows no objects, so a resync seems needless":
             (&[AtomicResyncShowsNothing]) breaks ["resync_shows_the_idle"];
     }
 }
@@ -110,13 +112,16 @@ fn of_the_lock() -> Vec<Mutant<OrderedFifo>> {
             (&[UnlockPlain]) breaks ["one_at_a_time", "long_queues_keep_the_lock"];
         Seeded "long_queue_is_unlocked" from "cache:RF-31":
             (&[UnlockLongQueue]) breaks ["long_queues_keep_the_lock"];
-        Seeded "never_unlocked" from "cache:RF-31, the test upside down":
+        Seeded "never_unlocked" from "cache:RF-31, the test is negated":
             (&[KeepLocked]) breaks ["long_queues_keep_the_lock"];
         Seeded "second_consumer_is_let_in" from "cache:RF-32":
             (&[SecondConsumer]) breaks ["one_at_a_time"];
-        Seeded "whole_lists_are_unlocked" from "cache:RF-31, unlocked for what comes alone":
+        Seeded "whole_lists_are_unlocked"
+            from "cache:RF-31, the lock is released for every event that is handed out alone":
             (&[UnlockWholeLists]) breaks ["one_at_a_time", "long_queues_keep_the_lock"];
-        Seeded "locked_wakes_nobody" from "own: who waited for an unlocked one is told by a locked one":
+        Seeded "locked_wakes_nobody"
+            from "own: a consumer that processes under the lock does not wake the consumers that \
+                  waited for an unlocked one":
             (&[LockedWakesNobody]) breaks ["no_lost_wakeup"];
     }
 }
@@ -140,7 +145,7 @@ fn of_the_first_list() -> Vec<Mutant<OrderedFifo>> {
     mutants! { mistaken:
         Seeded "counted_when_taken" from "museum A18":
             (&[CountWhenTaken]) breaks ["never_synced_early"];
-        Seeded "every_list_counts" from "cache:RF-11, the test for the first forgotten":
+        Seeded "every_list_counts" from "cache:RF-11, the test for the first list is left out":
             (&[CountEveryList]) breaks ["synced_for_good", "initial_until_synced"];
         Seeded "processed_is_not_counted" from "cache:RF-16":
             (&[NeverCount]) breaks ["synced_once_processed", "initial_until_synced"];
@@ -156,24 +161,26 @@ fn of_the_first_list() -> Vec<Mutant<OrderedFifo>> {
             (&[PutIsNoWrite]) breaks ["synced_once_processed"];
         Seeded "delete_is_no_write" from "cache:QU-14":
             (&[DeleteIsNoWrite]) breaks ["synced_once_processed"];
-        Seeded "close_ends_the_wait" from "own: closed taken for drained":
+        Seeded "close_ends_the_wait" from "own: a closed queue is taken for a drained one":
             (&[CloseEndsTheWait]) breaks ["synced_once_processed"];
     }
 }
 
 fn of_delivery() -> Vec<Mutant<OrderedFifo>> {
     mutants! { mistaken:
-        Seeded "last_in_first_out" from "cache:RF-15, popped at the wrong end":
+        Seeded "last_in_first_out" from "cache:RF-15, events are popped at the wrong end":
             (&[LastInFirstOut]) breaks ["order_of_arrival"];
         Seeded "taken_stays" from "cache:QU-8":
             (&[TakenStays]) breaks ["order_of_arrival"];
-        Seeded "what_is_left_counts_the_taken" from "cache:QU-21, counted before it was taken":
+        Seeded "what_is_left_counts_the_taken"
+            from "cache:QU-21, the count is made before the events are taken out":
             (&[LeftCountsTaken]) breaks ["what_is_left_is_told"];
         Seeded "close_discards" from "cache:QU-3":
             (&[CloseDiscards]) breaks ["close_discards_nothing"];
         Seeded "empty_is_closed" from "cache:QU-2":
             (&[EmptyIsClosed]) breaks ["close_discards_nothing"];
-        Seeded "empty_batch_is_closed" from "cache:QU-2, of batches alone":
+        Seeded "empty_batch_is_closed"
+            from "cache:QU-2, only a batch takes an empty queue for a closed one":
             (&[EmptyBatchIsClosed]) breaks ["close_discards_nothing"];
         Seeded "len_counts_what_is_in_process" from "cache:RF-32":
             (&[LenCountsInProcess]) breaks ["reads_agree"];
@@ -185,8 +192,9 @@ fn of_delivery() -> Vec<Mutant<OrderedFifo>> {
 }
 
 /// Why it does no harm here that several new events wake only one consumer.
-const PASSED_ON: &str = "nobody takes anything while another processes, and who has processed wakes \
-                         for what is left: the wake-up is passed on";
+const PASSED_ON: &str = "no consumer takes events while another one processes, and the end of \
+                         processing wakes a consumer for the events that are left: the wake-up is \
+                         passed on";
 
 fn of_waking() -> Vec<Mutant<OrderedFifo>> {
     let mut all = [queue_wakes! { edited }, of_waking_here(), shell_wakes! { forgets }].concat();
@@ -198,22 +206,23 @@ fn of_waking() -> Vec<Mutant<OrderedFifo>> {
 
 fn of_waking_here() -> Vec<Mutant<OrderedFifo>> {
     mutants! { edited:
-        Seeded "deletion_never_wakes" from "cache:QU-7, the signal forgotten":
+        Seeded "deletion_never_wakes" from "cache:QU-7, the signal is left out":
             (at_most!(0, POPPERS, Op::Delete(_))) breaks ["no_lost_wakeup"];
-        Seeded "whole_list_never_wakes" from "cache:QU-7, the signal forgotten":
+        Seeded "whole_list_never_wakes" from "cache:QU-7, the signal is left out":
             (at_most!(0, POPPERS, Op::ReplaceAll(_))) breaks ["no_lost_wakeup"];
-        Seeded "resync_never_wakes" from "cache:QU-7, the signal forgotten":
+        Seeded "resync_never_wakes" from "cache:QU-7, the signal is left out":
             (at_most!(0, POPPERS, Op::Resync(_))) breaks ["no_lost_wakeup"];
-        Seeded "bookmark_never_wakes" from "cache:QU-7, the signal forgotten":
+        Seeded "bookmark_never_wakes" from "cache:QU-7, the signal is left out":
             (at_most!(0, POPPERS, Op::Mark(_))) breaks ["no_lost_wakeup"];
         Equivalent(PASSED_ON) "wakes_if_it_was_empty"
-            from "cache:QU-7, signalled on the first event only":
+            from "cache:QU-7, a put signals only if the queue was empty":
             (|op, wakes, rules| if matches!(op, Op::Put(_)) && rules.len() > 1 {
                 wakes.set(POPPERS, 0);
             }) breaks [];
-        Seeded "done_leaves_who_had_to_wait" from "cache:RF-32, the signal forgotten":
+        Seeded "done_leaves_who_had_to_wait" from "cache:RF-32, the signal is left out":
             (at_most!(0, POPPERS, Op::Processed(_))) breaks ["no_lost_wakeup"];
-        Seeded "done_leaves_who_waits_for_the_end" from "cache:QU-5, closed while one processes":
+        Seeded "done_leaves_who_waits_for_the_end"
+            from "cache:QU-5, the queue is closed while a consumer processes":
             (|op, wakes, rules| if matches!(op, Op::Processed(_)) && rules.is_closed() {
                 wakes.set(POPPERS, 0);
             }) breaks ["close_wakes_everybody"];

@@ -15,50 +15,51 @@ pub(super) fn all() -> Vec<Invariant<OwnWrites>> {
     vec![
         Invariant::always(
             "reads_are_new_enough",
-            "what is read was on the server at the version that was asked for, or later",
+            "a read returns a state that the server had at the requested version or later",
             &["informer:OW-1", "informer:OW-2", "informer:OW-4", "informer:OW-5", "informer:OW-6"],
             reads_are_new_enough,
         ),
         Invariant::always(
             "deleted_is_gone",
-            "what the client deleted is not read again, also if another one has its name now",
+            "a client does not read an object again that it deleted, even if another object has \
+             its name now",
             &["informer:OW-3"],
             deleted_is_gone,
         ),
         Invariant::always(
             "errors_are_true",
-            "who is told that something is not there has waited as long as it wanted, or the store \
-             changes no more; and it is not there",
+            "a call that fails has waited as long as it was allowed to, or the store changes no \
+             more; and the requested state is not there",
             &["informer:OW-7", "informer:OW-9"],
             errors_are_true,
         ),
         Invariant::always(
             "nobody_sleeps_for_what_is_there",
-            "who asks for what is there already is told at once",
+            "a call for a state that is there already returns at once",
             &["informer:OW-8", "cache:WS-1"],
             nobody_sleeps_for_what_is_there,
         ),
         Invariant::eventually(
             "nobody_outwaits_its_time",
-            "nobody sleeps when its time is over",
+            "no call sleeps beyond its time limit",
             &["informer:OW-7"],
             nobody_outwaits_its_time,
         ),
         Invariant::eventually(
             "who_waits_is_told",
-            "nobody sleeps beside what it waits for, or behind the end",
+            "no read sleeps once the requested state is there or the informer has ended",
             &["informer:OW-8", "informer:OW-9"],
             who_waits_is_told,
         ),
         Invariant::always(
             "synced_not_early",
-            "who waits for the first list is told the truth about it",
+            "a caller that waits for the first list gets the true answer",
             &["informer:OW-10"],
             synced_not_early,
         ),
         Invariant::eventually(
             "synced_not_stuck",
-            "nobody waits for a first list that is there, or will not come",
+            "no caller waits for a first list that is there or will never arrive",
             &["cache:WS-3"],
             synced_not_stuck,
         ),

@@ -76,23 +76,24 @@ pub(super) fn is_of_waking(mutant: &Mutant<OwnWrites>) -> bool {
 
 fn of_waking() -> Vec<Mutant<OwnWrites>> {
     let mut all = mutants! { edited:
-        Seeded "news_wake_nobody" from "own: the wake-up left out":
+        Seeded "news_wake_nobody" from "own: the wake-up for a new version is left out":
             (at_most!(0, NEWS, Op::Fresh(fresh::Op::Advance(_)))) breaks ["who_waits_is_told"];
-        Seeded "news_wake_one" from "own: signalled where all must wake":
+        Seeded "news_wake_one" from "own: one reader is woken where all must wake":
             (at_most!(1, NEWS, Op::Fresh(fresh::Op::Advance(_)))) breaks ["who_waits_is_told"];
-        Seeded "an_end_wakes_no_reader" from "own: an end that nobody is told of":
+        Seeded "an_end_wakes_no_reader" from "own: the end wakes no reader":
             (at_most!(0, NEWS, Op::Fresh(fresh::Op::Over(_)))) breaks ["who_waits_is_told"];
-        Seeded "an_end_wakes_one_reader" from "own: signalled where all must wake":
+        Seeded "an_end_wakes_one_reader" from "own: one reader is woken where all must wake":
             (at_most!(1, NEWS, Op::Fresh(fresh::Op::Over(_)))) breaks ["who_waits_is_told"];
         Seeded "the_first_list_wakes_nobody" from "cache:SY-5":
             (at_most!(0, SYNC, Op::Fresh(fresh::Op::Synced(_)))) breaks ["synced_not_stuck"];
-        Seeded "the_first_list_wakes_one" from "own: signalled where all must wake":
+        Seeded "the_first_list_wakes_one" from "own: one waiter is woken where all must wake":
             (at_most!(1, SYNC, Op::Fresh(fresh::Op::Synced(_)))) breaks ["synced_not_stuck"];
-        Seeded "an_end_wakes_no_one_who_waits_for_sync" from "own: an end that nobody is told of":
+        Seeded "an_end_wakes_no_one_who_waits_for_sync"
+            from "own: the end wakes no caller that waits for the first list":
             (at_most!(0, SYNC, Op::Fresh(fresh::Op::Over(_)))) breaks ["synced_not_stuck"];
     };
     all.extend(mutants! { bent:
-        Seeded "a_list_wakes_nobody" from "own: who waits is forgotten at a relist":
+        Seeded "a_list_wakes_nobody" from "own: waiting readers are forgotten at a relist":
             (|bent, op, cx| {
                 let step = bent.ships(op, cx);
                 match op {
@@ -106,7 +107,8 @@ fn of_waking() -> Vec<Mutant<OwnWrites>> {
             }) breaks ["who_waits_is_told"];
     });
     all.extend(mutants! { forgetful:
-        Seeded "who_gives_up_takes_the_wake_along" from "own: each passes the wake-up on when it is done":
+        Seeded "who_gives_up_takes_the_wake_along"
+            from "own: one reader is woken, and only a reader that is done passes the wake-up on":
             (|bent, op, cx| {
                 let step = bent.ships(op, cx);
                 match (op, &step) {
@@ -124,29 +126,31 @@ fn of_waking() -> Vec<Mutant<OwnWrites>> {
 
 fn of_versions() -> Vec<Mutant<OwnWrites>> {
     mutants! { bent:
-        Seeded "answers_before_the_version_is_seen" from "own: off by one":
+        Seeded "answers_before_the_version_is_seen" from "own: the version is off by one":
             (|bent, op, cx| {
                 let Op::Fresh(fresh::Op::AtLeast(call)) = &mut *op else { return bent.ships(op, cx) };
                 let version = call.version.saturating_sub(1);
                 let early = AtLeast { version, ..call.clone() };
                 bent.ships(&mut Op::Fresh(fresh::Op::AtLeast(early)), cx)
             }) breaks ["reads_are_new_enough"];
-        Seeded "a_bookmark_is_no_news" from "own: versions of objects alone count":
+        Seeded "a_bookmark_is_no_news" from "own: only versions of objects count":
             (|bent, op, cx| match op {
                 Op::Apply(Event::Bookmark(_)) => Step::Done(Ret::Applied(None)),
                 op => bent.ships(op, cx),
             }) breaks ["who_waits_is_told"];
-        Seeded "what_is_refused_counts_as_seen" from "own: the version alone decides":
+        Seeded "what_is_refused_counts_as_seen"
+            from "own: the version is compared, and the refusal is not looked at":
             (|bent, op, cx| match op {
                 Op::Fresh(fresh::Op::Refuse(_)) => Step::Done(Ret::Fresh(fresh::Ret::Refuse(()))),
                 op => bent.ships(op, cx),
             }) breaks ["reads_are_new_enough"];
-        Seeded "a_newer_state_does_not_mend_it" from "own: what was refused is never forgotten":
+        Seeded "a_newer_state_does_not_mend_it" from "own: a refusal is never forgotten":
             (|bent, op, cx| match op {
                 Op::Fresh(fresh::Op::Stored(_)) => Step::Done(Ret::Fresh(fresh::Ret::Stored(()))),
                 op => bent.ships(op, cx),
             }) breaks ["who_waits_is_told"];
-        Seeded "any_state_mends_it" from "own: keys are not compared":
+        Seeded "any_state_mends_it"
+            from "own: any stored state lifts a refusal, because keys are not compared":
             (|bent, op, cx| {
                 if let Op::Fresh(fresh::Op::Stored(stored)) = op {
                     *stored = fresh::Stored::List(u64::MAX);
@@ -158,17 +162,20 @@ fn of_versions() -> Vec<Mutant<OwnWrites>> {
 
 fn of_marked() -> Vec<Mutant<OwnWrites>> {
     mutants! { bent:
-        Seeded "a_list_that_goes_back_is_no_news" from "own: versions never go back":
+        Seeded "a_list_that_goes_back_is_no_news" from "own: versions are taken to grow only":
             (|bent, op, cx| match op {
                 Op::Fresh(fresh::Op::Prepare(_)) => {
                     bent.ships(&mut Op::Fresh(fresh::Op::Prepare(Prepare(None))), cx)
                 }
                 op => bent.ships(op, cx),
             }) breaks ["reads_are_new_enough"];
-        Seeded "who_reads_does_not_look_back" from "own: the store goes back between the look and the read":
+        Seeded "who_reads_does_not_look_back"
+            from "own: the store goes back between the check of the version and the read":
             (|bent, op, cx| looking(bent.ships(op, cx), |view| view.returns = 0))
             breaks ["reads_are_new_enough"];
-        Seeded "notes_are_forgotten_although_a_list_goes_back" from "own: the store goes back between the look and the forgetting":
+        Seeded "notes_are_forgotten_although_a_list_goes_back"
+            from "own: the store goes back between the check of the version and the forgetting of \
+                  notes":
             (|bent, op, cx| match bent.ships(op, cx) {
                 Step::Done(Ret::Fresh(fresh::Ret::AtLeast(Ok(view)))) if looks_for_notes(op) => {
                     bent.returns = Some(view.returns);
@@ -205,20 +212,24 @@ fn looks_for_notes(op: &Op) -> bool {
 
 fn of_deletions() -> Vec<Mutant<OwnWrites>> {
     mutants! { bent:
-        Seeded "deletions_are_by_name" from "own: the name is taken again":
+        Seeded "deletions_are_by_name"
+            from "own: names are compared and not uids, and another object has the name by now":
             (|bent, op, cx| match op {
                 Op::Has(key, _) => Step::Done(Ret::Has(bent.shelf.objects.contains_key(key))),
                 op => bent.ships(op, cx),
             }) breaks ["who_waits_is_told"];
-        Seeded "a_deletion_is_not_waited_for" from "own: the version of the last state is there already":
+        Seeded "a_deletion_is_not_waited_for"
+            from "own: a deletion counts as visible once the object's last version is":
             (|bent, op, cx| match op {
                 Op::Has(..) => Step::Done(Ret::Has(false)),
                 op => bent.ships(op, cx),
             }) breaks ["deleted_is_gone"];
-        Seeded "a_deletion_is_forgotten_before_its_version_is_told" from "own: the store is ahead of its version":
+        Seeded "a_deletion_is_forgotten_before_its_version_is_told"
+            from "own: the store has the deletion before its version says so":
             (|bent, op, cx| looking(bent.ships(op, cx), |view| view.changes = false))
             breaks ["deleted_is_gone"];
-        Seeded "a_deletion_is_forgotten_before_an_older_list_is_stored" from "own: the version is ahead of the store":
+        Seeded "a_deletion_is_forgotten_before_an_older_list_is_stored"
+            from "own: an older list is announced before the store has it":
             (|bent, op, cx| {
                 match op {
                     Op::Fresh(fresh::Op::Prepare(it)) => bent.marked = it.0.is_some(),
@@ -228,10 +239,12 @@ fn of_deletions() -> Vec<Mutant<OwnWrites>> {
                 let step = bent.ships(op, cx);
                 looking(step, |view| view.changes &= !bent.marked)
             }) breaks ["deleted_is_gone"];
-        Seeded "who_reads_beside_an_older_list_looks_back_too_early" from "own: the list is stored behind its word":
+        Seeded "who_reads_beside_an_older_list_looks_back_too_early"
+            from "own: an older list is stored after it is announced":
             (|bent, op, cx| looking(bent.ships(op, cx), |it| it.returns = it.returns.div_ceil(2)))
             breaks ["deleted_is_gone"];
-        Seeded "who_reads_beside_an_older_list_looks_once" from "own: the store goes back between the look and the read":
+        Seeded "who_reads_beside_an_older_list_looks_once"
+            from "own: the store goes back between the check and the read":
             (|bent, op, cx| match op {
                 Op::Has(..) if std::mem::take(&mut bent.marked) => Step::Done(Ret::Has(false)),
                 op => {
@@ -239,7 +252,9 @@ fn of_deletions() -> Vec<Mutant<OwnWrites>> {
                     bent.ships(op, cx)
                 }
             }) breaks ["deleted_is_gone"];
-        Seeded "who_waits_for_a_deletion_misses_the_next_news" from "own: the look behind the change":
+        Seeded "who_waits_for_a_deletion_misses_the_next_news"
+            from "own: the counter of changes is read after the check, and a change between the \
+                  two is missed":
             (|bent, op, cx| match bent.ships(op, cx) {
                 Step::Done(Ret::Fresh(fresh::Ret::Look(mut view))) => {
                     view.turns += 1;
@@ -252,19 +267,20 @@ fn of_deletions() -> Vec<Mutant<OwnWrites>> {
 
 fn of_time() -> Vec<Mutant<OwnWrites>> {
     mutants! { bent:
-        Seeded "time_is_ignored" from "own: the sleep has no end":
+        Seeded "time_is_ignored" from "own: the time limit of a sleep is ignored":
             (|bent, op, cx| match bent.ships(op, cx) {
                 Step::Wait { on, .. } => Step::Wait { on, until: None },
                 step => step,
             }) breaks ["nobody_outwaits_its_time"];
-        Seeded "nobody_has_time" from "own: a wait is an answer":
+        Seeded "nobody_has_time" from "own: a call that would have to wait fails at once":
             (|bent, op, cx| {
                 if let Op::Fresh(fresh::Op::AtLeast(AtLeast { until, .. })) = op {
                     *until = Instant::ZERO;
                 }
                 bent.ships(op, cx)
             }) breaks ["errors_are_true"];
-        Seeded "what_comes_too_late_is_not_looked_at" from "own: the clock is asked first":
+        Seeded "what_comes_too_late_is_not_looked_at"
+            from "own: the time limit is checked before the store":
             (|bent, op, cx| match op {
                 Op::Fresh(fresh::Op::AtLeast(AtLeast { version, until, .. }))
                     if cx.now() >= *until =>
@@ -302,7 +318,7 @@ fn of_time() -> Vec<Mutant<OwnWrites>> {
 
 fn of_ends() -> Vec<Mutant<OwnWrites>> {
     mutants! { bent:
-        Seeded "readers_wait_behind_the_end" from "own: an end that nobody is told of":
+        Seeded "readers_wait_behind_the_end" from "own: the end does not stop a waiting read":
             (|bent, op, cx| match bent.ships(op, cx) {
                 Step::Done(Ret::Fresh(
                     fresh::Ret::AtLeast(Err(fresh::NotVisible::Stopped))
@@ -310,7 +326,7 @@ fn of_ends() -> Vec<Mutant<OwnWrites>> {
                 )) => Step::Wait { on: NEWS, until: None },
                 step => step,
             }) breaks ["who_waits_is_told"];
-        Seeded "nothing_is_read_behind_the_end" from "own: the end is asked for first":
+        Seeded "nothing_is_read_behind_the_end" from "own: the end is checked before the store":
             (|bent, op, cx| match op {
                 Op::Fresh(fresh::Op::Over(_)) => {
                     bent.marked = true;
@@ -322,7 +338,8 @@ fn of_ends() -> Vec<Mutant<OwnWrites>> {
                 }
                 op => bent.ships(op, cx),
             }) breaks ["errors_are_true"];
-        Seeded "waits_for_sync_behind_the_end" from "own: an end that nobody is told of":
+        Seeded "waits_for_sync_behind_the_end"
+            from "own: the end does not stop a wait for the first list":
             (|bent, op, cx| match bent.ships(op, cx) {
                 Step::Done(Ret::Fresh(fresh::Ret::WaitForSync(false)))
                     if matches!(op, Op::Fresh(fresh::Op::WaitForSync(WaitForSync { until }))

@@ -63,7 +63,7 @@ impl Component for Reflector {
     type Machine = Follower;
 
     const NAME: &'static str = "reflector";
-    const SAYS: &'static str = "lists and watches that keep a consumer at the state of a server";
+    const SAYS: &'static str = "lists and watches that keep a consumer up to date with a server";
 
     fn machine() -> MachineOf<Self> {
         follower::ships()

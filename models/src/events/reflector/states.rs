@@ -97,13 +97,17 @@ pub(super) fn all() -> Vec<Box<dyn Simulation<Reflector>>> {
     const RULES: May =
         May { symmetric: false, jumps: Jumps::AtAnyTime, wake_ups: WakeUps::Any, spurious: 0 };
     let models: [Named; 4] = [
-        ("states_of_changes", "objects change, versions expire, a stream breaks", changes),
+        ("states_of_changes", "objects change, versions expire, and a stream breaks", changes),
         (
             "states_of_trouble",
-            "objects change, a server is busy, behind, and ends streams",
+            "objects change, and a server is busy, is behind, and ends streams",
             trouble,
         ),
-        ("states_of_streamed_lists", "objects change while they come by a stream", streamed),
+        (
+            "states_of_streamed_lists",
+            "objects change while a stream delivers all of them",
+            streamed,
+        ),
         ("states_of_pages", "objects change between pages, and pages expire", paged),
     ];
     let model = |(name, says, subject)| {

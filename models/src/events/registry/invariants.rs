@@ -11,57 +11,57 @@ pub(super) fn all() -> Vec<Invariant<Registry>> {
     vec![
         Invariant::always(
             "one_of_a_kind",
-            "all who ask for a name get the same informer, until that is removed",
+            "all callers that ask for a name get the same informer, until that informer is removed",
             &["informer:RG-1"],
             one_of_a_kind,
         ),
         Invariant::always(
             "runs_once",
-            "an informer runs once, and not behind the end of all",
+            "an informer runs at most once, and never after the shutdown",
             &["informer:RG-2", "informer:RG-5"],
             runs_once,
         ),
         Invariant::eventually(
             "all_run",
-            "what is there when something is started, runs",
+            "every informer that is there at a start runs",
             &["informer:RG-2"],
             all_run,
         ),
         Invariant::always(
             "synced_not_early",
-            "who waits for the first lists is told yes once all are there, and no when the time is \
-             over or something ends, with the names of those that are late",
+            "a caller that waits for the first lists gets yes once all are there, and no when its \
+             time is over or an informer ends, with the names of the late informers",
             &["informer:RG-3"],
             synced_not_early,
         ),
         Invariant::eventually(
             "synced_not_stuck",
-            "nobody waits for first lists that are all there, or of informers that have ended",
+            "no caller waits for first lists that are all there, or for informers that have ended",
             &["informer:RG-3"],
             synced_not_stuck,
         ),
         Invariant::always(
             "nothing_runs_on",
-            "behind a removal, and behind the end of all, what was started has ended",
+            "after a removal or a shutdown returns, the informers that it stopped have ended",
             &["informer:RG-4", "informer:RG-6", "informer:RG-7"],
             nothing_runs_on,
         ),
         Invariant::eventually(
             "nothing_is_left",
-            "behind the end of all, and of a registry that is dropped, nothing runs and nobody has \
-             an informer any more",
+            "after a shutdown, or once a registry is dropped, no informer runs, and none is still \
+             held",
             &["informer:RG-4", "informer:RG-8"],
             nothing_is_left,
         ),
         Invariant::always(
             "nothing_behind_the_end",
-            "behind the end nobody gets an informer, and before it everybody",
+            "after the shutdown no caller gets an informer, and before it every caller does",
             &["informer:RG-5"],
             nothing_behind_the_end,
         ),
         Invariant::always(
             "panics_come_out",
-            "who stops all is told of a panic, if there was one",
+            "a caller that shuts down gets the panic of an informer, if there was one",
             &["informer:RG-7"],
             panics_come_out,
         ),

@@ -59,18 +59,20 @@ pub(super) fn all() -> Vec<Mutant<Registry>> {
 fn of_starts() -> Vec<Mutant<Registry>> {
     use Mistake::*;
     mutants! { mistaken:
-        Equivalent("a table under a lock, without a mistake, does what ours does")
-        "plain" from "what one writes first":
+        Equivalent("a table under a lock, without a mistake, does what the shipped registry does")
+        "plain" from "the obvious first algorithm":
             (None) breaks [];
-        Seeded "two_of_a_kind" from "own: looked, made, and not looked again":
+        Seeded "two_of_a_kind"
+            from "own: the table is not looked at again after the informer is made":
             (Some(TwoOfAKind)) breaks ["one_of_a_kind"];
         Seeded "makes_under_the_lock" from "own: foreign code runs where it must not":
             (Some(MakesUnderTheLock)) breaks ["terminates"];
-        Seeded "starts_once" from "own: a flag where a set belongs":
+        Seeded "starts_once"
+            from "own: one flag records the start, where each informer needs its own":
             (Some(StartsOnce)) breaks ["all_run"];
-        Seeded "starts_one" from "own: a loop that ends too early":
+        Seeded "starts_one" from "own: the loop that starts informers ends too early":
             (Some(StartsOne)) breaks ["all_run"];
-        Seeded "starts_all_again" from "own: nobody notes what runs":
+        Seeded "starts_all_again" from "own: running informers are not recorded":
             (Some(StartsAllAgain)) breaks ["runs_once"];
         Seeded "synced_when_one_is" from "cache:WS-2":
             (Some(SyncedWhenOneIs)) breaks ["synced_not_early"];
@@ -78,7 +80,7 @@ fn of_starts() -> Vec<Mutant<Registry>> {
             (Some(SyncIsNotAwaited)) breaks ["synced_not_early"];
         Seeded "sync_wakes_nobody" from "cache:WS-3":
             (Some(SyncWakesNobody)) breaks ["synced_not_stuck"];
-        Seeded "all_are_late" from "own: a flag where a set belongs":
+        Seeded "all_are_late" from "own: one late informer makes all later ones count as late":
             (Some(AllAreLate)) breaks ["synced_not_early"];
     }
 }
@@ -86,23 +88,27 @@ fn of_starts() -> Vec<Mutant<Registry>> {
 fn of_ends() -> Vec<Mutant<Registry>> {
     use Mistake::*;
     mutants! { mistaken:
-        Seeded "removal_is_not_awaited" from "own: a thread outlives its removal":
+        Seeded "removal_is_not_awaited"
+            from "own: the thread of a removed informer outlives the removal":
             (Some(RemovalIsNotAwaited)) breaks ["nothing_runs_on"];
-        Seeded "removal_is_nobodys_affair" from "own: two ends do not know of each other":
+        Seeded "removal_is_nobodys_affair"
+            from "own: a shutdown does not know of a removal that is under way":
             (Some(RemovalIsNobodysAffair)) breaks ["nothing_runs_on"];
         Seeded "shut_down_is_not_awaited" from "client-go before SharedInformerFactory.Shutdown":
             (Some(ShutDownIsNotAwaited)) breaks ["nothing_runs_on"];
-        Seeded "one_shut_down_waits" from "own: the second finds an empty table":
+        Seeded "one_shut_down_waits" from "own: the second shutdown finds an empty table":
             (Some(OneShutDownWaits)) breaks ["nothing_runs_on"];
-        Seeded "joins_under_the_lock" from "own: the thread needs the lock to end":
+        Seeded "joins_under_the_lock" from "own: the joined thread needs the lock to end":
             (Some(JoinsUnderTheLock)) breaks ["terminates"];
         Seeded "panics_go_on_at_once" from "own: a panic that leaves threads":
             (Some(PanicsGoOnAtOnce)) breaks ["nothing_runs_on"];
         Seeded "panics_are_lost" from "own: the result of a join is dropped":
             (Some(PanicsAreLost)) breaks ["panics_come_out"];
-        Seeded "end_is_not_told_by_a_panic" from "own: the end is told by the last line":
+        Seeded "end_is_not_told_by_a_panic"
+            from "own: the last line of the thread signals the end, and a panic skips it":
             (Some(EndIsNotToldByAPanic)) breaks ["terminates"];
-        Seeded "takes_more_behind_the_end" from "own: started behind the end":
+        Seeded "takes_more_behind_the_end"
+            from "own: a closed registry accepts and starts informers":
             (Some(TakesMoreBehindTheEnd)) breaks ["nothing_behind_the_end"];
         Seeded "dropped_goes_on" from "own: threads that nobody can reach":
             (Some(DroppedGoesOn)) breaks ["nothing_is_left"];

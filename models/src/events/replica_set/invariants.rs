@@ -11,25 +11,25 @@ pub(super) fn all() -> Vec<Invariant<ReplicaSet>> {
     vec![
         Invariant::eventually(
             "comes_to_what_is_wanted",
-            "once all is at rest, there are as many pods as wanted, and what was deleted is gone",
+            "at rest, the number of pods is the wanted number, and a deleted set is gone",
             &["cache:PT-1", "cache:PT-5", "cache:PT-9"],
             comes_to_what_is_wanted,
         ),
         Invariant::always(
             "never_more_than_wanted",
-            "there are never more pods than were wanted at some time since all was at rest",
+            "there are never more pods than the largest number wanted since the last rest",
             &["cache:PT-2"],
             never_more_than_wanted,
         ),
         Invariant::always(
             "deletes_only_its_own",
-            "it deletes no pod that it does not own",
+            "the controller deletes no pod that it does not own",
             &["cache:PT-6"],
             deletes_only_its_own,
         ),
         Invariant::always(
             "no_pod_outlives_its_set",
-            "a set that had its pods is gone only after them",
+            "a set that had pods is gone only after they are gone",
             &["cache:PT-7"],
             no_pod_outlives_its_set,
         ),

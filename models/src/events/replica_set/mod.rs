@@ -47,7 +47,8 @@ impl Component for ReplicaSet {
     type Machine = Stage;
 
     const NAME: &'static str = "replica_set";
-    const SAYS: &'static str = "a worked controller: as many pods as a user wants";
+    const SAYS: &'static str =
+        "a worked example: a controller that keeps as many pods as a user wants";
 
     fn machine() -> MachineOf<Self> {
         Box::new(Stage::new(None))

@@ -45,7 +45,8 @@ fn mistaken(mistake: Mistake) -> MachineOf<ReplicaSet> {
 pub(super) fn all() -> Vec<Mutant<ReplicaSet>> {
     use Mistake::*;
     mutants! { mistaken:
-        Seeded "acts_on_a_stale_cache" from "own: its own writes are not waited for":
+        Seeded "acts_on_a_stale_cache"
+            from "own: the controller does not wait until its cache shows its own writes":
             (ActsOnAStaleCache) breaks ["never_more_than_wanted"];
         Seeded "works_before_the_sync" from "cache:PT-2":
             (WorksBeforeTheSync) breaks ["never_more_than_wanted"];
@@ -55,17 +56,19 @@ pub(super) fn all() -> Vec<Mutant<ReplicaSet>> {
             (ListsKeepWhatIsGone) breaks ["comes_to_what_is_wanted"];
         Seeded "lists_tell_no_deletions" from "cache:PT-5":
             (ListsTellNoDeletions) breaks ["comes_to_what_is_wanted"];
-        Seeded "counts_from_memory" from "own: a process that starts anew remembers nothing":
+        Seeded "counts_from_memory"
+            from "own: the controller counts from memory, and a restarted process remembers \
+                  nothing":
             (CountsFromMemory) breaks ["never_more_than_wanted", "comes_to_what_is_wanted"];
-        Seeded "owns_later" from "own: two requests where one would do":
+        Seeded "owns_later" from "own: a second request sets the owner, where one request would do":
             (OwnsLater) breaks ["comes_to_what_is_wanted"];
-        Seeded "counts_what_it_created_twice" from "own: expectations that nobody lowers":
+        Seeded "counts_what_it_created_twice" from "own: expectations that are never lowered":
             (CountsWhatItCreatedTwice) breaks ["comes_to_what_is_wanted"];
-        Seeded "never_guards" from "own: the finalizer left out":
+        Seeded "never_guards" from "own: the finalizer is never added":
             (NeverGuards) breaks ["no_pod_outlives_its_set"];
-        Seeded "never_releases" from "own: the finalizer forgotten":
+        Seeded "never_releases" from "own: the finalizer is never removed":
             (NeverReleases) breaks ["comes_to_what_is_wanted"];
-        Seeded "releases_first" from "own: two requests exchanged":
+        Seeded "releases_first" from "own: the finalizer is removed before the pods are deleted":
             (ReleasesFirst) breaks ["no_pod_outlives_its_set"];
         Seeded "owns_by_name" from "cache:PT-6":
             (OwnsByName) breaks ["deletes_only_its_own", "comes_to_what_is_wanted"];

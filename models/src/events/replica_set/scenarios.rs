@@ -82,7 +82,8 @@ struct ScaledMeanwhile;
 
 impl Scenario<ReplicaSet> for ScaledMeanwhile {
     const NAME: &'static str = "scaled_meanwhile";
-    const SAYS: &'static str = "a user wants two pods, and one while the controller makes them";
+    const SAYS: &'static str =
+        "a user wants two pods, and then one pod while the controller makes them";
 
     fn run<R: Runtime>(&self, world: &World<R, ReplicaSet>) {
         run(world, &[&[Wants(2), Wants(1)]]);
@@ -102,7 +103,7 @@ struct PodsAreLost;
 
 impl Scenario<ReplicaSet> for PodsAreLost {
     const NAME: &'static str = "pods_are_lost";
-    const SAYS: &'static str = "a pod goes, and then another one of which a list alone tells";
+    const SAYS: &'static str = "a pod goes, and then a second one whose deletion only a list shows";
 
     fn run<R: Runtime>(&self, world: &World<R, ReplicaSet>) {
         run(world, &[&[Wants(1)], &[Kills], &[Loses]]);
@@ -127,7 +128,7 @@ struct DiesBetweenRequests;
 
 impl Scenario<ReplicaSet> for DiesBetweenRequests {
     const NAME: &'static str = "dies_between_requests";
-    const SAYS: &'static str = "the controller dies while it makes a pod, and once more at rest";
+    const SAYS: &'static str = "the controller dies while it makes a pod, and dies again at rest";
 
     fn run<R: Runtime>(&self, world: &World<R, ReplicaSet>) {
         run(world, &[&[Wants(1), Crashes], &[Crashes]]);
@@ -154,7 +155,7 @@ struct DeletedMeanwhile;
 
 impl Scenario<ReplicaSet> for DeletedMeanwhile {
     const NAME: &'static str = "deleted_meanwhile";
-    const SAYS: &'static str = "a set is deleted while its pod is made";
+    const SAYS: &'static str = "a set is deleted while its pod is being made";
 
     fn run<R: Runtime>(&self, world: &World<R, ReplicaSet>) {
         run(world, &[&[Wants(1), Deletes]]);
@@ -174,7 +175,8 @@ struct MadeAnew;
 
 impl Scenario<ReplicaSet> for MadeAnew {
     const NAME: &'static str = "made_anew";
-    const SAYS: &'static str = "a set that has a pod is deleted, and one of its name is made";
+    const SAYS: &'static str =
+        "a set with a pod is deleted, and another set with the same name is made";
 
     fn run<R: Runtime>(&self, world: &World<R, ReplicaSet>) {
         run(world, &[&[Wants(1)], &[Deletes, Wants(1)]]);

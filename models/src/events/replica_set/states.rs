@@ -83,8 +83,16 @@ pub(super) fn all() -> Vec<Box<dyn Simulation<ReplicaSet>>> {
     const RULES: May =
         May { symmetric: false, jumps: Jumps::AtStandstill, wake_ups: WakeUps::Any, spurious: 0 };
     let models: [Named; 2] = [
-        ("states_of_crashes", "a set is scaled, a pod and the controller die at any time", crashes),
-        ("states_of_deletions", "a set is deleted and made anew, both die", deletions),
+        (
+            "states_of_crashes",
+            "a set is scaled, and a pod and the controller die at any time",
+            crashes,
+        ),
+        (
+            "states_of_deletions",
+            "a set is deleted and made anew, and a pod and the controller die",
+            deletions,
+        ),
     ];
     let model = |(name, says, subject)| {
         let judges = &[

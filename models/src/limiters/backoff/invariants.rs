@@ -13,38 +13,38 @@ pub(super) fn all() -> Vec<Invariant<Backoff>> {
     vec![
         Invariant::always(
             "never_too_short",
-            "a key that goes on failing waits twice as long as before, up to the maximum",
+            "a key that goes on failing waits at least twice as long as before, up to the maximum",
             &["workqueue:BO-2", "workqueue:BO-4", "workqueue:BO-12"],
             |history| delays(history, |got, least, _| got < least),
         ),
         Invariant::always(
             "never_too_long",
-            "no key waits longer than that with its jitter, nor longer than the maximum, and one \
-             that has not failed for long starts over",
+            "a key waits at most twice as long as before plus its jitter, and never longer than \
+             the maximum; after a long time without a failure it starts over",
             &["workqueue:BO-2", "workqueue:BO-5", "workqueue:BO-12"],
             |history| delays(history, |got, _, most| got > most),
         ),
         Invariant::always(
             "spreads_out",
-            "the delays of keys that fail alike differ",
+            "keys that fail equally often get different delays",
             &["workqueue:BO-5"],
             |history| delays(history, |got, least, most| got == least && most > least),
         ),
         Invariant::always(
             "tells_what_it_gave",
-            "the delay of a key is the one it was given last, whatever time it is",
+            "the delay that is read for a key is the last one that it was given, at any time",
             &["workqueue:BO-1", "workqueue:BO-5"],
             tells_what_it_gave,
         ),
         Invariant::always(
             "backs_off_so_long",
-            "a key backs off for its delay, counted as was asked, and no longer",
+            "a key backs off for its delay and no longer, from the event or from the update",
             &["workqueue:BO-6", "workqueue:BO-7", "workqueue:BO-14"],
             backs_off_so_long,
         ),
         Invariant::always(
             "forgets_what_it_says",
-            "a key is forgotten when that is asked for, or when it would start over",
+            "a reset or a collection of garbage returns the right number of forgotten keys",
             &["workqueue:BO-8"],
             forgets_what_it_says,
         ),

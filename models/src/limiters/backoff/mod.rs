@@ -55,7 +55,8 @@ impl Component for Backoff {
     type Machine = Ships;
 
     const NAME: &'static str = "backoff";
-    const SAYS: &'static str = "a delay per key that doubles and is forgotten";
+    const SAYS: &'static str =
+        "a delay per key that doubles with each failure and is forgotten after a time";
 
     fn machine() -> MachineOf<Self> {
         Box::new(Ships::new(INITIAL, MAX, JITTER))

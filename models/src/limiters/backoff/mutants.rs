@@ -238,8 +238,8 @@ pub(super) fn all() -> Vec<Mutant<Backoff>> {
             (ResetsNothing) breaks ["forgets_what_it_says"];
         Seeded "forgets_in_silence" from "workqueue:BO-8":
             (ForgetsInSilence) breaks ["forgets_what_it_says"];
-        Equivalent("it is the table written down again, in which the mistakes are made")
-            "written_down_again" from "own: what the mutants are made of":
+        Equivalent("it is the table that the mutants are made from, without a mistake")
+            "written_down_again" from "own: the base of the mutants, without a mistake":
             (Nothing) breaks [];
     }
 }

@@ -55,7 +55,8 @@ struct TwoThreadsFail;
 
 impl Scenario<Backoff> for TwoThreadsFail {
     const NAME: &'static str = "two_threads_fail";
-    const SAYS: &'static str = "one key fails in two threads at once, another in one of them";
+    const SAYS: &'static str =
+        "two threads report failures of one key, and one of them also of another";
 
     fn run<R: Runtime>(&self, world: &World<R, Backoff>) {
         let table = Shared::new(world);
@@ -85,7 +86,8 @@ struct AskedAboutTimes;
 
 impl Scenario<Backoff> for AskedAboutTimes {
     const NAME: &'static str = "asked_about_times";
-    const SAYS: &'static str = "whether a key backs off is asked around the end of its delay";
+    const SAYS: &'static str =
+        "threads ask around the end of a key's delay whether the key backs off";
 
     fn run<R: Runtime>(&self, world: &World<R, Backoff>) {
         let table = Shared::new(world);
@@ -123,7 +125,8 @@ struct StartsOver;
 
 impl Scenario<Backoff> for StartsOver {
     const NAME: &'static str = "starts_over";
-    const SAYS: &'static str = "a key fails after twice the maximum, and after a little more";
+    const SAYS: &'static str =
+        "a key fails again after twice the maximum, and again after a little more";
 
     fn run<R: Runtime>(&self, world: &World<R, Backoff>) {
         let table = Shared::new(world);

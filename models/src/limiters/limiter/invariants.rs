@@ -13,19 +13,19 @@ pub(super) fn all() -> Vec<Invariant<Limiter>> {
     vec![
         Invariant::always(
             "never_too_short",
-            "no item is to wait for less than its failures and the pace of all items ask for",
+            "no item waits for less than its failures and the shared rate require",
             &["workqueue:RL-2", "workqueue:RL-15", "workqueue:RL-20"],
             |history| delays(history, |got, right| got + SLACK < right),
         ),
         Invariant::always(
             "never_too_long",
-            "no item is to wait for more than that, nor ever for more than the maximum",
+            "no item waits for more than its failures, the shared rate and the maximum allow",
             &["workqueue:RL-3", "workqueue:RL-5"],
             |history| delays(history, |got, right| got > right + SLACK),
         ),
         Invariant::always(
             "failures_are_counted",
-            "every item has failed as often as was said since it was forgotten, by itself",
+            "the failures of each item are counted by themselves, since it was last forgotten",
             &["workqueue:RL-4", "workqueue:RL-10"],
             failures_are_counted,
         ),

@@ -69,7 +69,7 @@ impl Component for Limiter {
     type Machine = Alone<Box<dyn Asked<u8>>>;
 
     const NAME: &'static str = "limiter";
-    const SAYS: &'static str = "how long to wait after a failure, per item and shared";
+    const SAYS: &'static str = "delays after failures, per item and shared by all items";
 
     fn machine() -> MachineOf<Self> {
         Box::new(Alone(limiter(&shape())))

@@ -171,7 +171,8 @@ pub(super) fn all() -> Vec<Mutant<Limiter>> {
             (Flat) breaks ["never_too_short"];
         Seeded "counted_before_it_is_asked" from "workqueue:RL-3":
             (CountsFirst) breaks ["never_too_long"];
-        Seeded "asking_counts" from "own: the entry is made where it is looked up":
+        Seeded "asking_counts"
+            from "own: a question for the number of failures counts as a failure":
             (AskingCounts) breaks ["failures_are_counted"];
         Seeded "no_maximum" from "workqueue:RL-5":
             (NoMaximum) breaks ["never_too_long"];
@@ -181,7 +182,8 @@ pub(super) fn all() -> Vec<Mutant<Limiter>> {
             (FirstPartOnly) breaks ["never_too_short"];
         Seeded "delays_add_up" from "workqueue:RL-20":
             (AddsUp) breaks ["never_too_long"];
-        Seeded "many_are_forgotten" from "own: a container that grows forgets what it had":
+        Seeded "many_are_forgotten"
+            from "own: the container of the counts loses them when it grows":
             (ForgetsMany) breaks ["failures_are_counted"];
         Seeded "forgetting_fills_the_bucket" from "workqueue:RL-15":
             (ForgettingFills) breaks ["never_too_short"];

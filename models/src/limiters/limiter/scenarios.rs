@@ -75,7 +75,8 @@ struct TwoThreadsFail;
 
 impl Scenario<Limiter> for TwoThreadsFail {
     const NAME: &'static str = "two_threads_fail";
-    const SAYS: &'static str = "one item fails in two threads at once, another in one of them";
+    const SAYS: &'static str =
+        "two threads report failures of one item, and one of them also of another";
 
     fn run<R: Runtime>(&self, world: &World<R, Limiter>) {
         let limiter = limiter(world);
@@ -100,7 +101,7 @@ struct ForgottenBetween;
 
 impl Scenario<Limiter> for ForgottenBetween {
     const NAME: &'static str = "forgotten_between";
-    const SAYS: &'static str = "an item fails and is forgotten in turns, beside another";
+    const SAYS: &'static str = "an item fails and is forgotten repeatedly, beside another item";
 
     fn run<R: Runtime>(&self, world: &World<R, Limiter>) {
         let limiter = limiter(world);
@@ -126,7 +127,8 @@ struct PacedTogether;
 
 impl Scenario<Limiter> for PacedTogether {
     const NAME: &'static str = "paced_together";
-    const SAYS: &'static str = "more items fail at once than the bucket holds, and later once more";
+    const SAYS: &'static str =
+        "more items fail at once than the bucket holds, and one fails again later";
 
     fn run<R: Runtime>(&self, world: &World<R, Limiter>) {
         let limiter = limiter(world);
@@ -153,7 +155,7 @@ struct FailsForLong;
 
 impl Scenario<Limiter> for FailsForLong {
     const NAME: &'static str = "fails_for_long";
-    const SAYS: &'static str = "an item fails so often that twice its delay would not fit";
+    const SAYS: &'static str = "an item fails so often that doubling its delay would overflow";
 
     fn run<R: Runtime>(&self, world: &World<R, Limiter>) {
         let limiter = limiter(world);
@@ -176,7 +178,7 @@ const MANY: u8 = 150;
 impl Scenario<Limiter> for ManyFail {
     const NAME: &'static str = "many_fail";
     const SAYS: &'static str =
-        "many items fail, every other one is forgotten, and all are asked for";
+        "many items fail, every second one is forgotten, and the failures of all are read";
 
     fn run<R: Runtime>(&self, world: &World<R, Limiter>) {
         let limiter = limiter(world);

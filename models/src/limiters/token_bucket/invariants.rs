@@ -14,13 +14,13 @@ pub(super) fn all() -> Vec<Invariant<Bucket>> {
     vec![
         Invariant::always(
             "grants_no_more",
-            "nobody is granted tokens that are not there, or not in time, or never fit",
+            "no caller is granted tokens that do not come in time or exceed the burst",
             &["workqueue:TB-2", "workqueue:TB-5", "workqueue:TB-11", "workqueue:TB-12"],
             |history| grants(history, |got, right| got && !right),
         ),
         Invariant::always(
             "grants_what_there_is",
-            "a caller that asks for tokens that are there, or in time, is granted them",
+            "a caller is granted tokens that are there or come in time",
             &["workqueue:TB-1", "workqueue:TB-8"],
             |history| grants(history, |got, right| !got && right),
         ),
@@ -38,7 +38,7 @@ pub(super) fn all() -> Vec<Invariant<Bucket>> {
         ),
         Invariant::always(
             "balance_is_told",
-            "the balance is what was there, came, was taken and given back",
+            "the balance counts all tokens that came, were taken and were given back",
             &[
                 "workqueue:TB-16",
                 "workqueue:TB-17",

@@ -50,7 +50,7 @@ impl Component for Bucket {
     type Machine = Ships;
 
     const NAME: &'static str = "token_bucket";
-    const SAYS: &'static str = "a number of events a second, and a number at once";
+    const SAYS: &'static str = "a token bucket: a rate of events per second, and a burst";
 
     fn machine() -> MachineOf<Self> {
         Box::new(Ships::new(RATE, BURST))

@@ -252,11 +252,12 @@ pub(super) fn all() -> Vec<Mutant<Bucket>> {
             (NothingIsAtOnce) breaks ["nobody_goes_early"];
         Seeded "unlimited_counts" from "workqueue:TB-8":
             (UnlimitedCounts) breaks ["grants_what_there_is"];
-        Seeded "rounds_up" from "workqueue:TB-4, own: rounded up where it is told":
+        Seeded "rounds_up" from "workqueue:TB-4, own: a wait is rounded up to whole milliseconds":
             (RoundsUp) breaks ["nobody_goes_late"];
-        Seeded "rounds_down" from "workqueue:TB-24, own: the rest is dropped where it is told":
+        Seeded "rounds_down"
+            from "workqueue:TB-24, own: a wait is rounded down to tenths of a millisecond":
             (RoundsDown) breaks ["nobody_goes_early"];
-        Seeded "reserve_keeps_one" from "workqueue:TB-5, compared with one too many":
+        Seeded "reserve_keeps_one" from "workqueue:TB-5, a reservation is refused the last token":
             (ReserveKeepsOne) breaks ["grants_what_there_is"];
         Seeded "gives_all_back" from "workqueue:TB-17":
             (GivesAllBack) breaks ["balance_is_told"];
@@ -264,7 +265,7 @@ pub(super) fn all() -> Vec<Mutant<Bucket>> {
             (GivesNothingBack) breaks ["nobody_goes_late"];
         Seeded "gives_used_back" from "workqueue:TB-16":
             (GivesUsedBack) breaks ["balance_is_told"];
-        Equivalent("whatever is stored, a look shows no more than fits")
+        Equivalent("whatever is stored, a call sees no more tokens than fit")
             "gives_too_much_back" from "workqueue:TB-17":
             (GivesTooMuchBack) breaks [];
         Seeded "newest_stays" from "workqueue:TB-18":
@@ -277,8 +278,8 @@ pub(super) fn all() -> Vec<Mutant<Bucket>> {
             (RoomIsFilled) breaks ["balance_is_told"];
         Seeded "time_runs_backwards" from "workqueue:TB-23":
             (TimeRunsBackwards) breaks ["grants_no_more"];
-        Equivalent("it is the bucket in whole numbers, in which the mistakes are made")
-            "written_down_again" from "own: what the mutants are made of":
+        Equivalent("it is the bucket that the mutants are made from, without a mistake")
+            "written_down_again" from "own: the base of the mutants, without a mistake":
             (Nothing) breaks [];
     }
 }

@@ -65,7 +65,8 @@ struct TwoThreadsReserve;
 
 impl Scenario<Bucket> for TwoThreadsReserve {
     const NAME: &'static str = "two_threads_reserve";
-    const SAYS: &'static str = "two threads take what there is and then reserve, one impatiently";
+    const SAYS: &'static str =
+        "two threads take the tokens that are there and then reserve, one with little patience";
 
     fn run<R: Runtime>(&self, world: &World<R, Bucket>) {
         let bucket = Shared::new(world);
@@ -94,7 +95,8 @@ struct CancelledInAnyOrder;
 
 impl Scenario<Bucket> for CancelledInAnyOrder {
     const NAME: &'static str = "cancelled_in_any_order";
-    const SAYS: &'static str = "two threads reserve, and each takes back what it has, soon or late";
+    const SAYS: &'static str =
+        "two threads reserve tokens and cancel their reservations, early or late";
 
     fn run<R: Runtime>(&self, world: &World<R, Bucket>) {
         let bucket = Shared::new(world);
@@ -133,7 +135,7 @@ struct ClocksReadEarly;
 
 impl Scenario<Bucket> for ClocksReadEarly {
     const NAME: &'static str = "clocks_read_early";
-    const SAYS: &'static str = "a thread that read the clock before another asks after it";
+    const SAYS: &'static str = "a thread that reads the clock first reaches the bucket last";
 
     fn run<R: Runtime>(&self, world: &World<R, Bucket>) {
         let bucket = Shared::new(world);
@@ -161,7 +163,8 @@ struct SettingsChange;
 
 impl Scenario<Bucket> for SettingsChange {
     const NAME: &'static str = "settings_change";
-    const SAYS: &'static str = "rate and room change between the calls of another";
+    const SAYS: &'static str =
+        "one thread changes the rate and the burst between the calls of another";
 
     fn run<R: Runtime>(&self, world: &World<R, Bucket>) {
         let bucket = Shared::new(world);
@@ -196,7 +199,7 @@ struct OddRates;
 
 impl Scenario<Bucket> for OddRates {
     const NAME: &'static str = "odd_rates";
-    const SAYS: &'static str = "no tokens come any more, and then as many as are asked for";
+    const SAYS: &'static str = "the rate falls to zero, and is then unlimited";
 
     fn run<R: Runtime>(&self, world: &World<R, Bucket>) {
         let bucket = Shared::new(world);

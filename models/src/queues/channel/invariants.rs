@@ -20,37 +20,37 @@ fn messages() -> Vec<Invariant<Channel>> {
     vec![
         Invariant::always(
             "received_once",
-            "what is received was sent into that channel, and had not been received before",
+            "every received message was sent into that channel, and is received only once",
             &["channel:CH-1"],
             received_once,
         ),
         Invariant::always(
             "nothing_lost",
-            "what was sent and not received comes out when the last receiver goes",
+            "messages that were sent and not received come out when the last receiver leaves",
             &["channel:CH-1", "channel:CH-9"],
             nothing_lost,
         ),
         Invariant::always(
             "in_order",
-            "messages come in the order in which they were sent, or their senders began to wait",
+            "messages arrive in the order in which they were sent or their senders began to wait",
             &["channel:CH-2", "channel:CH-6"],
             in_order,
         ),
         Invariant::always(
             "capacity_is_kept",
-            "no more messages lie in a channel than fit",
+            "a channel never holds more messages than its capacity",
             &["channel:CH-3"],
             capacity_is_kept,
         ),
         Invariant::always(
             "rendezvous_meets",
-            "from hand to hand, a message is sent only when somebody takes it",
+            "without a buffer, a message is sent only when a receiver takes it",
             &["channel:CH-5"],
             rendezvous_meets,
         ),
         Invariant::always(
             "withdrawn_stays_so",
-            "a message whose call was given up, or said that it was not sent, never comes",
+            "a message whose send was given up, or reported as not sent, is never received",
             &["channel:CH-11", "channel:CH-14"],
             withdrawn_stays_so,
         ),
@@ -67,19 +67,19 @@ fn ends() -> Vec<Invariant<Channel>> {
     vec![
         Invariant::always(
             "ends_when_empty",
-            "a receiver learns of the end when all senders are gone and nothing is left",
+            "a receiver sees the end only when all senders are gone and no message is left",
             &["channel:CH-7"],
             ends_when_empty,
         ),
         Invariant::always(
             "fails_without_receivers",
-            "a call to send fails when all receivers are gone, and only then; its message comes back",
+            "a send fails if and only if all receivers are gone, and gives its message back",
             &["channel:CH-8"],
             fails_without_receivers,
         ),
         Invariant::always(
             "one_arm",
-            "a call does one of its cases, and the messages of all others come back",
+            "a call does at most one of its cases, and gives the messages of all others back",
             &["channel:CH-10", "channel:CH-11"],
             one_arm,
         ),
@@ -90,13 +90,13 @@ fn waiting() -> Vec<Invariant<Channel>> {
     vec![
         Invariant::always(
             "unready_only_when_so",
-            "a call that does nothing could do nothing",
+            "a call ends without effect only if none of its cases was ready",
             &["channel:CH-12"],
             unready_only_when_so,
         ),
         Invariant::always(
             "never_early",
-            "no call ends undone before its deadline",
+            "no call times out before its deadline",
             &["channel:CH-13"],
             never_early,
         ),
@@ -108,13 +108,13 @@ fn waiting() -> Vec<Invariant<Channel>> {
         ),
         Invariant::always(
             "no_lost_wakeup",
-            "at a quiet moment nobody sleeps who could do what it waits for",
+            "when no thread can move, no caller sleeps whose call could go on",
             &["channel:CH-15"],
             no_lost_wakeup,
         ),
         Invariant::always(
             "wakes_no_crowd",
-            "at a channel alone that keeps messages, each message wakes one of those who wait for it",
+            "in a group of one channel, a message or a free place wakes at most one waiter",
             &["channel:CH-16"],
             wakes_no_crowd,
         ),

@@ -56,7 +56,8 @@ impl Component for Channel {
     type Machine = Group<u8>;
 
     const NAME: &'static str = "channel";
-    const SAYS: &'static str = "channels: bounded, without bound, from hand to hand; select";
+    const SAYS: &'static str =
+        "channels, bounded, unbounded or without a buffer, and select over them";
 
     fn machine() -> MachineOf<Self> {
         Box::new(Group::<u8>::default())

@@ -36,60 +36,65 @@ fn forgets(what: Passed) -> MachineOf<Channel> {
 
 fn messages() -> Vec<Mutant<Channel>> {
     mutants! { mistaken:
-        Seeded "first_comes_twice" from "own: read, and not removed":
+        Seeded "first_comes_twice" from "own: a message is read, but not removed":
             (&[FirstComesTwice]) breaks ["received_once"];
-        Seeded "newest_comes_first" from "own: taken from the end where it was put":
+        Seeded "newest_comes_first" from "own: a receive takes the message that was sent last":
             (&[NewestComesFirst]) breaks ["in_order"];
-        Seeded "newest_is_met" from "own: the list of those who wait is a stack":
+        Seeded "newest_is_met" from "own: waiting callers are kept in a stack, not in a queue":
             (&[NewestIsMet]) breaks ["in_order"];
-        Seeded "one_more_fits" from "own: not more than, where less than is meant":
+        Seeded "one_more_fits" from "own: `<=` instead of `<` in the comparison with the capacity":
             (&[OneMoreFits]) breaks ["capacity_is_kept"];
-        Seeded "one_less_fits" from "own: a place is kept free, as in a ring":
+        Seeded "one_less_fits" from "own: one place stays free, as in a ring buffer":
             (&[OneLessFits]) breaks ["no_lost_wakeup"];
-        Seeded "rendezvous_keeps_one" from "own: no capacity is taken for a capacity of one":
+        Seeded "rendezvous_keeps_one" from "own: a capacity of zero counts as a capacity of one":
             (&[RendezvousKeepsOne]) breaks ["rendezvous_meets"];
-        Seeded "len_forgets_one" from "own: what is about to be received is not counted":
+        Seeded "len_forgets_one" from "own: len leaves out the message that is received next":
             (&[LenForgetsOne]) breaks ["len_counts"];
     }
 }
 
 fn ends() -> Vec<Mutant<Channel>> {
     mutants! { mistaken:
-        Seeded "last_sender_takes_all" from "own: an end empties the channel":
+        Seeded "last_sender_takes_all"
+            from "own: the last sender empties the channel when it leaves":
             (&[LastSenderTakesAll]) breaks ["ends_when_empty"];
-        Seeded "first_sender_ends" from "own: copies are not counted":
+        Seeded "first_sender_ends" from "own: copies of a sender are not counted":
             (&[FirstSenderEnds]) breaks ["ends_when_empty"];
-        Seeded "first_receiver_ends" from "own: copies are not counted":
+        Seeded "first_receiver_ends" from "own: copies of a receiver are not counted":
             (&[FirstReceiverEnds]) breaks ["fails_without_receivers"];
-        Seeded "sends_to_nobody" from "own: the first test forgotten in send":
+        Seeded "sends_to_nobody" from "own: send does not check whether there are receivers":
             (&[SendsToNobody]) breaks ["fails_without_receivers"];
-        Seeded "another_comes_back" from "own: an error with a message that is not its own":
+        Seeded "another_comes_back" from "own: a failed send gives back another message":
             (&[AnotherComesBack]) breaks ["fails_without_receivers"];
-        Seeded "last_receiver_leaves_all" from "own: what is left is forgotten, not dropped":
+        Seeded "last_receiver_leaves_all"
+            from "own: the messages that the last receiver leaves are kept, not dropped":
             (&[LastReceiverLeavesAll]) breaks ["nothing_lost"];
     }
 }
 
 fn selects() -> Vec<Mutant<Channel>> {
     mutants! { mistaken:
-        Seeded "select_takes_all" from "own: the loop does not end with the first case":
+        Seeded "select_takes_all"
+            from "own: the loop over the cases does not stop at the first ready one":
             (&[SelectTakesAll]) breaks ["no_lost_wakeup"];
-        Seeded "select_sends_all" from "own: the loop does not end with the first case":
+        Seeded "select_sends_all"
+            from "own: the loop over the cases does not stop at the first ready one":
             (&[SelectSendsAll]) breaks ["withdrawn_stays_so"];
-        Seeded "select_says_first" from "own: counted among those that are ready":
+        Seeded "select_says_first" from "own: the index of the case counts only the ready cases":
             (&[SelectSaysFirst]) breaks ["one_arm"];
-        Seeded "unsent_is_forgotten" from "own: messages of the other cases are dropped":
+        Seeded "unsent_is_forgotten" from "own: the messages of the other cases are dropped":
             (&[UnsentIsForgotten]) breaks ["one_arm"];
     }
 }
 
 fn times() -> Vec<Mutant<Channel>> {
     mutants! { mistaken:
-        Seeded "deadline_looks_no_more" from "own: a sleep that timed out ends the call":
+        Seeded "deadline_looks_no_more"
+            from "own: a sleep that timed out ends the call without another try":
             (&[DeadlineLooksNoMore]) breaks ["unready_only_when_so"];
-        Seeded "deadline_is_early" from "own: times are rounded down":
+        Seeded "deadline_is_early" from "own: deadlines are rounded down":
             (&[DeadlineIsEarly]) breaks ["never_early"];
-        Seeded "deadline_is_late" from "own: times are rounded up":
+        Seeded "deadline_is_late" from "own: deadlines are rounded up":
             (&[DeadlineIsLate]) breaks ["nothing_late"];
         Seeded "sleeps_without_time" from "museum W6":
             (&[SleepsWithoutTime]) breaks ["nothing_late"];
@@ -98,36 +103,41 @@ fn times() -> Vec<Mutant<Channel>> {
 
 fn given_up() -> Vec<Mutant<Channel>> {
     mutants! { mistaken:
-        Seeded "given_up_stays" from "own: a future that is dropped stays in line":
+        Seeded "given_up_stays" from "own: a dropped future stays among the waiters":
             (&[GivenUpStays]) breaks ["withdrawn_stays_so"];
-        Seeded "given_up_loses_all" from "own: what was handed over goes with the future":
+        Seeded "given_up_loses_all"
+            from "own: a message that was handed to a future is dropped with it":
             (&[GivenUpLosesAll]) breaks ["nothing_lost"];
-        Seeded "back_comes_first" from "own: what comes back is put in front":
+        Seeded "back_comes_first" from "own: a message that comes back is put in front":
             (&[BackComesFirst]) breaks ["in_order"];
-        Seeded "back_is_not_told" from "own: the signal forgotten where a message comes back":
+        Seeded "back_is_not_told" from "own: a message that comes back wakes no receiver":
             (&[BackIsNotTold]) breaks ["no_lost_wakeup"];
     }
 }
 
 fn wakes() -> Vec<Mutant<Channel>> {
     mutants! { edited:
-        Seeded "send_wakes_nobody" from "own: the signal forgotten in send":
+        Seeded "send_wakes_nobody" from "own: send wakes no receiver":
             (at_most!(0, RECEIVERS, Op::Choose(_))) breaks ["no_lost_wakeup"];
-        Seeded "receive_wakes_nobody" from "own: the signal forgotten in receive":
+        Seeded "receive_wakes_nobody" from "own: receive wakes no sender":
             (at_most!(0, SENDERS, Op::Choose(_))) breaks ["no_lost_wakeup"];
-        Seeded "group_wakes_one" from "own: one is woken, and it waits for another channel":
+        Seeded "group_wakes_one"
+            from "own: one waiter of a group is woken, and it waits at another channel":
             (at_most!(1, RECEIVERS, Op::Choose(_))) breaks ["no_lost_wakeup"];
-        Seeded "meeting_is_not_told" from "own: who was met is not woken":
+        Seeded "meeting_is_not_told" from "own: a waiter that was met is not woken":
             (at_most!(0, MEETING, Op::Choose(_))) breaks ["no_lost_wakeup"];
-        Seeded "meeting_wakes_one" from "own: one is woken, and another was met":
+        Seeded "meeting_wakes_one" from "own: one waiter is woken, and another was met":
             (at_most!(1, MEETING, Op::Choose(_))) breaks ["no_lost_wakeup"];
-        Seeded "last_sender_wakes_one" from "own: signalled where all must wake":
+        Seeded "last_sender_wakes_one"
+            from "own: the last sender wakes one receiver instead of all":
             (at_most!(1, RECEIVERS, Op::Leave(_))) breaks ["no_lost_wakeup"];
-        Seeded "last_receiver_wakes_one" from "own: signalled where all must wake":
+        Seeded "last_receiver_wakes_one"
+            from "own: the last receiver wakes one sender instead of all":
             (at_most!(1, SENDERS, Op::Leave(_))) breaks ["no_lost_wakeup"];
-        Seeded "selects_are_not_told_of_the_end" from "own: the signal forgotten for selects":
+        Seeded "selects_are_not_told_of_the_end"
+            from "own: the last sender or receiver wakes no select":
             (at_most!(0, MEETING, Op::Leave(_))) breaks ["no_lost_wakeup"];
-        Seeded "message_wakes_all" from "own: all are woken where one is enough":
+        Seeded "message_wakes_all" from "own: a message wakes all receivers where one is enough":
             (|op, wakes, _| if matches!(op, Op::Choose(_)) && wakes.get(RECEIVERS) == 1 {
                 wakes.all(RECEIVERS);
             }) breaks ["wakes_no_crowd"];
@@ -144,8 +154,8 @@ fn of_shells() -> Vec<Mutant<Channel>> {
 
 fn equivalents() -> Vec<Mutant<Channel>> {
     mutants! { mistaken:
-        Equivalent("one execution does not tell chance from an order")
-        "first_case_wins" from "own: the cases are tried in their order":
+        Equivalent("one execution cannot distinguish a random choice from a fixed order")
+        "first_case_wins" from "own: the cases are always tried in their order":
             (&[FirstCaseWins]) breaks [];
     }
 }

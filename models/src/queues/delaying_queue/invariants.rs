@@ -32,7 +32,7 @@ fn times() -> Vec<Invariant<DelayingQueue>> {
     vec![
         Invariant::always(
             "never_early",
-            "an item that waits for its time is not handed out before it",
+            "an item that waits for its time is not handed out before that time",
             &["workqueue:DQ-8", "workqueue:DQ-14", "workqueue:INV-13"],
             never_early,
         ),
@@ -44,13 +44,13 @@ fn times() -> Vec<Invariant<DelayingQueue>> {
         ),
         Invariant::always(
             "steps_are_bounded",
-            "no step adds more items because their time has come than a fixed number",
+            "one step adds at most a fixed number of due items",
             &["workqueue:DQ-16"],
             steps_are_bounded,
         ),
         Invariant::always(
             "retries_count_calls",
-            "every call that gives a delay is counted and told, until shutdown begins",
+            "every call with a delay is counted and reported, until shutdown begins",
             &["workqueue:DQ-3", "workqueue:DQ-4"],
             retries_count_calls,
         ),
@@ -62,19 +62,19 @@ fn items() -> Vec<Invariant<DelayingQueue>> {
         of_the_queue!(
             always,
             "nothing_lost",
-            "no consumer sleeps or leaves while an item waits that was added or whose time came",
+            "no consumer sleeps or leaves while an item waits that was added or became due",
             &["workqueue:DQ-2", "workqueue:DQ-10", "workqueue:DQ-11"]
         ),
         of_the_queue!(
             always,
             "stingy",
-            "an item waits for one time, the earliest, and comes once for it",
+            "an item waits only for its earliest time, and is handed out once for it",
             &["workqueue:DQ-10", "workqueue:INV-12"]
         ),
         of_the_queue!(
             always,
             "fair",
-            "items are handed out in the order in which they were added or their times came",
+            "items are handed out in the order in which they were added or became due",
             &["workqueue:DQ-13"]
         ),
         of_the_queue!(
@@ -86,13 +86,13 @@ fn items() -> Vec<Invariant<DelayingQueue>> {
         of_the_queue!(
             always,
             "never_concurrent",
-            "an item whose time comes while it is processed waits until it is done",
+            "an item that becomes due while it is processed waits until it is done",
             &["workqueue:DQ-12"]
         ),
         of_the_queue!(
             always,
             "dirty_is_requeued",
-            "an item whose time comes while it is processed is delivered once more",
+            "an item that becomes due while it is processed is delivered once more",
             &["workqueue:DQ-10", "workqueue:DQ-12"]
         ),
     ]
@@ -103,19 +103,19 @@ fn figures() -> Vec<Invariant<DelayingQueue>> {
         of_the_queue!(
             always,
             "depth_is_told",
-            "the depth told is right at every moment, also of items that nobody has looked at",
+            "the reported depth is always right, also for due items that no consumer has looked at",
             &["workqueue:MX-8", "workqueue:DQ-10"]
         ),
         of_the_queue!(
             always,
             "latency_is_told",
-            "the latency told counts from the moment at which the time of an item came",
+            "the reported latency counts from the moment at which an item became due",
             &["workqueue:MX-6", "workqueue:DQ-10"]
         ),
         of_the_queue!(
             always,
             "work_is_told",
-            "the work told is the time from hand-out to done, and until then it is unfinished",
+            "the reported work time runs from hand-out to done, and is unfinished work until then",
             &["workqueue:MX-7"]
         ),
     ]
@@ -126,19 +126,19 @@ fn ends() -> Vec<Invariant<DelayingQueue>> {
         of_the_queue!(
             always,
             "shutdown_is_final",
-            "what is not due when shutdown begins, or is added later, never comes",
+            "an item that is not due when shutdown begins, or is added later, is never handed out",
             &["workqueue:DQ-3", "workqueue:DQ-19", "workqueue:DQ-23"]
         ),
         of_the_queue!(
             always,
             "drain_waits",
-            "a drain returns only after what it waits for was so, or after a shut_down",
+            "a drain returns only after its condition was met or shut_down was called",
             &["workqueue:DQ-21"]
         ),
         of_the_queue!(
             eventually,
             "no_lost_wakeup",
-            "no consumer sleeps for ever beside an item that could be handed out",
+            "no consumer sleeps for ever while an item could be handed out",
             &["workqueue:DQ-2", "workqueue:LIV-7"]
         ),
         of_the_queue!(
@@ -150,13 +150,13 @@ fn ends() -> Vec<Invariant<DelayingQueue>> {
         of_the_queue!(
             eventually,
             "drains_return",
-            "no drain sleeps for ever once nothing is in flight: it waits for no time",
+            "no drain sleeps for ever once nothing is in flight: delayed items do not count",
             &["workqueue:DQ-19", "workqueue:DQ-21"]
         ),
         of_the_queue!(
             eventually,
             "shutdown_releases_drains",
-            "no drain sleeps for ever after a later shut_down, whatever came before",
+            "shut_down releases every drain that began before it, whatever was called before",
             &["workqueue:DQ-20", "workqueue:DQ-22"]
         ),
     ]

@@ -67,7 +67,7 @@ impl Component for DelayingQueue {
     type Machine = Delaying<u8>;
 
     const NAME: &'static str = "delaying_queue";
-    const SAYS: &'static str = "the work queue whose items may be added later";
+    const SAYS: &'static str = "the work queue whose items can be added after a delay";
 
     fn machine() -> MachineOf<Self> {
         Box::new(Delaying::<u8>::measured(Fifo::default(), &metrics()))
@@ -93,23 +93,23 @@ impl Component for DelayingQueue {
         &[
             (
                 "never_early",
-                "an item that is handed out before its time is one that nobody has added, so \
-                 `stingy` breaks as well; this names the time",
+                "an item that is handed out early has not been added yet, so `stingy` breaks as \
+                 well; this invariant names the time",
             ),
             (
                 "never_concurrent",
-                "as of the queue inside: a delivery too many is one without a cause, so `stingy` \
-                 breaks as well; this names the cause",
+                "as in the inner queue, an extra delivery also breaks `stingy`; this invariant \
+                 names the cause",
             ),
             (
                 "dirty_is_requeued",
-                "as of the queue inside: `nothing_lost` looks at the same moments and at more \
-                 items; this names the requeue",
+                "as in the inner queue, `nothing_lost` checks the same moments and more items; \
+                 this invariant names the missing requeue",
             ),
             (
                 "shutdown_is_final",
-                "what comes although the queue is shut down is something that was never added, so \
-                 `stingy` breaks as well; this names the end",
+                "an item that is handed out although shutdown ruled it out was never added, so \
+                 `stingy` breaks as well; this invariant names the shutdown",
             ),
         ]
     }

@@ -66,21 +66,26 @@ fn mistold(edit: fn(&mut Telling<'_, Delaying<u8>>)) -> MachineOf<DelayingQueue>
 
 fn times() -> Vec<Mutant<DelayingQueue>> {
     mutants! { mistaken:
-        Seeded "ticks_of_ten" from "own: times are compared after rounding":
+        Seeded "ticks_of_ten"
+            from "own: times are rounded to ticks of ten milliseconds before they are compared":
             (&[TicksOfTen]) breaks ["never_early"];
-        Seeded "first_delay_counts" from "own: the test for an earlier time forgotten":
+        Seeded "first_delay_counts"
+            from "own: a waiting item keeps its first time, even if an earlier one is given":
             (&[FirstDelayCounts]) breaks ["nothing_late"];
-        Seeded "last_delay_counts" from "own: the test for a later time forgotten":
+        Seeded "last_delay_counts"
+            from "own: a waiting item takes its last time, even if that is later":
             (&[LastDelayCounts]) breaks ["nothing_late"];
-        Seeded "sleep_until_latest" from "own: the wrong end":
+        Seeded "sleep_until_latest"
+            from "own: a consumer sleeps until the latest time, not the earliest":
             (&[SleepUntilLatest]) breaks ["nothing_late"];
         Seeded "sleep_without_time" from "museum W6":
             (&[SleepWithoutTime]) breaks ["nothing_late"];
-        Seeded "batch_sleeps_without_time" from "own: the time is forgotten around the loop":
+        Seeded "batch_sleeps_without_time"
+            from "own: a caller that wants a batch sleeps without a deadline":
             (&[BatchSleepsWithoutTime]) breaks ["nothing_late"];
-        Seeded "batch_takes_early" from "own: a batch empties both layers":
+        Seeded "batch_takes_early" from "own: a batch also takes the items that are not due yet":
             (&[BatchTakesEarly]) breaks ["never_early"];
-        Seeded "earlier_time_wakes_nobody" from "workqueue:DQ-15, the time is not recomputed":
+        Seeded "earlier_time_wakes_nobody" from "workqueue:DQ-15, an earlier time wakes no sleeper":
             (&[EarlierTimeWakesNobody]) breaks ["nothing_late"];
         Seeded "retries_count_kept" from "workqueue:DQ-4":
             (&[RetriesCountKept]) breaks ["retries_count_calls"];
@@ -99,39 +104,41 @@ fn items() -> Vec<Mutant<DelayingQueue>> {
             (&[DueIsNotRemoved]) breaks ["stingy"];
         Seeded "order_of_calls" from "workqueue:DQ-13":
             (&[OrderOfCalls]) breaks ["fair"];
-        Seeded "done_forgets_due" from "own: done looks at no time":
+        Seeded "done_forgets_due" from "own: done does not look for due items":
             (&[DoneForgetsDue]) breaks ["fair"];
-        Seeded "add_forgets_due" from "own: add looks at no time":
+        Seeded "add_forgets_due" from "own: add does not look for due items":
             (&[AddForgetsDue]) breaks ["fair"];
-        Seeded "len_forgets_due" from "own: len looks at no time":
+        Seeded "len_forgets_due" from "own: len does not look for due items":
             (&[LenForgetsDue]) breaks ["len_counts_waiting"];
         Seeded "len_counts_delayed" from "workqueue:DQ-12":
             (&[LenCountsDelayed]) breaks ["len_counts_waiting"];
-        Seeded "due_lost_while_processing" from "own: due items in processing are skipped":
+        Seeded "due_lost_while_processing" from "own: a due item that is in processing is dropped":
             (&[DueLostWhileProcessing]) breaks ["dirty_is_requeued"];
     }
 }
 
 fn ends() -> Vec<Mutant<DelayingQueue>> {
     mutants! { mistaken:
-        Seeded "shutdown_forgets_due" from "own: shutdown looks at no time":
+        Seeded "shutdown_forgets_due" from "own: shutdown does not look for due items":
             (&[ShutDownForgetsDue]) breaks ["nothing_lost"];
         Seeded "second_shutdown_is_nothing" from "workqueue:DQ-22":
             (&[SecondShutDownIsNothing]) breaks ["shutdown_releases_drains"];
-        Seeded "drain_forgets_due" from "own: a drain looks at no time":
+        Seeded "drain_forgets_due" from "own: a drain does not look for due items":
             (&[DrainForgetsDue]) breaks ["nothing_lost"];
         Seeded "flush_at_shutdown" from "workqueue:DQ-19":
             (&[FlushAtShutdown]) breaks ["shutdown_is_final"];
-        Seeded "delays_counted_after_shutdown" from "own: the first test forgotten in add_after":
+        Seeded "delays_counted_after_shutdown"
+            from "own: add_after does not check whether the queue is shut down":
             (&[AcceptDelaysAfterShutdown]) breaks ["retries_count_calls"];
-        Seeded "drain_waits_for_delayed" from "own: a drain counts what is delayed as work":
+        Seeded "drain_waits_for_delayed" from "own: a drain also waits for delayed items":
             (&[DrainWaitsForDelayed]) breaks ["drains_return"];
     }
 }
 
 fn figures() -> Vec<Mutant<DelayingQueue>> {
     mutants! { mistold:
-        Seeded "due_counts_from_the_next_call" from "own: stamped when somebody looks":
+        Seeded "due_counts_from_the_next_call"
+            from "own: the latency of a due item counts from the next call":
             (|step| {
                 let waiting: Vec<u8> = step.machine.queue().waiting().copied().collect();
                 let moments = &mut step.notes.moments;
@@ -147,13 +154,14 @@ fn figures() -> Vec<Mutant<DelayingQueue>> {
                     }
                 }
             }) breaks ["latency_is_told"];
-        Seeded "refresh_moves_nothing" from "own: a refresh tells what is unfinished only":
+        Seeded "refresh_moves_nothing"
+            from "own: a refresh reports unfinished work only, and adds no due items":
             (|step| if matches!(step.op, Op::Refresh(_)) {
                 step.notes.late.append(step.told);
             } else {
                 step.told.append(&mut step.notes.late);
             }) breaks ["depth_is_told"];
-        Seeded "one_step_adds_all" from "own: the first caller adds all that are due":
+        Seeded "one_step_adds_all" from "own: one step adds all due items":
             (|step| {
                 let added = step.told.iter().filter(|figure| **figure == Told::Added).count();
                 if added == AT_ONCE {
@@ -162,14 +170,14 @@ fn figures() -> Vec<Mutant<DelayingQueue>> {
                     step.told.append(&mut step.notes.late);
                 }
             }) breaks ["steps_are_bounded"];
-        Seeded "done_moves_nothing" from "own: done looks at no time where it need not":
+        Seeded "done_moves_nothing" from "own: done reports its work only, and adds no due items":
             (|step| if matches!(step.op, Op::Done(_) | Op::DoneKey(_)) {
                 let is_work = |figure: &Told| matches!(figure, Told::Work(_));
                 step.notes.late.extend(step.told.extract_if(.., |figure| !is_work(figure)));
             } else {
                 step.told.append(&mut step.notes.late);
             }) breaks ["depth_is_told"];
-        Seeded "retries_are_not_told" from "own: the count is kept, and told to nobody":
+        Seeded "retries_are_not_told" from "own: retries are counted, but not reported":
             (|step| step.told.retain(|figure| *figure != Told::Retried))
             breaks ["retries_count_calls"];
         Seeded "work_counts_from_its_end" from "workqueue:MX-7":
@@ -209,18 +217,21 @@ fn of_batches() -> Vec<Mutant<DelayingQueue>> {
         Box::new(EachAnew(Delaying::measured(Fifo::default(), &metrics())))
     }
     mutants! { anew:
-        Seeded "each_of_a_batch_adds_its_part" from "own: the bound of a step counts for each call":
+        Seeded "each_of_a_batch_adds_its_part"
+            from "own: the bound of a step applies to each call of a batch":
             () breaks ["steps_are_bounded"];
     }
 }
 
 fn of_the_queue() -> Vec<Mutant<DelayingQueue>> {
     mutants! { around_broken:
-        Seeded "due_passes_processing" from "own: the processing test forgotten in add":
+        Seeded "due_passes_processing"
+            from "own: add does not check whether the item is in processing":
             ("queue_while_processing", &[]) breaks ["never_concurrent"];
         Seeded "shutdown_ends_consumers" from "museum W14":
             ("shutdown_ends_consumers", &[]) breaks ["nothing_lost"];
-        Seeded "accept_after_shutdown" from "own: the first test forgotten in both layers":
+        Seeded "accept_after_shutdown"
+            from "own: neither add nor add_after checks whether the queue is shut down":
             ("accept_after_shutdown", &[AcceptDelaysAfterShutdown]) breaks ["shutdown_is_final"];
         Seeded "drain_looks_at_waiting_only" from "workqueue:SE-7":
             ("drain_looks_at_waiting_only", &[]) breaks ["drain_waits"];
@@ -229,20 +240,21 @@ fn of_the_queue() -> Vec<Mutant<DelayingQueue>> {
 
 fn wakes() -> Vec<Mutant<DelayingQueue>> {
     mutants! { edited:
-        Seeded "earlier_time_is_not_told" from "own: the earliest time changes, and nobody is told":
+        Seeded "earlier_time_is_not_told" from "own: an earlier time wakes no sleeper":
             (|op, wakes, _| if matches!(op, Op::AddAfter(_)) && wakes.get(GETTERS) == Wakes::ALL {
                 wakes.set(GETTERS, 0);
             }) breaks ["nothing_late"];
         Seeded "earlier_time_wakes_one"
-            from "own: one consumer is told of the new earliest time, perhaps a task that runs late":
+            from "own: an earlier time wakes only one consumer, perhaps a task that runs late":
             (at_most!(1, GETTERS, Op::AddAfter(_))) breaks ["nothing_late"];
-        Seeded "add_never_wakes" from "own: the signal forgotten in add":
+        Seeded "add_never_wakes" from "own: add wakes no consumer":
             (at_most!(0, GETTERS, Op::Add(_) | Op::AddAfter(_))) breaks ["no_lost_wakeup"];
-        Seeded "add_all_wakes_one" from "own: a batch signals as a single add does":
+        Seeded "add_all_wakes_one" from "own: add_all wakes one consumer, as add does":
             (at_most!(1, GETTERS, Op::AddAll(_))) breaks ["no_lost_wakeup"];
-        Seeded "due_wakes_nobody" from "own: who takes one of several that are due tells nobody":
+        Seeded "due_wakes_nobody"
+            from "own: a getter that takes one of several due items wakes no other getter":
             (at_most!(0, GETTERS, Op::Get(_))) breaks ["no_lost_wakeup"];
-        Seeded "shutdown_wakes_one" from "own: signalled where all must wake":
+        Seeded "shutdown_wakes_one" from "own: shutdown wakes one consumer instead of all":
             (at_most!(1, GETTERS, Op::ShutDown(_))) breaks ["shutdown_wakes_consumers"];
         Seeded "done_wakes_one_drain" from "workqueue:SE-4":
             (at_most!(1, DRAINS, Op::Done(_))) breaks ["drains_return"];
@@ -255,12 +267,14 @@ fn of_shells() -> Vec<Mutant<DelayingQueue>> {
             from "museum P1, a getter that leaves without passing its wake-up on":
             (Passed::WakeUp) breaks ["no_lost_wakeup"];
         Seeded "holder_keeps_the_timer"
-            from "own: who holds the timer for all goes off with an item, and nobody holds it":
+            from "own: the getter that holds the shared timer leaves with an item and does not \
+                  pass the timer on":
             (Passed::Timer) breaks ["nothing_late"];
     };
     all.extend(mutants! { unaware:
         Seeded "woken_takes_for_another"
-            from "own: who was woken and takes what has just become due needs one less awake":
+            from "own: a woken getter takes an item that has just become due, and its wake-up is \
+                  not passed on":
             () breaks ["no_lost_wakeup"];
     });
     all
@@ -268,8 +282,9 @@ fn of_shells() -> Vec<Mutant<DelayingQueue>> {
 
 fn equivalents() -> Vec<Mutant<DelayingQueue>> {
     mutants! { edited:
-        Equivalent("a woken consumer looks again before it sleeps on")
-        "every_delay_wakes_everybody" from "own: no test for the earliest time":
+        Equivalent("a woken consumer checks again and goes back to sleep")
+        "every_delay_wakes_everybody"
+            from "own: every delay wakes all consumers, even if it is not the earliest":
             (|op, wakes, _| if matches!(op, Op::AddAfter(_)) { wakes.all(GETTERS) }) breaks [];
     }
 }

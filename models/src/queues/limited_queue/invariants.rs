@@ -28,32 +28,32 @@ fn of_failures() -> Vec<Invariant<LimitedQueue>> {
     vec![
         Invariant::always(
             "failures_are_counted",
-            "an item has failed as often as was said since it was last forgotten",
+            "the failures of an item are counted since it was last forgotten",
             &["workqueue:RQ-2", "workqueue:RQ-6", "workqueue:CL-3"],
             failures_are_counted,
         ),
         Invariant::always(
             "a_delivery_is_settled_once",
-            "what became of an item counts if its delivery has not ended, and else not at all",
+            "the outcome of a delivery counts only if the delivery has not ended yet",
             &["workqueue:CL-1", "workqueue:CL-9"],
             a_delivery_is_settled_once,
         ),
         of_the_queue!(
             always,
             "never_early",
-            "a failed item does not come before its limiter says so, which doubles",
+            "a failed item is not handed out before its limiter's delay, which doubles, has passed",
             &["workqueue:RQ-1", "workqueue:RL-2"]
         ),
         of_the_queue!(
             always,
             "nothing_late",
-            "no consumer sleeps through the time of an item that failed",
+            "no consumer sleeps through the time of a failed item",
             &["workqueue:RQ-1", "workqueue:RL-5"]
         ),
         of_the_queue!(
             always,
             "retries_count_calls",
-            "every failure and every delay is counted and told, until shutdown begins",
+            "every failure and every delay is counted and reported, until shutdown begins",
             &["workqueue:RQ-1"]
         ),
     ]
@@ -64,19 +64,19 @@ fn of_items() -> Vec<Invariant<LimitedQueue>> {
         of_the_queue!(
             always,
             "nothing_lost",
-            "no consumer sleeps or leaves while an item waits that was added or whose time came",
+            "no consumer sleeps or leaves while an item waits that was added or became due",
             &["workqueue:RQ-1", "workqueue:CL-2"]
         ),
         of_the_queue!(
             always,
             "stingy",
-            "an item that failed waits for one time, and comes once for it",
+            "a failed item waits for one time, and is handed out once for it",
             &["workqueue:RQ-1", "workqueue:CL-1"]
         ),
         of_the_queue!(
             always,
             "shutdown_is_final",
-            "what fails after shutdown never comes",
+            "an item that fails after shutdown is never handed out",
             &["workqueue:RQ-1"]
         ),
     ]
@@ -87,19 +87,19 @@ fn of_figures() -> Vec<Invariant<LimitedQueue>> {
         of_the_queue!(
             always,
             "depth_is_told",
-            "the depth told is right at every moment, also of items that failed and came due",
+            "the reported depth is always right, also for failed items that became due",
             &["workqueue:MX-8"]
         ),
         of_the_queue!(
             always,
             "latency_is_told",
-            "the latency told counts from the moment at which the time of an item came",
+            "the reported latency counts from the moment at which an item became due",
             &["workqueue:MX-6"]
         ),
         of_the_queue!(
             always,
             "work_is_told",
-            "the work told is the time from hand-out to the end of a delivery, however it ends",
+            "the reported work time runs from hand-out to the end of a delivery, however it ends",
             &["workqueue:MX-7"]
         ),
     ]
@@ -110,7 +110,7 @@ fn of_waking() -> Vec<Invariant<LimitedQueue>> {
         of_the_queue!(
             eventually,
             "no_lost_wakeup",
-            "no consumer sleeps for ever beside an item that could be handed out",
+            "no consumer sleeps for ever while an item could be handed out",
             &["workqueue:RQ-1"]
         ),
         of_the_queue!(

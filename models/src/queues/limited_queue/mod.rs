@@ -46,7 +46,8 @@ impl Component for LimitedQueue {
     type Machine = Ours;
 
     const NAME: &'static str = "limited_queue";
-    const SAYS: &'static str = "the work queue whose failed items come back when a limiter says so";
+    const SAYS: &'static str =
+        "the work queue whose failed items come back after a limiter's delay";
 
     fn machine() -> MachineOf<Self> {
         Box::new(machine())
@@ -67,8 +68,8 @@ impl Component for LimitedQueue {
     fn never_alone() -> &'static [(&'static str, &'static str)] {
         &[(
             "never_early",
-            "as of the queue inside: what comes before its time is something that nobody has \
-             added, so `stingy` breaks as well; this names the time",
+            "as in the inner queue, an item that is handed out early has not been added yet, so \
+             `stingy` breaks as well; this invariant names the time",
         )]
     }
 

@@ -151,7 +151,7 @@ fn of_calls() -> Vec<Mutant<LimitedQueue>> {
         Seeded "again_is_not_later" from "workqueue:CL-9":
             (outcome!(Outcome::RequeueAfter(_) => Outcome::RequeueAfter(Duration::ZERO)))
             breaks ["never_early"];
-        Seeded "done_all_leaves_the_last" from "own: the loop ends one too early":
+        Seeded "done_all_leaves_the_last" from "own: done_all leaves the last delivery open":
             (|op| if let Op::DoneAll(all) = op {
                 all.0.pop();
             }) breaks ["a_delivery_is_settled_once"];
@@ -170,23 +170,25 @@ fn of_answers() -> Vec<Mutant<LimitedQueue>> {
             (|step, _| if let Step::Done(Ret::Settle(finished)) = step {
                 *finished = Finished::NotInProcessing;
             }) breaks ["a_delivery_is_settled_once"];
-        Seeded "stale_settling_says_ended" from "own: settle tells what it was asked":
+        Seeded "stale_settling_says_ended"
+            from "own: settle always reports that it ended a delivery":
             (|step, _| if let Step::Done(Ret::Settle(told @ Finished::NotInProcessing)) = step {
                 *told = Finished::Ended(None);
             }) breaks ["a_delivery_is_settled_once"];
-        Seeded "shutdown_is_denied" from "own: the flag is asked upside down":
+        Seeded "shutdown_is_denied" from "own: the shutdown flag is reported inverted":
             (|step, _| if let Step::Done(Ret::ShuttingDown(says)) = step {
                 *says = !*says;
             }) breaks ["shutdown_is_final"];
-        Seeded "first_retry_is_not_counted" from "workqueue:DQ-4, counted before it is added":
+        Seeded "first_retry_is_not_counted"
+            from "workqueue:DQ-4, the latest retry is not counted yet":
             (|step, _| if let Step::Done(Ret::Retries(says)) = step {
                 *says = says.saturating_sub(1);
             }) breaks ["retries_count_calls"];
-        Seeded "consumers_are_sent_home" from "own: what is taken is not handed out":
+        Seeded "consumers_are_sent_home" from "own: an item is taken, but not handed out":
             (|step, _| if let Step::Done(Ret::Get(taken)) = step {
                 *taken = None;
             }) breaks ["nothing_lost"];
-        Seeded "batches_are_sent_home" from "own: what is taken together is not handed out":
+        Seeded "batches_are_sent_home" from "own: a batch is taken, but not handed out":
             (|step, _| if let Step::Done(Ret::GetBatch(taken)) = step {
                 taken.clear();
             }) breaks ["nothing_lost"];
@@ -200,15 +202,17 @@ fn mistold(edit: fn(&mut Telling<'_, Ours>)) -> MachineOf<LimitedQueue> {
 
 fn of_figures() -> Vec<Mutant<LimitedQueue>> {
     mutants! { mistold:
-        Seeded "settled_retries_are_not_told" from "own: told where an item is known by its value":
+        Seeded "settled_retries_are_not_told"
+            from "own: retries are reported by calls to add only, not by settle":
             (|step| if matches!(step.op, Op::Settle(_)) {
                 step.told.retain(|figure| *figure != Told::Retried);
             }) breaks ["retries_count_calls"];
-        Seeded "settling_ends_no_work" from "own: told where a delivery is done":
+        Seeded "settling_ends_no_work" from "own: work is reported by done only, not by settle":
             (|step| if matches!(step.op, Op::Settle(_)) {
                 step.told.retain(|figure| !matches!(figure, Told::Work(_)));
             }) breaks ["work_is_told"];
-        Seeded "due_counts_from_the_next_call" from "own: stamped when somebody looks":
+        Seeded "due_counts_from_the_next_call"
+            from "own: the latency of a due item counts from the next call":
             (|step| if step.told.contains(&Told::Added) {
                 for figure in step.told.iter_mut() {
                     if let Told::Latency(waited) = figure {
@@ -216,7 +220,8 @@ fn of_figures() -> Vec<Mutant<LimitedQueue>> {
                     }
                 }
             }) breaks ["latency_is_told"];
-        Seeded "failures_are_depth" from "own: counted when it failed, not when it comes":
+        Seeded "failures_are_depth"
+            from "own: a failed item counts as depth when it fails, not when it becomes due":
             (|step| if matches!(step.op, Op::AddRateLimited(_)) {
                 step.told.push(Told::Depth(None, 1));
             }) breaks ["depth_is_told"];
@@ -225,17 +230,17 @@ fn of_figures() -> Vec<Mutant<LimitedQueue>> {
 
 fn of_waking() -> Vec<Mutant<LimitedQueue>> {
     mutants! { edited:
-        Seeded "failure_never_wakes" from "own: the earliest time changes, and nobody is told":
+        Seeded "failure_never_wakes" from "own: a failure with an earlier time wakes no sleeper":
             (at_most!(0, GETTERS, Op::AddRateLimited(_))) breaks ["nothing_late"];
-        Seeded "earlier_time_is_not_told" from "own: the earliest time changes, and nobody is told":
+        Seeded "earlier_time_is_not_told" from "own: an earlier time wakes no sleeper":
             (|op, wakes, _| if matches!(op, Op::AddAfter(_)) && wakes.get(GETTERS) == Wakes::ALL {
                 wakes.set(GETTERS, 0);
             }) breaks ["nothing_late"];
-        Seeded "add_never_wakes" from "own: the signal forgotten in add":
+        Seeded "add_never_wakes" from "own: add wakes no consumer":
             (at_most!(0, GETTERS, Op::Add(_))) breaks ["no_lost_wakeup"];
-        Seeded "settling_never_wakes" from "own: the signal forgotten where a delivery ends":
+        Seeded "settling_never_wakes" from "own: settle wakes no consumer":
             (at_most!(0, GETTERS, Op::Settle(_))) breaks ["no_lost_wakeup"];
-        Seeded "shutdown_wakes_one" from "own: signalled where all must wake":
+        Seeded "shutdown_wakes_one" from "own: shutdown wakes one consumer instead of all":
             (at_most!(1, GETTERS, Op::ShutDown(_))) breaks ["shutdown_wakes_consumers"];
     }
 }

@@ -47,7 +47,7 @@ impl Component for Pool {
     type Machine = Rules;
 
     const NAME: &'static str = "pool";
-    const SAYS: &'static str = "workers at a rate-limiting queue";
+    const SAYS: &'static str = "workers that take keys from a rate-limiting queue";
 
     fn machine() -> MachineOf<Self> {
         Box::new(rules())

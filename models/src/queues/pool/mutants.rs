@@ -122,24 +122,27 @@ pub(super) fn all() -> Vec<Mutant<Pool>> {
 fn deliveries() -> Vec<Mutant<Pool>> {
     const AT_ONCE: Outcome = Outcome::RequeueAfter(std::time::Duration::ZERO);
     vec![
-        seeded("retry_at_once", "own: a failure goes round the limiter", &["backs_off"], || {
-            bent(|rules, op, cx| instead(rules, op, cx, Outcome::Retry, AT_ONCE))
-        }),
+        seeded(
+            "retry_at_once",
+            "own: a failed key is requeued at once, without the limiter",
+            &["backs_off"],
+            || bent(|rules, op, cx| instead(rules, op, cx, Outcome::Retry, AT_ONCE)),
+        ),
         seeded(
             "retry_gives_up",
-            "own: a panic taken for the end of the key",
+            "own: a failed key is given up",
             &["failed_is_tried_again"],
             || bent(|rules, op, cx| instead(rules, op, cx, Outcome::Retry, Outcome::GiveUp)),
         ),
         seeded(
             "retry_is_taken_by_nobody",
-            "own: a key that is known counts as delivered, and is not",
+            "own: later deliveries of a key end before a worker gets them",
             &["failed_is_tried_again"],
             || bent(swallow_retries),
         ),
         seeded(
             "success_keeps_failures",
-            "own: forget left out on success",
+            "own: success does not reset the failures",
             &["failures_are_counted"],
             || {
                 bent(|rules, op, cx| match op {
@@ -152,7 +155,7 @@ fn deliveries() -> Vec<Mutant<Pool>> {
         ),
         seeded(
             "delivery_ends_at_once",
-            "own: done called before the key is reconciled",
+            "own: done is called before the key is reconciled",
             &["never_concurrent"],
             || {
                 bent(|rules, op, cx| {
@@ -172,25 +175,25 @@ fn judged() -> Vec<Mutant<Pool>> {
     vec![
         seeded(
             "given_up_is_retried",
-            "own: an error is an error, whatever it says",
+            "own: an error is retried even if it is final",
             &["given_up_is_given_up"],
             || bent(|rules, op, cx| instead(rules, op, cx, Outcome::GiveUp, Outcome::Retry)),
         ),
         seeded(
             "given_up_comes_back",
-            "own: what is given up forgotten, and tried again all the same",
+            "own: a key that was given up is requeued after a delay",
             &["given_up_is_given_up"],
             || bent(given_up_comes_back),
         ),
         seeded(
             "retry_by_the_limiter_alone",
-            "own: the time that an error names not looked at",
+            "own: the delay that an error names is ignored",
             &["backs_off"],
             || bent(retry_by_the_limiter_alone),
         ),
         seeded(
             "timed_retry_forgets",
-            "own: an error with a time taken for a wish to come back",
+            "own: an error with a delay counts as a requeue, which resets the failures",
             &["failures_are_counted"],
             || bent(timed_retry_forgets),
         ),
@@ -230,7 +233,7 @@ fn ends() -> Vec<Mutant<Pool>> {
         ),
         seeded(
             "shutdown_wakes_one",
-            "own: signalled where all must wake",
+            "own: shutdown wakes one worker instead of all",
             &["ends_as_it_says"],
             || {
                 Box::new(Edited {

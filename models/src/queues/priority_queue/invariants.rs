@@ -25,25 +25,25 @@ fn order() -> Vec<Invariant<PriorityQueue>> {
     vec![
         Invariant::always(
             "highest_first",
-            "of the ready items that nobody holds, one of the highest priority is handed out",
+            "the next item has the highest priority of all ready items that are not held",
             &["workqueue:PQ-22", "workqueue:PQ-23", "workqueue:PQ-25", "workqueue:INV-19"],
             highest_first,
         ),
         Invariant::always(
             "equals_in_order",
-            "of equal priorities, the one that became ready or rose there first is handed out",
+            "among equal priorities, the item that became ready or rose first is handed out first",
             &["workqueue:PQ-12", "workqueue:PQ-13", "workqueue:PQ-18"],
             equals_in_order,
         ),
         Invariant::always(
             "keeps_the_highest_priority",
-            "an item comes with the highest of the priorities that it was added with",
+            "an item is handed out with the highest priority that it was added with",
             &["workqueue:PQ-11", "workqueue:PQ-15", "workqueue:PQ-30"],
             keeps_the_highest_priority,
         ),
         Invariant::always(
             "never_early",
-            "an item that waits for its time is not handed out before it",
+            "an item that waits for its time is not handed out before that time",
             &["workqueue:PQ-6", "workqueue:PQ-10"],
             never_early,
         ),
@@ -60,19 +60,19 @@ fn delivery() -> Vec<Invariant<PriorityQueue>> {
     vec![
         Invariant::always(
             "never_concurrent",
-            "an item is never handed out while somebody holds it",
+            "an item is never handed out while a consumer holds it",
             &["workqueue:PQ-15", "workqueue:PQ-22", "workqueue:INV-19"],
             never_concurrent,
         ),
         Invariant::always(
             "nothing_lost",
-            "no consumer goes to sleep while an item is ready that nobody holds",
+            "no consumer goes to sleep while a ready item is not held",
             &["workqueue:PQ-3", "workqueue:PQ-20", "workqueue:PQ-25"],
             nothing_lost,
         ),
         Invariant::always(
             "stingy",
-            "an item that was handed out comes again only if it was added again",
+            "an item is handed out again only if it was added again",
             &["workqueue:PQ-9", "workqueue:PQ-24"],
             stingy,
         ),
@@ -89,13 +89,13 @@ fn counts() -> Vec<Invariant<PriorityQueue>> {
     vec![
         Invariant::always(
             "len_counts_ready",
-            "len is the number of ready entries, those of held items too",
+            "len is the number of ready entries, including those of held items",
             &["workqueue:PQ-29"],
             len_counts_ready,
         ),
         Invariant::always(
             "failures_are_counted",
-            "every failure counts, be the item queued or held, until it is forgotten",
+            "every failure of an item counts until it is forgotten, whether it is queued or held",
             &["workqueue:PQ-2", "workqueue:PQ-7", "workqueue:PQ-17", "workqueue:CL-3"],
             failures_are_counted,
         ),
@@ -112,7 +112,7 @@ fn figures() -> Vec<Invariant<PriorityQueue>> {
     vec![
         Invariant::always(
             "depth_is_told",
-            "the depth told of a priority is its ready entries, at every moment",
+            "the reported depth of a priority is always the number of its ready entries",
             &[
                 "workqueue:PQ-13",
                 "workqueue:PQ-19",
@@ -125,19 +125,19 @@ fn figures() -> Vec<Invariant<PriorityQueue>> {
         ),
         Invariant::always(
             "latency_is_told",
-            "the latency told is the time from the moment an entry became ready to its hand-out",
+            "the reported latency is the time from when an entry became ready to its hand-out",
             &["workqueue:PQ-40"],
             |history| Known::compare(history, figures::latency),
         ),
         Invariant::always(
             "work_is_told",
-            "the work told is the time from hand-out to done, and until then it is unfinished",
+            "the reported work time runs from hand-out to done, and is unfinished work until then",
             &["workqueue:PQ-40", "workqueue:MX-10", "workqueue:MX-14"],
             |history| Known::compare(history, figures::work),
         ),
         Invariant::always(
             "retries_are_told",
-            "every delay of more than zero is told",
+            "every delay of more than zero is reported",
             &["workqueue:PQ-8"],
             |history| Known::compare(history, |figures| figures.retried),
         ),
@@ -148,13 +148,13 @@ fn ends() -> Vec<Invariant<PriorityQueue>> {
     vec![
         Invariant::always(
             "shutdown_is_final",
-            "after shutdown nothing is handed out, and the queue says so",
+            "after shutdown no item is handed out, and the queue says that it is shut down",
             &["workqueue:PQ-31", "workqueue:PQ-32", "workqueue:PQ-33"],
             shutdown_is_final,
         ),
         Invariant::eventually(
             "no_lost_wakeup",
-            "no consumer sleeps for ever while an item is ready that nobody holds",
+            "no consumer sleeps for ever while a ready item is not held",
             &["workqueue:PQ-27", "workqueue:LIV-9"],
             no_lost_wakeup,
         ),

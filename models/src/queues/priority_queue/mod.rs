@@ -67,7 +67,7 @@ impl Component for PriorityQueue {
     type Machine = Ours;
 
     const NAME: &'static str = "priority_queue";
-    const SAYS: &'static str = "the work queue with the highest priority first";
+    const SAYS: &'static str = "the work queue that hands out the highest priority first";
 
     fn machine() -> MachineOf<Self> {
         Box::new(machine())

@@ -57,23 +57,23 @@ fn retold(retell: Retell<Ours>) -> MachineOf<PriorityQueue> {
 
 fn answers() -> Vec<Mutant<PriorityQueue>> {
     mutants! { retold:
-        Seeded "stale_done_says_ended" from "own: done tells what it was asked, not what it did":
+        Seeded "stale_done_says_ended" from "own: done always reports that it ended a delivery":
             (|step, _| if let Step::Done(Ret::Done(told @ Finished::NotInProcessing)) = step {
                 *told = Finished::Ended(None);
             }) breaks ["done_ends_its_own_delivery"];
-        Seeded "done_is_denied" from "own: the answer of another branch":
+        Seeded "done_is_denied" from "own: done always reports that it ended no delivery":
             (|step, _| if let Step::Done(Ret::Done(told)) = step {
                 *told = Finished::NotInProcessing;
             }) breaks ["done_ends_its_own_delivery"];
-        Seeded "done_all_is_denied" from "own: the answers of another branch":
+        Seeded "done_all_is_denied" from "own: done_all always reports that it ended no delivery":
             (|step, _| if let Step::Done(Ret::DoneAll(told)) = step {
                 told.fill(Finished::NotInProcessing);
             }) breaks ["done_ends_its_own_delivery"];
-        Seeded "settling_is_denied" from "own: the answer of another branch":
+        Seeded "settling_is_denied" from "own: settle always reports that it ended no delivery":
             (|step, _| if let Step::Done(Ret::Settle(told)) = step {
                 *told = Finished::NotInProcessing;
             }) breaks ["done_ends_its_own_delivery"];
-        Seeded "shutdown_is_denied" from "own: the flag is asked upside down":
+        Seeded "shutdown_is_denied" from "own: the shutdown flag is reported inverted":
             (|step, _| if let Step::Done(Ret::ShuttingDown(says)) = step {
                 *says = !*says;
             }) breaks ["shutdown_is_final"];
@@ -82,11 +82,12 @@ fn answers() -> Vec<Mutant<PriorityQueue>> {
 
 fn order() -> Vec<Mutant<PriorityQueue>> {
     mutants! { mistaken:
-        Seeded "lowest_first" from "own: the order upside down":
+        Seeded "lowest_first" from "own: the order of priorities is inverted":
             (&[LowestFirst]) breaks ["highest_first"];
-        Seeded "batch_lowest_first" from "own: taken one by one and pushed in front":
+        Seeded "batch_lowest_first"
+            from "own: each item of a batch is pushed in front of those before it":
             (&[BatchLowestFirst]) breaks ["highest_first"];
-        Seeded "first_in_first_out" from "own: priorities forgotten at hand-out":
+        Seeded "first_in_first_out" from "own: hand-out ignores the priorities":
             (&[FirstInFirstOut]) breaks ["highest_first"];
         Seeded "raise_keeps_place" from "museum P5":
             (&[RaiseKeepsPlace]) breaks ["equals_in_order"];
@@ -115,7 +116,7 @@ fn times() -> Vec<Mutant<PriorityQueue>> {
     mutants! { mistaken:
         Seeded "delay_leaks" from "museum P7":
             (&[DelayLeaks]) breaks ["never_early"];
-        Seeded "ticks_of_ten" from "own: times are compared with a slack":
+        Seeded "ticks_of_ten" from "own: times are compared in ticks of ten milliseconds":
             (&[TicksOfTen]) breaks ["never_early"];
         Seeded "first_delay_counts" from "workqueue:PQ-10":
             (&[FirstDelayCounts]) breaks ["nothing_late"];
@@ -140,13 +141,16 @@ fn items() -> Vec<Mutant<PriorityQueue>> {
             (&[HeldDoesNotRipen]) breaks ["len_counts_ready"];
         Seeded "one_entry_per_add" from "workqueue:PQ-9":
             (&[OneEntryPerAdd]) breaks ["stingy"];
-        Seeded "done_by_value" from "own: done finds the delivery by its item":
+        Seeded "done_by_value" from "own: done ends any delivery of its item":
             (&[DoneByValue]) breaks ["done_ends_its_own_delivery"];
-        Seeded "done_key_says_ended" from "own: done tells what it was asked, not what it did":
+        Seeded "done_key_says_ended"
+            from "own: done by name always reports that it ended a delivery":
             (&[DoneKeySaysEnded]) breaks ["done_ends_its_own_delivery"];
-        Seeded "done_key_says_nothing" from "own: the answer of another branch":
+        Seeded "done_key_says_nothing"
+            from "own: done by name always reports that it ended no delivery":
             (&[DoneKeySaysNothing]) breaks ["done_ends_its_own_delivery"];
-        Seeded "empty_is_shut_down" from "own: a caller that finds nothing is sent home":
+        Seeded "empty_is_shut_down"
+            from "own: a consumer that finds no item ends as if the queue were shut down":
             (&[EmptyIsShutDown]) breaks ["shutdown_is_final"];
         Seeded "forget_removes" from "workqueue:RQ-2":
             (&[ForgetRemoves]) breaks ["nothing_lost"];
@@ -167,7 +171,8 @@ fn counts() -> Vec<Mutant<PriorityQueue>> {
             (&[QueuedDoesNotFail]) breaks ["failures_are_counted"];
         Seeded "fails_after_shutdown" from "workqueue:PQ-2":
             (&[FailsAfterShutdown]) breaks ["failures_are_counted"];
-        Seeded "settled_after_shutdown_fails" from "workqueue:PQ-2, of a failure that says when":
+        Seeded "settled_after_shutdown_fails"
+            from "workqueue:PQ-2, for a failure that names the time of the next try":
             (&[SettledAfterShutdownFails]) breaks ["failures_are_counted"];
         Seeded "retry_forgets" from "workqueue:CL-3":
             (&[RetryForgets]) breaks ["failures_are_counted"];
@@ -190,7 +195,7 @@ fn adds(op: &Op<u8>) -> bool {
 
 fn figures() -> Vec<Mutant<PriorityQueue>> {
     mutants! { mistold:
-        Seeded "ready_by_add_is_not_told" from "workqueue:PQ-13, the metric forgotten":
+        Seeded "ready_by_add_is_not_told" from "workqueue:PQ-13, the metric is not updated":
             (|step| {
                 let fewer_wait = step.machine.waiting() < step.notes.count;
                 step.notes.count = step.machine.waiting();
@@ -202,13 +207,15 @@ fn figures() -> Vec<Mutant<PriorityQueue>> {
             (|step| if adds(step.op) && !step.told.contains(&Told::Added) {
                 step.told.retain(|figure| !matches!(figure, Told::Depth(..)));
             }) breaks ["depth_is_told"];
-        Seeded "refresh_moves_nothing" from "own: a refresh tells what is unfinished only":
+        Seeded "refresh_moves_nothing"
+            from "own: a refresh reports unfinished work only, and adds no due items":
             (|step| if matches!(step.op, Op::Refresh(_)) {
                 step.notes.late.append(step.told);
             } else {
                 step.told.append(&mut step.notes.late);
             }) breaks ["depth_is_told"];
-        Seeded "due_counts_from_the_next_call" from "own: stamped when somebody looks":
+        Seeded "due_counts_from_the_next_call"
+            from "own: the latency of a due item counts from the next call":
             (|step| {
                 if step.told.contains(&Told::Added) {
                     step.notes.moments.insert(0, step.at);
@@ -220,7 +227,7 @@ fn figures() -> Vec<Mutant<PriorityQueue>> {
                     }
                 }
             }) breaks ["latency_is_told"];
-        Seeded "retries_are_not_told" from "own: the count is kept, and told to nobody":
+        Seeded "retries_are_not_told" from "own: retries are counted, but not reported":
             (|step| step.told.retain(|figure| *figure != Told::Retried))
             breaks ["retries_are_told"];
         Seeded "work_counts_from_its_end" from "workqueue:PQ-40":
@@ -234,22 +241,23 @@ fn figures() -> Vec<Mutant<PriorityQueue>> {
 
 fn wakes() -> Vec<Mutant<PriorityQueue>> {
     mutants! { edited:
-        Seeded "earlier_time_is_not_told" from "own: the earliest time changes, and nobody is told":
+        Seeded "earlier_time_is_not_told" from "own: an earlier time wakes no sleeper":
             (|op, wakes, _| if matches!(op, Op::Add(_)) && wakes.get(GETTERS) == Wakes::ALL {
                 wakes.set(GETTERS, 0);
             }) breaks ["nothing_late"];
         Seeded "earlier_time_wakes_one"
-            from "own: one consumer is told of the new earliest time, perhaps a task that runs late":
+            from "own: an earlier time wakes only one consumer, perhaps a task that runs late":
             (at_most!(1, GETTERS, Op::Add(_))) breaks ["nothing_late"];
         Seeded "add_never_wakes" from "museum P11":
             (at_most!(0, GETTERS, Op::Add(_) | Op::AddBatch(_))) breaks ["no_lost_wakeup"];
         Seeded "done_never_wakes" from "museum P11":
             (at_most!(0, GETTERS, Op::Done(_))) breaks ["no_lost_wakeup"];
-        Seeded "batch_wakes_one" from "own: one signal for a whole batch":
+        Seeded "batch_wakes_one" from "own: a batch wakes only one consumer":
             (at_most!(1, GETTERS, Op::AddBatch(_))) breaks ["no_lost_wakeup"];
-        Seeded "due_wakes_nobody" from "own: who takes one of several that are due tells nobody":
+        Seeded "due_wakes_nobody"
+            from "own: a getter that takes one of several due items wakes no other getter":
             (at_most!(0, GETTERS, Op::Get(_))) breaks ["no_lost_wakeup"];
-        Seeded "shutdown_wakes_one" from "own: signalled where all must wake":
+        Seeded "shutdown_wakes_one" from "own: shutdown wakes one consumer instead of all":
             (at_most!(1, GETTERS, Op::ShutDown(_))) breaks ["shutdown_wakes_consumers"];
     }
 }
@@ -260,12 +268,14 @@ fn of_shells() -> Vec<Mutant<PriorityQueue>> {
             from "museum P1, a getter that leaves without passing its wake-up on":
             (Passed::WakeUp) breaks ["no_lost_wakeup"];
         Seeded "holder_keeps_the_timer"
-            from "own: who holds the timer for all goes off with an item, and nobody holds it":
+            from "own: the getter that holds the shared timer leaves with an item and does not \
+                  pass the timer on":
             (Passed::Timer) breaks ["nothing_late"];
     };
     all.extend(mutants! { unaware:
         Seeded "woken_takes_for_another"
-            from "own: who was woken and takes what has just become due needs one less awake":
+            from "own: a woken getter takes an item that has just become due, and its wake-up is \
+                  not passed on":
             () breaks ["no_lost_wakeup"];
     });
     all
@@ -273,8 +283,8 @@ fn of_shells() -> Vec<Mutant<PriorityQueue>> {
 
 fn equivalents() -> Vec<Mutant<PriorityQueue>> {
     mutants! { edited:
-        Equivalent("a woken consumer looks again before it sleeps on")
-        "add_wakes_everybody" from "own: broadcast where one is enough":
+        Equivalent("a woken consumer checks again and goes back to sleep")
+        "add_wakes_everybody" from "own: add wakes all consumers where one is enough":
             (|op, wakes, _| if matches!(op, Op::Add(_)) && wakes.any() {
                 wakes.all(GETTERS);
             }) breaks [];

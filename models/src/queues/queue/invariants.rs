@@ -60,7 +60,7 @@ fn safety() -> Vec<Invariant<Queue>> {
         ),
         Invariant::always(
             "shutdown_is_final",
-            "after shutdown began the queue says so and owes each item at most one delivery",
+            "once shutdown has begun, the queue says so and delivers each item at most once more",
             &["workqueue:WQ-24", "workqueue:WQ-31", "workqueue:INV-8", "workqueue:INV-9"],
             shutdown_is_final,
         ),
@@ -72,7 +72,7 @@ fn safety() -> Vec<Invariant<Queue>> {
         ),
         Invariant::always(
             "drain_waits",
-            "a drain returns only after what it waits for was so, or after a shut_down",
+            "a drain returns only after its condition was met or shut_down was called",
             &["workqueue:WQ-30", "workqueue:WQ-33", "workqueue:INV-11"],
             drain_waits,
         ),
@@ -83,19 +83,19 @@ fn figures() -> Vec<Invariant<Queue>> {
     vec![
         Invariant::always(
             "depth_is_told",
-            "the depth told is what waits or was added while it is processed, at every moment",
+            "the reported depth always counts the items that wait or were added while processed",
             &["workqueue:MX-5", "workqueue:MX-6", "workqueue:MX-8", "workqueue:INV-10"],
             |history| Known::compare(history, figures::depth),
         ),
         Invariant::always(
             "latency_is_told",
-            "the latency told is the time from the add that made an item dirty to its hand-out",
+            "the reported latency is the time from the add that made an item dirty to its hand-out",
             &["workqueue:MX-6", "workqueue:MX-9", "workqueue:INV-10"],
             |history| Known::compare(history, figures::latency),
         ),
         Invariant::always(
             "work_is_told",
-            "the work told is the time from hand-out to done, and until then it is unfinished",
+            "the reported work time runs from hand-out to done, and is unfinished work until then",
             &["workqueue:MX-7", "workqueue:MX-10", "workqueue:MX-14", "workqueue:INV-10"],
             |history| Known::compare(history, figures::work),
         ),
@@ -106,7 +106,7 @@ fn liveness() -> Vec<Invariant<Queue>> {
     vec![
         Invariant::eventually(
             "no_lost_wakeup",
-            "no consumer sleeps for ever beside a waiting item",
+            "no consumer sleeps for ever while an item waits",
             &["workqueue:LIV-1"],
             no_lost_wakeup,
         ),
@@ -124,7 +124,7 @@ fn liveness() -> Vec<Invariant<Queue>> {
         ),
         Invariant::eventually(
             "shutdown_releases_drains",
-            "no drain sleeps for ever after a later shut_down, whatever drain starts then",
+            "shut_down releases every drain that began before it, whatever drain starts then",
             &["workqueue:WQ-35", "workqueue:WQ-36", "workqueue:LIV-5"],
             shutdown_releases_drains,
         ),

@@ -86,12 +86,13 @@ impl Component for Queue {
         &[
             (
                 "never_concurrent",
-                "a delivery too many leaves the books wrong, so `stingy` breaks where nobody had added \
-                 the item again, and `nothing_lost` later where somebody had; this names the cause",
+                "an extra delivery also breaks `stingy`, or later `nothing_lost` if the item had \
+                 been added again; this invariant names the cause",
             ),
             (
                 "dirty_is_requeued",
-                "`nothing_lost` looks at the same moments and at more items; this names the requeue",
+                "`nothing_lost` checks the same moments and more items; this invariant names the \
+                 missing requeue",
             ),
         ]
     }

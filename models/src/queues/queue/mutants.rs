@@ -67,27 +67,31 @@ fn rules() -> Vec<Mutant<Queue>> {
     mutants! { mistaken:
         Seeded "shutdown_ends_consumers" from "museum W14":
             (&[ShutdownEndsConsumers]) breaks ["nothing_lost"];
-        Seeded "queue_while_processing" from "own: the processing test forgotten in add":
+        Seeded "queue_while_processing"
+            from "own: add does not check whether the item is in processing":
             (&[QueueWhileProcessing]) breaks ["never_concurrent"];
-        Seeded "lost_requeue" from "own: the dirty test forgotten in done":
+        Seeded "lost_requeue" from "own: done does not check whether the item is dirty":
             (&[ForgetDirtyAtDone]) breaks ["dirty_is_requeued"];
         Seeded "clean_at_done" from "workqueue:SE-3":
             (&[CleanAtDone]) breaks ["stingy"];
-        Seeded "no_deduplication" from "own: the dirty test forgotten in add":
+        Seeded "no_deduplication" from "own: add does not check whether the item is already dirty":
             (&[NoDeduplication]) breaks ["stingy"];
-        Seeded "no_requeue_in_shutdown" from "own: the push in done gated by shutdown":
+        Seeded "no_requeue_in_shutdown"
+            from "own: done queues no item again once shutdown has begun":
             (&[NoRequeueInShutdown]) breaks ["dirty_is_requeued"];
         Seeded "discard_at_shutdown" from "own: shutdown clears the queue":
             (&[DiscardAtShutdown]) breaks ["nothing_lost"];
-        Seeded "accept_after_shutdown" from "own: the first test forgotten in add":
+        Seeded "accept_after_shutdown"
+            from "own: add does not check whether the queue is shut down":
             (&[AcceptAfterShutdown]) breaks ["shutdown_is_final"];
-        Seeded "empty_is_shut_down" from "own: a caller that finds nothing is sent home":
+        Seeded "empty_is_shut_down"
+            from "own: a consumer that finds no item ends as if the queue were shut down":
             (&[EmptyIsShutDown]) breaks ["shutdown_is_final"];
-        Seeded "last_in_first_out" from "own: popped at the wrong end":
+        Seeded "last_in_first_out" from "own: items are popped at the wrong end":
             (&[LastInFirstOut]) breaks ["fair"];
-        Seeded "requeue_in_front" from "own: done pushes at the wrong end":
+        Seeded "requeue_in_front" from "own: done queues an item at the wrong end":
             (&[RequeueInFront]) breaks ["fair"];
-        Seeded "len_counts_processing" from "own: len of the dirty set's kind":
+        Seeded "len_counts_processing" from "own: len also counts the items in processing":
             (&[LenCountsProcessing]) breaks ["len_counts_waiting"];
         Seeded "drain_looks_at_waiting_only" from "workqueue:SE-7":
             (&[DrainLooksAtWaitingOnly]) breaks ["drain_waits"];
@@ -95,35 +99,36 @@ fn rules() -> Vec<Mutant<Queue>> {
             (&[StrictDrainIgnoresWaiting]) breaks ["drain_waits"];
         Seeded "strict_drain_misses_returning" from "museum O2":
             (&[StrictDrainMissesReturning]) breaks ["drain_waits"];
-        Seeded "drain_hides_shutdown" from "own: the flag set after the wait":
+        Seeded "drain_hides_shutdown"
+            from "own: a drain sets the shutdown flag only after its wait":
             (&[DrainHidesShutdown]) breaks ["shutdown_is_final", "shutdown_wakes_consumers"];
         Seeded "shutdown_waits_for_items" from "workqueue:SE-6":
             (&[ShutdownWaitsForItems]) breaks ["terminates"];
         Seeded "done_by_value" from "workqueue:WQ-22":
             (&[DoneByValue]) breaks ["done_ends_its_own_delivery"];
         Seeded "add_all_stops_at_known"
-            from "own: the return of add copied into the loop of a batch":
+            from "own: the early return of add ends the loop of a batch":
             (&[AddAllStopsAtKnown]) breaks ["nothing_lost"];
-        Seeded "done_all_forgets_dirty"
-            from "own: the dirty test forgotten in the loop of a batch":
+        Seeded "done_all_forgets_dirty" from "own: done_all does not check which items are dirty":
             (&[DoneAllForgetsDirty]) breaks ["dirty_is_requeued"];
         Seeded "batch_takes_all"
-            from "own: a batch empties the storage, and returns what was asked":
+            from "own: a batch takes all waiting items, and returns only the requested number":
             (&[BatchTakesAll]) breaks ["nothing_lost"];
     }
 }
 
 fn answers() -> Vec<Mutant<Queue>> {
     mutants! { retold:
-        Seeded "stale_done_says_ended" from "own: done tells what it was asked, not what it did":
+        Seeded "stale_done_says_ended" from "own: done always reports that it ended a delivery":
             (|step, _| if let Step::Done(Ret::Done(told @ Finished::NotInProcessing)) = step {
                 *told = Finished::Ended(None);
             }) breaks ["done_ends_its_own_delivery"];
-        Seeded "stale_name_says_ended" from "own: the same of done by name":
+        Seeded "stale_name_says_ended"
+            from "own: done by name always reports that it ended a delivery":
             (|step, _| if let Step::Done(Ret::DoneKey(told @ Finished::NotInProcessing)) = step {
                 *told = Finished::Ended(None);
             }) breaks ["done_ends_its_own_delivery"];
-        Seeded "done_is_denied" from "own: the answer of another branch":
+        Seeded "done_is_denied" from "own: done always reports that it ended no delivery":
             (|step, _| if let Step::Done(Ret::Done(told)) = step {
                 *told = Finished::NotInProcessing;
             }) breaks ["done_ends_its_own_delivery"];
@@ -137,11 +142,12 @@ fn figures() -> Vec<Mutant<Queue>> {
                 && !step.machine.is_shutting_down() {
                 step.told.extend([Told::Added, Told::Depth(None, 1)]);
             }) breaks ["depth_is_told"];
-        Seeded "dirty_is_not_counted" from "workqueue:MX-8, counted where it is queued":
+        Seeded "dirty_is_not_counted" from "workqueue:MX-8, an item counts only once it is queued":
             (|step| if matches!(step.op, Op::Add(_)) && step.machine.is_empty() {
                 step.told.clear();
             }) breaks ["depth_is_told"];
-        Seeded "time_is_not_renewed" from "own: a time is put down once and for all":
+        Seeded "time_is_not_renewed"
+            from "own: the time of the first add is kept for all later adds":
             (|step| match (step.op, step.outcome) {
                 (Op::Add(add), _) if !step.told.is_empty() => {
                     let key = add.key.expect("a call to add carries its item");
@@ -150,7 +156,8 @@ fn figures() -> Vec<Mutant<Queue>> {
                 (_, Step::Done(Ret::Get(Some((_, key))))) => retime(step, *key),
                 _ => {}
             }) breaks ["latency_is_told"];
-        Seeded "done_renews_the_time" from "workqueue:MX-9, timed from the push":
+        Seeded "done_renews_the_time"
+            from "workqueue:MX-9, the latency counts from the requeue at done":
             (|step| {
                 let waits = step.machine.waiting().last().copied();
                 let more = step.machine.len() > step.notes.count;
@@ -188,27 +195,31 @@ fn retime(step: &mut Telling<'_, Rules<u8>>, key: u8) {
 
 fn wakes() -> Vec<Mutant<Queue>> {
     mutants! { edited:
-        Seeded "add_never_wakes" from "own: the signal forgotten in add":
+        Seeded "add_never_wakes" from "own: add wakes no consumer":
             (at_most!(0, GETTERS, Op::Add(_))) breaks ["no_lost_wakeup"];
-        Seeded "add_wakes_if_it_was_empty" from "own: signalled on the first item only":
+        Seeded "add_wakes_if_it_was_empty"
+            from "own: add wakes a consumer only if the queue was empty":
             (|op, wakes, rules| if matches!(op, Op::Add(_)) && rules.len() > 1 {
                 wakes.set(GETTERS, 0);
             }) breaks ["no_lost_wakeup"];
-        Seeded "requeue_without_waking" from "own: the signal forgotten in done":
+        Seeded "requeue_without_waking"
+            from "own: done wakes no consumer for an item that it queues again":
             (at_most!(0, GETTERS, Op::Done(_))) breaks ["no_lost_wakeup"];
-        Seeded "shutdown_wakes_one" from "own: signalled where all must wake":
+        Seeded "shutdown_wakes_one" from "own: shutdown wakes one consumer instead of all":
             (at_most!(1, GETTERS, Op::ShutDown(_))) breaks ["shutdown_wakes_consumers"];
-        Seeded "drain_wakes_no_consumer" from "own: the broadcast forgotten in drain":
+        Seeded "drain_wakes_no_consumer" from "own: a drain wakes no consumer":
             (at_most!(0, GETTERS, Op::Drain(_))) breaks ["shutdown_wakes_consumers"];
-        Seeded "shutdown_wakes_no_drain" from "own: drains have a channel of their own":
+        Seeded "shutdown_wakes_no_drain"
+            from "own: drains wait on a condition of their own, which shut_down does not wake":
             (at_most!(0, DRAINS, Op::ShutDown(_))) breaks ["shutdown_releases_drains"];
         Seeded "done_wakes_one_drain" from "workqueue:SE-4":
             (at_most!(1, DRAINS, Op::Done(_))) breaks ["drains_return"];
-        Seeded "done_wakes_no_drain" from "own: the broadcast forgotten in done":
+        Seeded "done_wakes_no_drain" from "own: done wakes no drain":
             (at_most!(0, DRAINS, Op::Done(_))) breaks ["drains_return"];
-        Seeded "add_all_wakes_one" from "own: a batch signals as a single add does":
+        Seeded "add_all_wakes_one" from "own: add_all wakes one consumer, as add does":
             (at_most!(1, GETTERS, Op::AddAll(_))) breaks ["no_lost_wakeup"];
-        Seeded "done_all_wakes_nobody" from "own: the signal forgotten in the loop of a batch":
+        Seeded "done_all_wakes_nobody"
+            from "own: done_all wakes no consumer for the items that it queues again":
             (at_most!(0, GETTERS, Op::DoneAll(_))) breaks ["no_lost_wakeup"];
     }
 }
@@ -224,13 +235,14 @@ pub(super) fn of_shells() -> Vec<Mutant<Queue>> {
 
 fn equivalents() -> Vec<Mutant<Queue>> {
     mutants! { edited:
-        Equivalent("a woken consumer looks again before it returns: it costs, it breaks nothing")
-        "add_wakes_everybody" from "own: broadcast where one is enough":
+        Equivalent("a woken consumer checks again before it returns; an extra wake-up costs time")
+        "add_wakes_everybody" from "own: add wakes all consumers where one is enough":
             (|op, wakes, _| if matches!(op, Op::Add(_)) && wakes.get(GETTERS) > 0 {
                 wakes.all(GETTERS);
             }) breaks [];
-        Equivalent("a woken drain looks again before it returns")
-        "every_done_wakes_drains" from "own: no test for an empty processing set":
+        Equivalent("a woken drain checks its condition again before it returns")
+        "every_done_wakes_drains"
+            from "own: every done wakes the drains, even while items are in processing":
             (|op, wakes, _| if matches!(op, Op::Done(_)) { wakes.all(DRAINS) }) breaks [];
     }
 }

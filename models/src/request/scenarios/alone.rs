@@ -21,7 +21,8 @@ pub(super) struct EveryAnswer;
 
 impl Scenario<Request> for EveryAnswer {
     const NAME: &'static str = "every_answer";
-    const SAYS: &'static str = "servers answer with every status that counts, and delays or none";
+    const SAYS: &'static str =
+        "servers answer with every status that matters, with and without a delay";
 
     fn run<R: Runtime>(&self, world: &World<R, Request>) {
         let mut calls = Vec::new();
@@ -56,7 +57,7 @@ pub(super) struct EveryFailure;
 
 impl Scenario<Request> for EveryFailure {
     const NAME: &'static str = "every_failure";
-    const SAYS: &'static str = "attempts fail in every way, once";
+    const SAYS: &'static str = "attempts fail once, in every way";
 
     fn run<R: Runtime>(&self, world: &World<R, Request>) {
         let mut calls = Vec::new();
@@ -82,7 +83,7 @@ pub(super) struct FailsUntilTheLast;
 
 impl Scenario<Request> for FailsUntilTheLast {
     const NAME: &'static str = "fails_until_the_last";
-    const SAYS: &'static str = "all attempts of a call fail, in one way or in several";
+    const SAYS: &'static str = "all attempts of a call fail, in the same way or in different ways";
 
     fn run<R: Runtime>(&self, world: &World<R, Request>) {
         let eof = [fails(TransportKind::Eof); 4];
@@ -106,7 +107,7 @@ pub(super) struct OneAfterAnother;
 
 impl Scenario<Request> for OneAfterAnother {
     const NAME: &'static str = "one_after_another";
-    const SAYS: &'static str = "attempts of one call fail, are answered and fail in another way";
+    const SAYS: &'static str = "the attempts of a call fail, are answered, and fail in another way";
 
     fn run<R: Runtime>(&self, world: &World<R, Request>) {
         let (eof, reset) = (fails(TransportKind::Eof), fails(TransportKind::Reset));
@@ -142,7 +143,7 @@ pub(super) struct HostIsLeftAlone;
 
 impl Scenario<Request> for HostIsLeftAlone {
     const NAME: &'static str = "host_is_left_alone";
-    const SAYS: &'static str = "a host has too much to do, and says for how long, or not";
+    const SAYS: &'static str = "a host is overloaded, and says for how long, or does not";
 
     fn run<R: Runtime>(&self, world: &World<R, Request>) {
         let busy = answers(500, After::Silent);
@@ -183,7 +184,7 @@ pub(super) struct TimeIsOver;
 
 impl Scenario<Request> for TimeIsOver {
     const NAME: &'static str = "time_is_over";
-    const SAYS: &'static str = "the time of a call is over in a pause, and without an answer";
+    const SAYS: &'static str = "the time of a call runs out in a pause, or while no answer comes";
 
     fn run<R: Runtime>(&self, world: &World<R, Request>) {
         let calls = [vec![later(9)], vec![later(1), super::Act::Hangs]];

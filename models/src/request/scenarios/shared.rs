@@ -52,7 +52,8 @@ pub(super) struct CancelledBeforeItsTurn;
 
 impl Scenario<Request> for CancelledBeforeItsTurn {
     const NAME: &'static str = "cancelled_before_its_turn";
-    const SAYS: &'static str = "a call that waits for its turn is cancelled, another waits as well";
+    const SAYS: &'static str =
+        "a call is cancelled while it waits for its turn, and another call waits as well";
 
     fn run<R: Runtime>(&self, world: &World<R, Request>) {
         let calls = (0..3).map(|_| Tried::get(&[])).collect();
@@ -87,7 +88,7 @@ pub(super) struct CancelledWithoutAnAnswer;
 
 impl Scenario<Request> for CancelledWithoutAnAnswer {
     const NAME: &'static str = "cancelled_without_an_answer";
-    const SAYS: &'static str = "calls of every kind are cancelled while their server says nothing";
+    const SAYS: &'static str = "calls of every kind are cancelled while the server does not answer";
 
     fn run<R: Runtime>(&self, world: &World<R, Request>) {
         let modes = [Mode::Whole, Mode::Stream, Mode::Watch];
@@ -148,7 +149,7 @@ pub(super) struct TwoOfOneRequest;
 
 impl Scenario<Request> for TwoOfOneRequest {
     const NAME: &'static str = "two_of_one_request";
-    const SAYS: &'static str = "one request is sent by two threads, and repeated for each";
+    const SAYS: &'static str = "two threads send one request, and each of them retries it";
 
     fn run<R: Runtime>(&self, world: &World<R, Request>) {
         let mut tried = Tried::get(&[later(1), later(1), OK, OK]);

@@ -16,7 +16,7 @@ pub(super) fn all() -> Vec<Invariant<ExpiringStore>> {
     vec![
         Invariant::always(
             "only_what_was_stored",
-            "only what was stored and not removed is read",
+            "a read returns only objects that were stored and not removed",
             &["cache:EX-1", "cache:EX-3"],
             only_what_was_stored,
         ),
@@ -28,25 +28,27 @@ pub(super) fn all() -> Vec<Invariant<ExpiringStore>> {
         ),
         Invariant::always(
             "nothing_expired_is_read",
-            "no object is read that is older than it may become",
+            "no object is read that is older than the time to live",
             &["cache:EX-2", "cache:EX-6"],
             nothing_expired_is_read,
         ),
         Invariant::always(
             "nothing_alive_is_missed",
-            "an object that has not expired is read, even after a look at what was there before it",
+            "an object that has not expired is read, even if a caller has just found its \
+             predecessor expired",
             &["cache:EX-2", "cache:EX-4", "cache:EX-5"],
             nothing_alive_is_missed,
         ),
         Invariant::always(
             "keys_stay_until_seen",
-            "a key is listed until its object is deleted, or somebody sees that it has expired",
+            "a key is listed until its object is deleted or a reader finds the object expired",
             &["cache:EX-3"],
             keys_stay_until_seen,
         ),
         Invariant::always(
             "one_step_a_call",
-            "looking and removing are one step: the store does nothing that nobody has called",
+            "finding an object expired and removing it are one step: the store takes no step \
+             outside a call",
             &["cache:EX-4"],
             one_step_a_call,
         ),

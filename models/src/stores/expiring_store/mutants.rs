@@ -17,7 +17,8 @@ pub(super) fn all() -> Vec<Mutant<ExpiringStore>> {
             (&[ExpiresAtTheVeryAge]) breaks ["nothing_alive_is_missed"];
         Seeded "hides_at_the_very_age" from "cache:EX-2":
             (&[HidesAtTheVeryAge]) breaks ["nothing_alive_is_missed"];
-        Seeded "get_hides_at_the_very_age" from "own: two ways to read, two comparisons":
+        Seeded "get_hides_at_the_very_age"
+            from "own: the two ways to read compare ages differently":
             (&[GetHidesAtTheVeryAge]) breaks ["nothing_alive_is_missed"];
         Seeded "never_expires" from "cache:EX-2":
             (&[NeverExpires]) breaks ["nothing_expired_is_read"];

@@ -110,7 +110,7 @@ pub(super) struct ExpiredBesideAdd {
 
 impl Scenario<ExpiringStore> for ExpiredBesideAdd {
     const NAME: &'static str = "expired_beside_add";
-    const SAYS: &'static str = "an object has expired; one looks at it, and its successor comes";
+    const SAYS: &'static str = "a reader looks at an expired object while its successor is written";
 
     fn run<R: Runtime>(&self, world: &World<R, ExpiringStore>) {
         let store = around(world, self.split);
@@ -140,7 +140,7 @@ struct AtTheVeryAge;
 impl Scenario<ExpiringStore> for AtTheVeryAge {
     const NAME: &'static str = "at_the_very_age";
     const SAYS: &'static str =
-        "objects are read at the age that they may reach, and a little later";
+        "objects are read when their age equals the time to live, and a little later";
 
     fn run<R: Runtime>(&self, world: &World<R, ExpiringStore>) {
         let store = store(world);
@@ -172,7 +172,8 @@ struct Refreshed;
 
 impl Scenario<ExpiringStore> for Refreshed {
     const NAME: &'static str = "refreshed";
-    const SAYS: &'static str = "one object is updated half-way and another read, until one expires";
+    const SAYS: &'static str =
+        "at half the time to live, one object is updated and another is read; later one expires";
 
     fn run<R: Runtime>(&self, world: &World<R, ExpiringStore>) {
         let store = store(world);
@@ -203,7 +204,8 @@ struct ListBesideReaders;
 
 impl Scenario<ExpiringStore> for ListBesideReaders {
     const NAME: &'static str = "list_beside_readers";
-    const SAYS: &'static str = "a list comes half-way while one reads, and is read when it is old";
+    const SAYS: &'static str =
+        "a list arrives at half the time to live while a caller reads, and is read when it is old";
 
     fn run<R: Runtime>(&self, world: &World<R, ExpiringStore>) {
         let store = store(world);
@@ -230,7 +232,8 @@ struct DeletedBesideReaders;
 
 impl Scenario<ExpiringStore> for DeletedBesideReaders {
     const NAME: &'static str = "deleted_beside_readers";
-    const SAYS: &'static str = "an object is deleted while one reads it and another updates it";
+    const SAYS: &'static str =
+        "an object is deleted while one caller reads it and another updates it";
 
     fn run<R: Runtime>(&self, world: &World<R, ExpiringStore>) {
         let store = store(world);

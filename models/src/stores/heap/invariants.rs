@@ -84,7 +84,7 @@ fn answers() -> Vec<Invariant<Heap>> {
         ),
         Invariant::always(
             "the_bad_one_is_told",
-            "adding many fails if one of them has no key",
+            "adding several objects fails if one of them has no key",
             &["cache:HP-3"],
             the_bad_one_is_told,
         ),

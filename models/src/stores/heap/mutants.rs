@@ -44,24 +44,25 @@ fn of_sleeping() -> Vec<Mutant<Heap>> {
             (&[RefusedBulkIsSilent]) breaks ["no_lost_wakeup"];
         Seeded "closed_flag_has_its_own_lock" from "museum B6":
             (&[CloseUnderItsOwnLock]) breaks ["close_wakes_everybody"];
-        Seeded "naps_first" from "own: sleeps before it looks":
+        Seeded "naps_first" from "own: a consumer sleeps before it looks":
             (&[NapsFirst]) breaks ["nothing_is_lost"];
     }
 }
 
 fn of_rules() -> Vec<Mutant<Heap>> {
     mutants! { mistaken:
-        Seeded "greatest_first" from "own: the order upside down":
+        Seeded "greatest_first" from "own: the order is reversed":
             (&[GreatestFirst]) breaks ["least_first"];
-        Seeded "filler_only_sinks" from "own: the last object fills a gap and is not let rise":
+        Seeded "filler_only_sinks"
+            from "own: the last object fills a gap, and may only sink from there":
             (&[FillerOnlySinks]) breaks ["least_first"];
-        Seeded "order_by_key" from "own: the order is not asked":
+        Seeded "order_by_key" from "own: objects are ordered by key, and their order is not used":
             (&[OrderByKey]) breaks ["least_first"];
         Seeded "first_state_wins" from "cache:HP-1":
             (&[KeepFirst]) breaks ["newest_state"];
         Seeded "added_again_is_gone" from "cache:HP-1":
             (&[UpdateLoses]) breaks ["nothing_is_lost"];
-        Seeded "absent_replaces" from "cache:HP-1, the test forgotten":
+        Seeded "absent_replaces" from "cache:HP-1, the test for presence is left out":
             (&[AbsentReplaces]) breaks ["newest_state"];
         Seeded "delete_does_nothing" from "cache:HP-1":
             (&[DeleteDoesNothing]) breaks ["only_what_is_there", "deletions_are_told"];
@@ -73,7 +74,7 @@ fn of_rules() -> Vec<Mutant<Heap>> {
             (&[BulkAllOrNothing]) breaks ["nothing_is_lost"];
         Seeded "bulk_hides_the_bad_one" from "cache:HP-3":
             (&[BulkHidesTheBad]) breaks ["the_bad_one_is_told"];
-        Seeded "len_counts_one_more" from "own: off by one":
+        Seeded "len_counts_one_more" from "own: the length is off by one":
             (&[LenCountsOneMore]) breaks ["reads_agree"];
         Seeded "list_lacks_the_least" from "own: the root is skipped":
             (&[ListLacksTheLeast]) breaks ["reads_agree"];
@@ -97,15 +98,15 @@ fn of_the_end() -> Vec<Mutant<Heap>> {
 
 fn of_answers() -> Vec<Mutant<Heap>> {
     mutants! { retold:
-        Seeded "bulk_after_close_is_well" from "cache:HP-2, the error is forgotten":
+        Seeded "bulk_after_close_is_well" from "cache:HP-2, the error is dropped":
             (|step, _| if let Step::Done(Ret::BulkAdd(told @ Err(HeapError::Closed))) = step {
                 *told = Ok(());
             }) breaks ["close_is_final"];
-        Seeded "absent_after_close_is_well" from "cache:HP-2, the error is forgotten":
+        Seeded "absent_after_close_is_well" from "cache:HP-2, the error is dropped":
             (|step, _| if let Step::Done(Ret::AddIfAbsent(told @ Err(HeapError::Closed))) = step {
                 *told = Ok(());
             }) breaks ["close_is_final"];
-        Seeded "closing_is_denied" from "own: the flag is asked upside down":
+        Seeded "closing_is_denied" from "own: the flag is negated":
             (|step, _| if let Step::Done(Ret::IsClosed(says)) = step {
                 *says = !*says;
             }) breaks ["reads_agree"];
@@ -115,28 +116,29 @@ fn of_answers() -> Vec<Mutant<Heap>> {
 fn of_shells() -> Vec<Mutant<Heap>> {
     mutants! { forgets:
         Seeded "dropped_popper_swallows_wake"
-            from "museum P1, a popper that leaves without passing its wake-up on":
+            from "museum P1, a popper gives up without passing its wake-up on":
             (Passed::WakeUp) breaks ["no_lost_wakeup"];
     }
 }
 
 fn of_waking() -> Vec<Mutant<Heap>> {
     mutants! { edited:
-        Seeded "put_never_wakes" from "own: the signal forgotten in add":
+        Seeded "put_never_wakes" from "own: add does not signal":
             (at_most!(0, POPPERS, Op::Put(_))) breaks ["no_lost_wakeup"];
-        Seeded "absent_never_wakes" from "own: the signal forgotten in add_if_absent":
+        Seeded "absent_never_wakes" from "own: add_if_absent does not signal":
             (at_most!(0, POPPERS, Op::AddIfAbsent(_))) breaks ["no_lost_wakeup"];
-        Seeded "bulk_wakes_one" from "own: one signal for all of them":
+        Seeded "bulk_wakes_one" from "own: all added objects share one signal":
             (at_most!(1, POPPERS, Op::BulkAdd(_))) breaks ["no_lost_wakeup"];
-        Seeded "wakes_if_it_was_empty" from "own: signalled on the first object only":
+        Seeded "wakes_if_it_was_empty" from "own: add signals only if the heap was empty":
             (|op, wakes, rules| if matches!(op, Op::Put(_)) && rules.len() > 1 {
                 wakes.set(POPPERS, 0);
             }) breaks ["no_lost_wakeup"];
-        Seeded "close_wakes_one" from "own: signalled where all must wake":
+        Seeded "close_wakes_one" from "own: one consumer is woken where all must wake":
             (at_most!(1, POPPERS, Op::Close(_))) breaks ["close_wakes_everybody"];
         Seeded "close_wakes_nobody" from "museum B6":
             (at_most!(0, POPPERS, Op::Close(_))) breaks ["close_wakes_everybody"];
-        Equivalent("a woken caller looks again before it returns: it costs, breaks nothing")
+        Equivalent("a woken caller looks again before it returns, so a needless wake-up costs time \
+                    and breaks nothing")
         "every_put_wakes_everybody" from "what the reference does":
             (|op, wakes, _| if matches!(op, Op::Put(_)) { wakes.all(POPPERS) }) breaks [];
     }

@@ -71,7 +71,8 @@ struct GapAmongMany;
 
 impl Scenario<Heap> for GapAmongMany {
     const NAME: &'static str = "gap_among_many";
-    const SAYS: &'static str = "one of seven objects is deleted while one reads, and all are taken";
+    const SAYS: &'static str =
+        "one of seven objects is deleted while a caller reads, and all others are taken";
 
     fn run<R: Runtime>(&self, world: &World<R, Heap>) {
         let heap = heap(world);
@@ -97,7 +98,7 @@ struct TwoConsumers;
 
 impl Scenario<Heap> for TwoConsumers {
     const NAME: &'static str = "two_consumers";
-    const SAYS: &'static str = "two consumers take three objects, the least first";
+    const SAYS: &'static str = "two consumers take three objects, the least one first";
 
     fn run<R: Runtime>(&self, world: &World<R, Heap>) {
         let heap = heap(world);
@@ -123,7 +124,7 @@ struct ReplacedWhileWaiting;
 
 impl Scenario<Heap> for ReplacedWhileWaiting {
     const NAME: &'static str = "replaced_while_waiting";
-    const SAYS: &'static str = "objects get another rank, up and down, while one consumes";
+    const SAYS: &'static str = "objects change their rank, up and down, while a consumer pops";
 
     fn run<R: Runtime>(&self, world: &World<R, Heap>) {
         let heap = heap(world);
@@ -149,7 +150,7 @@ struct DeletedWhileWaiting;
 
 impl Scenario<Heap> for DeletedWhileWaiting {
     const NAME: &'static str = "deleted_while_waiting";
-    const SAYS: &'static str = "an object is deleted while it waits, or when it is gone";
+    const SAYS: &'static str = "an object is deleted while it waits, or after it was taken";
 
     fn run<R: Runtime>(&self, world: &World<R, Heap>) {
         let heap = heap(world);
@@ -173,7 +174,7 @@ struct AddedIfAbsent;
 
 impl Scenario<Heap> for AddedIfAbsent {
     const NAME: &'static str = "added_if_absent";
-    const SAYS: &'static str = "two add an object unless it is there, and one consumes";
+    const SAYS: &'static str = "two callers add an object unless it is there, and a consumer pops";
 
     fn run<R: Runtime>(&self, world: &World<R, Heap>) {
         let heap = heap(world);
@@ -201,7 +202,7 @@ struct ManyForTwo;
 
 impl Scenario<Heap> for ManyForTwo {
     const NAME: &'static str = "many_for_two";
-    const SAYS: &'static str = "two objects are added in one go while two consumers wait";
+    const SAYS: &'static str = "one call adds two objects while two consumers wait";
 
     fn run<R: Runtime>(&self, world: &World<R, Heap>) {
         let heap = heap(world);
@@ -222,7 +223,7 @@ struct ManyWithABadOne;
 
 impl Scenario<Heap> for ManyWithABadOne {
     const NAME: &'static str = "many_with_a_bad_one";
-    const SAYS: &'static str = "of three objects that are added in one go the second has no key";
+    const SAYS: &'static str = "one call adds three objects, and the second has no key";
 
     fn run<R: Runtime>(&self, world: &World<R, Heap>) {
         let heap = heap(world);
@@ -246,7 +247,8 @@ struct ReadersBetween;
 
 impl Scenario<Heap> for ReadersBetween {
     const NAME: &'static str = "readers_between";
-    const SAYS: &'static str = "a reader looks while objects come, change and are taken";
+    const SAYS: &'static str =
+        "a reader looks at the heap while objects are added, changed and taken";
 
     fn run<R: Runtime>(&self, world: &World<R, Heap>) {
         let heap = heap(world);
@@ -277,7 +279,7 @@ struct CloseWhileTwoWait;
 
 impl Scenario<Heap> for CloseWhileTwoWait {
     const NAME: &'static str = "close_while_two_wait";
-    const SAYS: &'static str = "two consumers wait while an object is added and the heap closed";
+    const SAYS: &'static str = "two consumers wait while an object is added and the heap is closed";
 
     fn run<R: Runtime>(&self, world: &World<R, Heap>) {
         let heap = heap(world);
@@ -303,7 +305,7 @@ struct CloseWithObjectsLeft;
 
 impl Scenario<Heap> for CloseWithObjectsLeft {
     const NAME: &'static str = "close_with_objects_left";
-    const SAYS: &'static str = "objects are added, deleted and taken when the heap is closed";
+    const SAYS: &'static str = "objects are added, deleted and taken while the heap is closed";
 
     fn run<R: Runtime>(&self, world: &World<R, Heap>) {
         let heap = heap(world);
@@ -365,7 +367,8 @@ struct DroppedPopper;
 
 impl Scenario<Heap> for DroppedPopper {
     const NAME: &'static str = "dropped_popper";
-    const SAYS: &'static str = "a task gives up its pop while an object comes and a thread waits";
+    const SAYS: &'static str =
+        "a task gives up its pop while an object is added and a thread waits";
 
     fn run<R: Runtime>(&self, world: &World<R, Heap>) {
         let heap = heap(world);

@@ -14,7 +14,8 @@ pub(super) fn all() -> Vec<Invariant<IndexedStore>> {
     vec![
         Invariant::always(
             "index_agrees",
-            "what is read by a value has that value, whenever it is read, and is read once",
+            "an object that is read by a value has that value at every moment of the read, and is \
+             read once",
             &["cache:IX-2", "cache:IX-12", "cache:IX-20", "cache:INV-20"],
             index_agrees,
         ),

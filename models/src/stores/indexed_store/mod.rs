@@ -61,7 +61,8 @@ impl Component for IndexedStore {
     }
 
     fn never_alone() -> &'static [(&'static str, &'static str)] {
-        const NAMES: &str = "`one_moment` says all that can be said; this names what is wrong";
+        const NAMES: &str = "`one_moment` detects every breach of this; this invariant names the \
+                             breach";
         &[("index_agrees", NAMES), ("refused_writes_are_not_seen", NAMES)]
     }
 

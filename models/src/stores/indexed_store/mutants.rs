@@ -40,7 +40,8 @@ fn of_steps() -> Vec<Mutant<IndexedStore>> {
             (&[IndexedAfterwards]) breaks ["one_moment", "index_agrees"];
         Seeded "cleared_first" from "cache:ST-7":
             (&[ClearedFirst]) breaks ["one_moment"];
-        Seeded "list_loses_an_index" from "cache:IX-14, the lock let go before the list is the content":
+        Seeded "list_loses_an_index"
+            from "cache:IX-14, the lock is released before the list becomes the content":
             (&[ListLosesIndex]) breaks ["one_moment"];
         Seeded "version_first" from "cache:ST-7":
             (&[VersionFirst]) breaks ["one_moment"];
@@ -76,7 +77,8 @@ fn of_the_index() -> Vec<Mutant<IndexedStore>> {
 
 fn equivalents() -> Vec<Mutant<IndexedStore>> {
     mutants! { mistaken:
-        Equivalent("the reference's algorithm under one lock answers as ours under two")
+        Equivalent("the reference's algorithm under one lock answers as the shipped store does \
+                    under two")
         "one_lock_for_all" from "what the reference does":
             (&[]) breaks [];
     }

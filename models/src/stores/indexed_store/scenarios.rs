@@ -50,7 +50,8 @@ struct ValueAddedBesideReaders;
 
 impl Scenario<IndexedStore> for ValueAddedBesideReaders {
     const NAME: &'static str = "value_added_beside_readers";
-    const SAYS: &'static str = "an object gets a second value and loses the first, and two read";
+    const SAYS: &'static str =
+        "an object gets a second value and loses the first, while a reader looks for both";
 
     fn run<R: Runtime>(&self, world: &World<R, IndexedStore>) {
         let mut stage = Stage::new(world);
@@ -77,7 +78,8 @@ struct MovedBesideReaders;
 
 impl Scenario<IndexedStore> for MovedBesideReaders {
     const NAME: &'static str = "moved_beside_readers";
-    const SAYS: &'static str = "an object moves from one value to another, and two read the values";
+    const SAYS: &'static str =
+        "an object moves between two values while a caller reads the values, and another the keys";
 
     fn run<R: Runtime>(&self, world: &World<R, IndexedStore>) {
         let mut stage = Stage::new(world);
@@ -101,7 +103,8 @@ struct MovedFromManyBesideReader;
 
 impl Scenario<IndexedStore> for MovedFromManyBesideReader {
     const NAME: &'static str = "moved_from_many_beside_reader";
-    const SAYS: &'static str = "of seventy objects under a value one gets another while one reads";
+    const SAYS: &'static str =
+        "one of seventy objects under a value moves to another value while a reader looks";
 
     fn run<R: Runtime>(&self, world: &World<R, IndexedStore>) {
         let mut stage = Stage::new(world);
@@ -127,7 +130,7 @@ struct DeletedBesideReaders;
 
 impl Scenario<IndexedStore> for DeletedBesideReaders {
     const NAME: &'static str = "deleted_beside_readers";
-    const SAYS: &'static str = "an object is deleted while others look for it";
+    const SAYS: &'static str = "two objects are deleted while a reader looks for them";
 
     fn run<R: Runtime>(&self, world: &World<R, IndexedStore>) {
         let mut stage = Stage::new(world);
@@ -152,7 +155,8 @@ struct IndexAddedBesideWriter;
 
 impl Scenario<IndexedStore> for IndexAddedBesideWriter {
     const NAME: &'static str = "index_added_beside_writer";
-    const SAYS: &'static str = "an index is added while one writes and another reads by it";
+    const SAYS: &'static str =
+        "an index is added while one caller writes and another reads through the index";
 
     fn run<R: Runtime>(&self, world: &World<R, IndexedStore>) {
         let mut stage = Stage::new(world);
@@ -178,7 +182,8 @@ struct IndexAddedBesideList;
 
 impl Scenario<IndexedStore> for IndexAddedBesideList {
     const NAME: &'static str = "index_added_beside_list";
-    const SAYS: &'static str = "an index is added while a list comes, and is there afterwards";
+    const SAYS: &'static str =
+        "an index is added while a list is stored, and is still there afterwards";
 
     fn run<R: Runtime>(&self, world: &World<R, IndexedStore>) {
         let mut stage = Stage::new(world);
@@ -201,7 +206,8 @@ struct ListBesideTransaction;
 
 impl Scenario<IndexedStore> for ListBesideTransaction {
     const NAME: &'static str = "list_beside_transaction";
-    const SAYS: &'static str = "a list and a transaction come while one reads everything";
+    const SAYS: &'static str =
+        "a list and a transaction are stored while a caller reads all objects";
 
     fn run<R: Runtime>(&self, world: &World<R, IndexedStore>) {
         let mut stage = Stage::new(world);
@@ -229,7 +235,7 @@ struct ListBesideReaders;
 
 impl Scenario<IndexedStore> for ListBesideReaders {
     const NAME: &'static str = "list_beside_readers";
-    const SAYS: &'static str = "a list comes while one reads its version and its objects";
+    const SAYS: &'static str = "a list is stored while a caller reads the version and the objects";
 
     fn run<R: Runtime>(&self, world: &World<R, IndexedStore>) {
         let mut stage = Stage::new(world);
@@ -252,7 +258,7 @@ struct RefusedBesideReaders;
 impl Scenario<IndexedStore> for RefusedBesideReaders {
     const NAME: &'static str = "refused_beside_readers";
     const SAYS: &'static str =
-        "an object and a list are refused while one reads and another writes";
+        "an object and a list are refused while one caller reads and another one writes";
 
     fn run<R: Runtime>(&self, world: &World<R, IndexedStore>) {
         let mut stage = Stage::new(world);
@@ -275,7 +281,8 @@ struct SnapshotBesideWriter;
 
 impl Scenario<IndexedStore> for SnapshotBesideWriter {
     const NAME: &'static str = "snapshot_beside_writer";
-    const SAYS: &'static str = "one writes with a snapshot in its hands while another reads";
+    const SAYS: &'static str =
+        "a caller holds a snapshot across a write while another caller reads";
 
     fn run<R: Runtime>(&self, world: &World<R, IndexedStore>) {
         let mut stage = Stage::new(world);

@@ -13,7 +13,7 @@ pub(super) fn all() -> Vec<Invariant<MutationCache>> {
     vec![
         Invariant::always(
             "handing_out_never_waits",
-            "nobody who hands out an object waits for a comparison",
+            "a caller that hands out an object never waits for a comparison",
             &["cache:MD-2"],
             handing_out_never_waits,
         ),

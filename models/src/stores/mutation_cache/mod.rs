@@ -36,7 +36,8 @@ impl Component for MutationCache {
     type Machine = Book;
 
     const NAME: &'static str = "mutation_cache";
-    const SAYS: &'static str = "what a client wrote itself, over a store that does not have it yet";
+    const SAYS: &'static str =
+        "a cache of a client's own writes, in front of a store that does not show them yet";
 
     fn machine() -> MachineOf<Self> {
         Box::new(Book(None))

@@ -35,7 +35,9 @@ pub(super) fn of_rules_named(name: &str) -> Option<&'static [Mistake]> {
 
 fn of_rules() -> Vec<Mutant<MutationCache>> {
     mutants! { mistaken:
-        Seeded "reading_drops_the_mark" from "cache:MC-3, MC-7: the mark goes with what it is newer than":
+        Seeded "reading_drops_the_mark"
+            from "cache:MC-3, MC-7: a read that skips a stale object drops the mark of its \
+                  deletion":
             (&[ReadingDropsTheMark]) breaks ["one_moment"];
         Seeded "stored_is_preferred" from "cache:MC-3":
             (&[StoredIsPreferred]) breaks ["one_moment"];
@@ -51,7 +53,8 @@ fn of_rules() -> Vec<Mutant<MutationCache>> {
             (&[DeletedIsWritten]) breaks ["one_moment"];
         Seeded "no_mark_is_left" from "museum A34":
             (&[NoMarkIsLeft]) breaks ["one_moment"];
-        Seeded "gone_forgets_the_next" from "cache:MC-7, who it is is not compared":
+        Seeded "gone_forgets_the_next"
+            from "cache:MC-7, the identities of the two objects are not compared":
             (&[GoneForgetsTheNext]) breaks ["one_moment"];
         Seeded "nothing_expires" from "cache:MC-1":
             (&[NothingExpires]) breaks ["one_moment"];
@@ -60,7 +63,8 @@ fn of_rules() -> Vec<Mutant<MutationCache>> {
 
 fn of_the_lock() -> Vec<Mutant<MutationCache>> {
     mutants! { mistaken:
-        Seeded "add_waits_for_the_comparison" from "cache:MD-2, one lock for both":
+        Seeded "add_waits_for_the_comparison"
+            from "cache:MD-2, adding and comparing share one lock":
             (&[AddWaitsForTheComparison]) breaks ["handing_out_never_waits"];
     }
 }

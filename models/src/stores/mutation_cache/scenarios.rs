@@ -35,7 +35,7 @@ struct LateWriteBehindDeletion;
 impl Scenario<MutationCache> for LateWriteBehindDeletion {
     const NAME: &'static str = "late_write_behind_deletion";
     const SAYS: &'static str =
-        "an object is deleted, and read and written late while the store is stale";
+        "while the store is stale, an object is deleted, read, and written late";
 
     fn run<R: Runtime>(&self, world: &World<R, MutationCache>) {
         let mut stage = Stage::new(world);
@@ -58,7 +58,7 @@ struct WrittenAndSeen;
 
 impl Scenario<MutationCache> for WrittenAndSeen {
     const NAME: &'static str = "written_and_seen";
-    const SAYS: &'static str = "an object is written twice while the store learns of the first";
+    const SAYS: &'static str = "an object is written twice while the first write reaches the store";
 
     fn run<R: Runtime>(&self, world: &World<R, MutationCache>) {
         let mut stage = Stage::new(world);
@@ -89,7 +89,8 @@ struct MadeAnewBesideDeletion;
 
 impl Scenario<MutationCache> for MadeAnewBesideDeletion {
     const NAME: &'static str = "made_anew_beside_deletion";
-    const SAYS: &'static str = "a handler tells of a deletion while the object is made anew";
+    const SAYS: &'static str =
+        "a handler reports a deletion while an object with the same name is created";
 
     fn run<R: Runtime>(&self, world: &World<R, MutationCache>) {
         let mut stage = Stage::new(world);
@@ -133,6 +134,6 @@ impl Scenario<MutationCache> for AddedBesideComparison {
     }
 
     fn cannot_run_on(engine: Engine) -> Option<&'static str> {
-        (engine == Engine::Threads).then_some("real threads may wait for the processor")
+        (engine == Engine::Threads).then_some("a real thread may also wait for the processor")
     }
 }

@@ -10,7 +10,7 @@ pub(super) fn all() -> Vec<Invariant<Address>> {
     vec![
         Invariant::always(
             "first_mistake_is_told",
-            "the first mistake sticks and is told, and what is none is none",
+            "the first mistake is kept and reported, and a correct call is no mistake",
             &["election:RQ-9", "election:RQ-10", "election:RINV-12"],
             |history| {
                 each(history, |_, said, right| said.url.as_ref().err() == right.url.as_ref().err())
@@ -18,13 +18,13 @@ pub(super) fn all() -> Vec<Invariant<Address>> {
         ),
         Invariant::always(
             "parts_stay_segments",
-            "no namespace, resource, name or subresource changes how many segments the path has",
+            "a namespace, resource, name or subresource adds its own segments and no others",
             &["election:RQ-10", "election:RINV-13"],
             parts_stay_segments,
         ),
         Invariant::always(
             "paths_are_right",
-            "the path of an address is put together as the reference does it",
+            "the path of an address is built as the reference builds it",
             &[
                 "election:RQ-11",
                 "election:RQ-12",
@@ -38,7 +38,7 @@ pub(super) fn all() -> Vec<Invariant<Address>> {
         ),
         Invariant::always(
             "parameters_are_right",
-            "parameters are sorted by key, and a time-out takes the place of one",
+            "parameters are sorted by key, and the time-out replaces the parameter of its name",
             &["election:RQ-12", "election:RQ-23", "election:RQ-24"],
             |history| {
                 both(history, |said| {
@@ -49,19 +49,19 @@ pub(super) fn all() -> Vec<Invariant<Address>> {
         ),
         Invariant::always(
             "templates_name_nobody",
-            "a template has placeholders for names, namespaces and values, and the rest as it is",
+            "a template replaces names, namespaces and values by placeholders, and keeps the rest",
             &["election:RQ-95"],
             |history| both(history, |said| said.template.clone().ok()),
         ),
         Invariant::always(
             "telling_changes_nothing",
-            "to tell an address or its template changes no request",
+            "reading an address or its template does not change the request",
             &["election:RQ-25", "election:RINV-9"],
             |history| each(history, |_, said, _| said.stays),
         ),
         Invariant::always(
             "one_object_has_its_namespace",
-            "a call on one object names no empty namespace, and no other is refused",
+            "a call on one object with an empty namespace is refused, and no other call is",
             &["election:RQ-13", "election:RQ-40"],
             one_object_has_its_namespace,
         ),

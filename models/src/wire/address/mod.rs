@@ -50,7 +50,7 @@ impl Component for Address {
     type Machine = Ships;
 
     const NAME: &'static str = "address";
-    const SAYS: &'static str = "the addresses of requests, part by part, and their templates";
+    const SAYS: &'static str = "the addresses of requests, built part by part, and their templates";
 
     fn machine() -> MachineOf<Self> {
         Box::new(Ships::new(0, "GET"))

@@ -140,8 +140,8 @@ fn of_sending() -> Vec<Mutant<Address>> {
             (EmptyNeverPasses) breaks ["one_object_has_its_namespace"];
         Seeded "patch_is_refused" from "election:RQ-40":
             (PatchIsRefused) breaks ["one_object_has_its_namespace"];
-        Equivalent("it is the object that the mistakes are made in")
-            "said_once_more" from "own: what the mutants are made of":
+        Equivalent("it is the object that the mutants are made from, without a mistake")
+            "said_once_more" from "own: the base of the mutants, without a mistake":
             (Nothing) breaks [];
     }
 }

@@ -75,7 +75,7 @@ struct PartsAreSet;
 
 impl Scenario<Address> for PartsAreSet {
     const NAME: &'static str = "parts_are_set";
-    const SAYS: &'static str = "all parts of an address are set, in their order and turned round";
+    const SAYS: &'static str = "all parts of an address are set, in order and in reverse";
 
     fn run<R: Runtime>(&self, world: &World<R, Address>) {
         let builder = Shared::new(world);
@@ -106,7 +106,7 @@ struct MistakesAreMade;
 
 impl Scenario<Address> for MistakesAreMade {
     const NAME: &'static str = "mistakes_are_made";
-    const SAYS: &'static str = "every mistake is made, and another one after it";
+    const SAYS: &'static str = "each mistake is made, and a second one after it";
 
     fn run<R: Runtime>(&self, world: &World<R, Address>) {
         let builder = Shared::new(world);
@@ -139,7 +139,7 @@ struct PathsAreJoined;
 
 impl Scenario<Address> for PathsAreJoined {
     const NAME: &'static str = "paths_are_joined";
-    const SAYS: &'static str = "paths have slashes, dots and signs that are escaped";
+    const SAYS: &'static str = "paths contain slashes, dots and characters that are escaped";
 
     fn run<R: Runtime>(&self, world: &World<R, Address>) {
         let builder = Shared::new(world);
@@ -168,7 +168,7 @@ struct ParametersComeTogether;
 
 impl Scenario<Address> for ParametersComeTogether {
     const NAME: &'static str = "parameters_come_together";
-    const SAYS: &'static str = "parameters come one by one, from a URI and from the time-out";
+    const SAYS: &'static str = "parameters are set one by one, by a URI and by the time-out";
 
     fn run<R: Runtime>(&self, world: &World<R, Address>) {
         let builder = Shared::new(world);
@@ -236,7 +236,7 @@ struct NamespacesAreEmpty;
 impl Scenario<Address> for NamespacesAreEmpty {
     const NAME: &'static str = "namespaces_are_empty";
     const SAYS: &'static str =
-        "a namespace is set and empty, with a name and without, for every verb";
+        "the namespace is set but empty, with and without a name, for every verb";
 
     fn run<R: Runtime>(&self, world: &World<R, Address>) {
         let builder = Shared::new(world);
@@ -261,7 +261,7 @@ struct TwoThreadsBuild;
 
 impl Scenario<Address> for TwoThreadsBuild {
     const NAME: &'static str = "two_threads_build";
-    const SAYS: &'static str = "two threads set parts of one request, one of them a part twice";
+    const SAYS: &'static str = "two threads set parts of one request, and both set the name";
 
     fn run<R: Runtime>(&self, world: &World<R, Address>) {
         let builder = Shared::new(world);

@@ -35,7 +35,7 @@ pub(super) fn all() -> Vec<Invariant<Client>> {
         ),
         Invariant::always(
             "attempts_come_when_due",
-            "an attempt comes once its pause is over and its turn has come, whichever requests \
+            "an attempt starts once its pause is over and its turn has come, whatever requests \
              were sent before",
             &["election:RINV-6", "election:RINV-8", "election:RQ-62", "election:RQ-72"],
             |history| {
@@ -46,7 +46,7 @@ pub(super) fn all() -> Vec<Invariant<Client>> {
         ),
         Invariant::always(
             "ends_at_once",
-            "a call whose token ends returns in that second, says so, and sends nothing more",
+            "a call whose token ends returns within a second, reports it, and sends nothing more",
             &["election:RINV-5", "election:RQ-52", "election:RQ-71"],
             |history| {
                 each(history, |_, said, right| {
@@ -57,7 +57,7 @@ pub(super) fn all() -> Vec<Invariant<Client>> {
         ),
         Invariant::always(
             "causes_are_kept",
-            "a call that has no answer says why, as something that its caller can test for",
+            "a call without an answer returns the cause in a form that its caller can test for",
             &["election:RQ-52", "election:RQ-68", "election:RQ-80"],
             |history| {
                 each(history, |_, said, right| is_cancelled(right) || said.told == right.told)

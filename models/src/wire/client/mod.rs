@@ -68,7 +68,11 @@ impl Component for Client {
     }
 
     fn never_alone() -> &'static [(&'static str, &'static str)] {
-        &[("calls_begin_anew", "a call with other attempts tells something else at another time")]
+        &[(
+            "calls_begin_anew",
+            "a call with other attempts also returns another result, or at another time, so \
+             another invariant breaks as well",
+        )]
     }
 
     fn describe(call: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {

@@ -34,7 +34,7 @@ fn of_bodies() -> Vec<Mutant<Client>> {
             (UsedUpIsEmpty) breaks ["bodies_go_whole"];
         Seeded "stream_has_no_body" from "museum R22":
             (StreamHasNoBody) breaks ["bodies_go_whole"];
-        Seeded "watch_has_no_body" from "own: a watch is taken for a request without a body":
+        Seeded "watch_has_no_body" from "own: a watch is sent without the body of its request":
             (WatchHasNoBody) breaks ["bodies_go_whole"];
         Seeded "made_while_it_is_read" from "museum R2":
             (MadeWhileItIsRead) breaks ["bodies_are_made_in_time"];
@@ -74,7 +74,7 @@ fn of_ends() -> Vec<Mutant<Client>> {
             (SilenceCannotBeEnded) breaks ["ends_at_once"];
         Seeded "goes_on_after_the_end" from "election:RINV-5":
             (GoesOnAfterTheEnd) breaks ["ends_at_once"];
-        Seeded "waits_for_ever" from "own: a server that is gone says nothing either":
+        Seeded "waits_for_ever" from "own: a call waits for ever for a silent server":
             (WaitsForEver) breaks ["causes_are_kept"];
     }
 }
@@ -95,8 +95,8 @@ fn of_telling() -> Vec<Mutant<Client>> {
             (AnswersStayOpen) breaks ["answers_are_closed"];
         Seeded "half_stays_open" from "election:RINV-3":
             (HalfStaysOpen) breaks ["answers_are_closed"];
-        Equivalent("it is the object that the mistakes are made in")
-            "said_once_more" from "own: what the mutants are made of":
+        Equivalent("it is the object that the mutants are made from, without a mistake")
+            "said_once_more" from "own: the base of the mutants, without a mistake":
             (Nothing) breaks [];
     }
 }

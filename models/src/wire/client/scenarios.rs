@@ -92,7 +92,7 @@ struct RequestsAreSentAgain;
 impl Scenario<Client> for RequestsAreSentAgain {
     const NAME: &'static str = "requests_are_sent_again";
     const SAYS: &'static str =
-        "requests that carry everything are repeated, and sent once more, in every mode";
+        "requests with every kind of body are retried, and sent a second time, in every mode";
 
     fn run<R: Runtime>(&self, world: &World<R, Client>) {
         let client = Shared::new(world);
@@ -148,7 +148,7 @@ struct AHostHasTooMuchToDo;
 impl Scenario<Client> for AHostHasTooMuchToDo {
     const NAME: &'static str = "a_host_has_too_much_to_do";
     const SAYS: &'static str =
-        "a host has too much to do, for several requests, and then fails or answers";
+        "a host is overloaded for several requests, and then fails or answers";
 
     fn run<R: Runtime>(&self, world: &World<R, Client>) {
         let client = Shared::new(world);
@@ -178,7 +178,7 @@ struct CallsAreCancelled;
 impl Scenario<Client> for CallsAreCancelled {
     const NAME: &'static str = "calls_are_cancelled";
     const SAYS: &'static str =
-        "calls are cancelled in every pause, before their turn, without an answer";
+        "calls are cancelled in a pause, before their turn, or while no answer comes";
 
     fn run<R: Runtime>(&self, world: &World<R, Client>) {
         let client = Shared::new(world);
@@ -210,7 +210,8 @@ struct TwoSend;
 
 impl Scenario<Client> for TwoSend {
     const NAME: &'static str = "two_send";
-    const SAYS: &'static str = "two threads send the requests of one client, one makes another";
+    const SAYS: &'static str =
+        "one thread sends the requests of a client, and another makes a new request";
 
     fn run<R: Runtime>(&self, world: &World<R, Client>) {
         let client = Shared::new(world);

@@ -24,26 +24,26 @@ pub(super) fn all() -> Vec<Invariant<Leases>> {
         ),
         Invariant::always(
             "records_are_written_as_they_are",
-            "a record is written field by field, its times with six digits, and what it has not is \
-             left out",
+            "a record is written field by field, with six digits in its times, and without the \
+             fields that it lacks",
             &["election:LK-11", "election:LK-12"],
             |history| bodies(history, |body| only(&body["spec"], RECORD)),
         ),
         Invariant::always(
             "each_is_sent_once",
-            "a call is one request, whatever comes of it, and takes no turns with others",
+            "a call sends one request, whatever the result, and takes no turns with others",
             &["election:LK-6", "election:LK-29"],
             |history| each(history, |said, right| said.sent.len() == right.sent.len()),
         ),
         Invariant::always(
             "calls_are_bounded",
-            "the server is told for how long a call may take, and one that says nothing is given up",
+            "a call sends its time-out to the server, and gives a silent server up",
             &["election:LK-6", "election:LK-28"],
             calls_are_bounded,
         ),
         Invariant::always(
             "tells_what_became_of_it",
-            "a call tells the record and its version, or what a failure means for an election",
+            "a call returns the record and its version, or what a failure means for an election",
             &[
                 "election:LK-3",
                 "election:LK-11",

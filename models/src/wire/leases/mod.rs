@@ -46,7 +46,7 @@ impl Component for Leases {
     type Machine = Ships;
 
     const NAME: &'static str = "leases";
-    const SAYS: &'static str = "locks of an election, kept in Leases of a server";
+    const SAYS: &'static str = "election locks that are stored as Leases of a server";
 
     fn machine() -> MachineOf<Self> {
         Box::new(Ships::new())

@@ -73,8 +73,8 @@ fn of_telling() -> Vec<Mutant<Leases>> {
             (WaitsForEver) breaks ["calls_are_bounded"];
         Seeded "tells_no_timeout" from "election:LK-6":
             (TellsNoTimeout) breaks ["calls_are_bounded"];
-        Equivalent("it is the object that the mistakes are made in")
-            "said_once_more" from "own: what the mutants are made of":
+        Equivalent("it is the object that the mutants are made from, without a mistake")
+            "said_once_more" from "own: the base of the mutants, without a mistake":
             (Nothing) breaks [];
     }
 }

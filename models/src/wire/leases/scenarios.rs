@@ -59,7 +59,7 @@ struct OthersWriteAsWell;
 impl Scenario<Leases> for OthersWriteAsWell {
     const NAME: &'static str = "others_write_as_well";
     const SAYS: &'static str =
-        "others take the Lease, empty it, delete it, and write what is no time";
+        "other clients take the Lease, empty it, delete it, and write an invalid time";
 
     fn run<R: Runtime>(&self, world: &World<R, Leases>) {
         let lock = Shared::new(world);
@@ -81,7 +81,7 @@ struct RequestsAreRefused;
 impl Scenario<Leases> for RequestsAreRefused {
     const NAME: &'static str = "requests_are_refused";
     const SAYS: &'static str =
-        "reads and writes are refused with every code, and asked to be repeated";
+        "the server refuses reads and writes with every code, and asks for a retry";
 
     fn run<R: Runtime>(&self, world: &World<R, Leases>) {
         let lock = Shared::new(world);
@@ -103,7 +103,7 @@ struct RequestsAreLost;
 
 impl Scenario<Leases> for RequestsAreLost {
     const NAME: &'static str = "requests_are_lost";
-    const SAYS: &'static str = "requests are lost, or their answers are, or nothing is said";
+    const SAYS: &'static str = "requests or their answers are lost, or the server is silent";
 
     fn run<R: Runtime>(&self, world: &World<R, Leases>) {
         let lock = Shared::new(world);
@@ -124,7 +124,7 @@ struct TwoWrite;
 
 impl Scenario<Leases> for TwoWrite {
     const NAME: &'static str = "two_write";
-    const SAYS: &'static str = "somebody else takes the Lease between calls of the lock";
+    const SAYS: &'static str = "another client takes the Lease between calls of the lock";
 
     fn run<R: Runtime>(&self, world: &World<R, Leases>) {
         let lock = Shared::new(world);

@@ -10,39 +10,37 @@ pub(super) fn all() -> Vec<Invariant<Watch>> {
     vec![
         Invariant::always(
             "events_come_whole_and_once",
-            "every event comes once and in order, however its bytes are cut",
+            "every event is delivered once and in order, however its bytes are cut",
             &["election:RQ-100"],
             |history| same(history, |told| matches!(told, Told::Event(..))),
         ),
         Invariant::always(
             "nonsense_is_told",
-            "what has no sense is told, as is a connection that breaks in an unknown way, and \
-             nothing else",
+            "only invalid input and connections that break in unknown ways are reported as invalid",
             &["election:RQ-103"],
             |history| same(history, |told| *told == Told::Nonsense),
         ),
         Invariant::always(
             "errors_are_told_and_the_last",
-            "what the server says of its failure is told, and after any error comes the end",
+            "an error of the server is reported, and the watch ends after any error",
             &["election:RQ-100", "election:RINV-14"],
             errors_are_told_and_the_last,
         ),
         Invariant::always(
             "lines_are_bounded",
-            "a line that is too long is an error, whole or not, and no other is",
+            "a line is reported as too long if and only if it is, complete or not",
             &["election:RQ-100"],
             |history| same(history, |told| *told == Told::TooLong),
         ),
         Invariant::always(
             "ends_when_it_should",
-            "a watch ends with its body, its token, an error and a server that says nothing, and \
-             with nothing else",
+            "a watch ends only with its body, its token, an error or the silence of its server",
             &["election:RQ-102", "election:RQ-103"],
             |history| same(history, |told| *told == Told::End),
         ),
         Invariant::always(
             "nothing_after_the_end",
-            "after the end, and after its token has ended, a watch tells nothing",
+            "a watch reports nothing after its end or the end of its token",
             &["election:RQ-102", "election:RINV-14"],
             nothing_after_the_end,
         ),

@@ -47,7 +47,8 @@ impl Component for Watch {
     type Machine = Ships;
 
     const NAME: &'static str = "watch";
-    const SAYS: &'static str = "the events of a server, cut out of its bytes, up to their end";
+    const SAYS: &'static str =
+        "the events of a watch, parsed from the bytes of a server until the stream ends";
 
     fn machine() -> MachineOf<Self> {
         Box::new(Ships::new())

@@ -15,29 +15,30 @@ pub(super) fn all() -> Vec<Mutant<Watch>> {
 
 fn of_lines() -> Vec<Mutant<Watch>> {
     mutants! { mistaken:
-        Seeded "parts_are_lost" from "own: a piece is taken for a line":
+        Seeded "parts_are_lost" from "own: the rest of a piece is lost when the next piece comes":
             (PartsAreLost) breaks ["events_come_whole_and_once"];
-        Seeded "text_of_each_piece" from "own: a letter is cut":
+        Seeded "text_of_each_piece"
+            from "own: each piece is decoded alone, so a letter that is cut is lost":
             (TextOfEachPiece) breaks ["events_come_whole_and_once"];
-        Seeded "first_of_a_piece" from "own: a piece is taken for an event":
+        Seeded "first_of_a_piece" from "own: only the first event of a piece is reported":
             (FirstOfAPiece) breaks ["events_come_whole_and_once"];
-        Seeded "line_stays" from "own: a line is not taken out":
+        Seeded "line_stays" from "own: a line stays in the buffer after it was read":
             (LineStays) breaks ["events_come_whole_and_once"];
-        Seeded "empty_is_nonsense" from "own: an empty line is read":
+        Seeded "empty_is_nonsense" from "own: an empty line counts as invalid":
             (EmptyIsNonsense) breaks ["nonsense_is_told"];
-        Seeded "empty_is_the_end" from "own: an empty line is an end":
+        Seeded "empty_is_the_end" from "own: an empty line ends the watch":
             (EmptyIsTheEnd) breaks ["ends_when_it_should"];
-        Seeded "last_is_lost" from "own: only an end of line ends a line":
+        Seeded "last_is_lost" from "own: a last line without a line end is lost":
             (LastIsLost) breaks ["events_come_whole_and_once"];
         Seeded "cut_is_nonsense" from "election:RQ-103":
             (CutIsNonsense) breaks ["nonsense_is_told"];
-        Seeded "no_limit" from "own: a line has no longest length":
+        Seeded "no_limit" from "own: the length of a line is not limited":
             (NoLimit) breaks ["lines_are_bounded"];
-        Seeded "only_whole_lines" from "own: a line is looked at once it is whole":
+        Seeded "only_whole_lines" from "own: only complete lines are checked for their length":
             (OnlyWholeLines) breaks ["lines_are_bounded"];
-        Seeded "one_too_few" from "own: a bound that does not belong to it":
+        Seeded "one_too_few" from "own: a line of exactly the longest allowed length is too long":
             (OneTooFew) breaks ["lines_are_bounded"];
-        Seeded "limit_of_a_piece" from "own: the limit is of what comes at once":
+        Seeded "limit_of_a_piece" from "own: the limit also applies to each piece":
             (LimitOfAPiece) breaks ["lines_are_bounded"];
     }
 }
@@ -52,7 +53,8 @@ fn of_events() -> Vec<Mutant<Watch>> {
             (UnknownIsDropped) breaks ["nonsense_is_told"];
         Seeded "deleted_is_modified" from "election:RQ-100":
             (DeletedIsModified) breaks ["events_come_whole_and_once"];
-        Seeded "type_must_come_first" from "own: what one server does is what all do":
+        Seeded "type_must_come_first"
+            from "own: the type of an event must come first, as one server sends it":
             (TypeMustComeFirst) breaks ["events_come_whole_and_once"];
         Seeded "errors_are_dropped" from "election:RQ-100":
             (ErrorsAreDropped) breaks ["errors_are_told_and_the_last"];
@@ -67,13 +69,14 @@ fn of_ends() -> Vec<Mutant<Watch>> {
             (LostIsQuiet) breaks ["nonsense_is_told"];
         Seeded "broken_is_told" from "election:RQ-103":
             (BrokenIsTold) breaks ["nonsense_is_told"];
-        Seeded "never_idle" from "own: a server that is gone says nothing either":
+        Seeded "never_idle" from "own: a watch waits for ever for a silent server":
             (NeverIdle) breaks ["ends_when_it_should"];
-        Seeded "idle_from_the_start" from "own: the silence is of the whole watch":
+        Seeded "idle_from_the_start" from "own: the silence counts from the start of the watch":
             (IdleFromTheStart) breaks ["ends_when_it_should"];
-        Seeded "idle_from_the_wait" from "own: who looks again and again waits for ever":
+        Seeded "idle_from_the_wait"
+            from "own: the silence counts from the start of the caller's wait":
             (IdleFromTheWait) breaks ["ends_when_it_should"];
-        Seeded "only_events_are_heard" from "own: a sign of life is no event":
+        Seeded "only_events_are_heard" from "own: only a complete event ends the silence":
             (OnlyEventsAreHeard) breaks ["ends_when_it_should"];
         Seeded "tells_after_cancel" from "election:RINV-14":
             (TellsAfterCancel) breaks ["nothing_after_the_end"];
@@ -83,8 +86,8 @@ fn of_ends() -> Vec<Mutant<Watch>> {
             (ClosesTooEarly) breaks ["open_until_the_end"];
         Seeded "stays_open" from "election:RINV-3":
             (StaysOpen) breaks ["open_until_the_end"];
-        Equivalent("it is the watch written down again, in which the mistakes are made")
-            "written_down_again" from "own: what the mutants are made of":
+        Equivalent("it is the watch that the mutants are made from, without a mistake")
+            "written_down_again" from "own: the base of the mutants, without a mistake":
             (Nothing) breaks [];
     }
 }

@@ -69,7 +69,8 @@ struct EventsInPieces;
 
 impl Scenario<Watch> for EventsInPieces {
     const NAME: &'static str = "events_in_pieces";
-    const SAYS: &'static str = "events are cut in a word and in a letter, or come together";
+    const SAYS: &'static str =
+        "events come in pieces that are cut in a word or a letter, or several at once";
 
     fn run<R: Runtime>(&self, world: &World<R, Watch>) {
         let watch = Shared::new(world);
@@ -93,8 +94,7 @@ struct ServersSayNonsense;
 
 impl Scenario<Watch> for ServersSayNonsense {
     const NAME: &'static str = "servers_say_nonsense";
-    const SAYS: &'static str =
-        "a server says what has no sense, or that it has failed, and goes on";
+    const SAYS: &'static str = "a server sends invalid input, or an error, and goes on";
 
     fn run<R: Runtime>(&self, world: &World<R, Watch>) {
         let watch = Shared::new(world);
@@ -120,7 +120,8 @@ struct LinesAtTheLimit;
 
 impl Scenario<Watch> for LinesAtTheLimit {
     const NAME: &'static str = "lines_at_the_limit";
-    const SAYS: &'static str = "lines are as long as they may be, and longer, whole or not";
+    const SAYS: &'static str =
+        "lines have the longest allowed length, or are longer, complete or not";
 
     fn run<R: Runtime>(&self, world: &World<R, Watch>) {
         let watch = Shared::new(world);
@@ -145,7 +146,7 @@ struct AServerIsSilent;
 impl Scenario<Watch> for AServerIsSilent {
     const NAME: &'static str = "a_server_is_silent";
     const SAYS: &'static str =
-        "a server says nothing for almost as long as it may, and for longer, its caller waits anew";
+        "a server is silent for almost the allowed time, then for longer; the caller waits anew";
 
     fn run<R: Runtime>(&self, world: &World<R, Watch>) {
         let watch = Shared::new(world);
@@ -172,7 +173,7 @@ struct ConnectionsEnd;
 
 impl Scenario<Watch> for ConnectionsEnd {
     const NAME: &'static str = "connections_end";
-    const SAYS: &'static str = "bodies end in every way, within a line and behind it";
+    const SAYS: &'static str = "bodies end in every way, within a line and after it";
 
     fn run<R: Runtime>(&self, world: &World<R, Watch>) {
         use TransportKind::{ConnectionLost, Eof, Other, Reset, Timeout};
@@ -201,7 +202,7 @@ struct CancelledWhileEventsCome;
 impl Scenario<Watch> for CancelledWhileEventsCome {
     const NAME: &'static str = "cancelled_while_events_come";
     const SAYS: &'static str =
-        "the token of a watch ends between its events, and with one that waits";
+        "the token of a watch ends between two events, or while an event waits";
 
     fn run<R: Runtime>(&self, world: &World<R, Watch>) {
         let watch = Shared::new(world);

@@ -20,25 +20,25 @@ pub(super) fn all() -> Vec<Invariant<Elector>> {
     vec![
         Invariant::always(
             "calls_of_a_leader_have_deadlines",
-            "a leader gives a call up after its renew deadline, and so does a release",
+            "a leader, or a release, gives a call up after its renew deadline",
             &["election:LE-36", "election:LE-40", "election:LV-8"],
             calls_of_a_leader_have_deadlines,
         ),
         Invariant::always(
             "fast_path_falls_back",
-            "an attempt that fails to update unread goes on by reading",
+            "an attempt whose update without a read fails goes on with a read",
             &["election:LE-18"],
             fast_path_falls_back,
         ),
         Invariant::always(
             "abandoned_acquisition_is_freed",
-            "a cancelled run that may have taken the lease looks whether it has to free it",
+            "a cancelled run that may have taken the lease checks whether it must free it",
             &["election:LE-33"],
             abandoned_acquisition_is_freed,
         ),
         Invariant::always(
             "lease_without_duration_is_waited_for",
-            "a lease that says no duration is taken after the own one",
+            "a lease without a duration is taken after the elector's own lease duration",
             &["election:LE-14"],
             lease_without_duration_is_waited_for,
         ),
@@ -50,15 +50,15 @@ pub(super) fn all() -> Vec<Invariant<Elector>> {
         ),
         Invariant::always(
             "releases_outlast_conflicts",
-            "a release that met a conflict tries again until its deadline: a renewal that was given \
-             up may have changed the version",
+            "a release that met a conflict tries again until its deadline, as a renewal that was \
+             given up may have changed the version",
             &["election:LE-41", "election:LE-42", "election:LE-44"],
             releases_outlast_conflicts,
         ),
         Invariant::always(
             "releases_free_what_was_written",
-            "a strict elector frees a lease only if the record in it counts the transitions that it \
-             wrote: one of the same identity has others",
+            "a strict elector frees a lease only if its record has the transition count that this \
+             elector wrote: an elector of the same identity writes another count",
             &["election:LE-42"],
             releases_free_what_was_written,
         ),

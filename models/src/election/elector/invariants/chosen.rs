@@ -12,8 +12,8 @@ use crate::trial::Invariant;
 pub(super) fn all() -> Vec<Invariant<Elector>> {
     vec![Invariant::always(
         "server_chooses",
-        "where the server chooses, an elector creates nothing, renews only what names it, and lets \
-         its term end when another is preferred",
+        "where the server chooses, an elector creates no lease, renews only a lease that names it, \
+         and lets its term end when another elector is preferred",
         &["election:LC-1", "election:LC-9", "election:LC-12", "election:LC-14", "election:INV-28"],
         server_chooses,
     )]

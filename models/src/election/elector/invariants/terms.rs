@@ -14,19 +14,19 @@ pub(super) fn all() -> Vec<Invariant<Elector>> {
     vec![
         Invariant::always(
             "over_is_over",
-            "nobody is told that a term lasts which was cancelled, ended or said to be over",
+            "no answer says that a term lasts after it was cancelled, ended or reported over",
             &["election:ENV-5", "election:LE-46", "election:LE-50", "election:INV-13"],
             over_is_over,
         ),
         Invariant::always(
             "leads_within_its_time",
-            "nobody is told that a strict elector leads after the time that its last renewal allows",
+            "no answer says that a strict elector leads longer than its last renewal allows",
             &["election:SF-10", "election:SF-11", "election:LE-51", "election:INV-24"],
             leads_within_its_time,
         ),
         Invariant::always(
             "loss_ends_leadership",
-            "a strict elector that reads that the lease is not its own leads no more in this run",
+            "a strict elector that reads that it lost the lease does not lead again in this run",
             &["election:LE-38"],
             loss_ends_leadership,
         ),
@@ -44,26 +44,26 @@ pub(super) fn all() -> Vec<Invariant<Elector>> {
         ),
         Invariant::always(
             "stops_once",
-            "a run leads once, its work starts once, and its stop callback is called once, after it",
+            "a run leads once, starts its work once, and then calls its stop callback once",
             &["election:LE-46", "election:LE-47", "election:LE-49", "election:INV-12"],
             stops_once,
         ),
         Invariant::always(
             "nobody_leads_idly",
-            "nobody renews a lease for work that has ended",
+            "no elector renews a lease for work that has ended",
             &["election:LE-48", "election:LE-49"],
             nobody_leads_idly,
         ),
         Invariant::always(
             "terms_end_for_a_reason",
-            "a strict term ends because its run was cancelled, its time is over, its lease lost or \
-             its own work has ended, and for no other reason",
+            "a strict term ends only because its run was cancelled, its time is over, its lease is \
+             lost or its own work has ended",
             &["election:SF-11", "election:LE-38", "election:LE-48"],
             terms_end_for_a_reason,
         ),
         Invariant::eventually(
             "cancelled_runs_return",
-            "a cancelled run comes to its end",
+            "a cancelled run returns",
             &["election:ENV-6", "election:LV-8"],
             cancelled_runs_return,
         ),

@@ -52,54 +52,57 @@ mutants! {
         ["unsafe_set_ups_are_refused"] "museum H5";
     Seeded, needs_times: NeedsTimes ["election:LK-11"] ["never_panics"] "museum K2";
     Seeded, no_wait: NoWait ["election:LE-22", "election:SF-6"]
-        ["takeover_waits", "one_leader_per_lease_window"] "own: the validity test forgotten";
+        ["takeover_waits", "one_leader_per_lease_window"]
+        "own: the elector does not check whether the lease is still valid";
     Seeded, cancel_waits_for_the_attempt: CancelWaitsForTheAttempt ["election:INV-13"]
         ["no_attempt_after_cancellation"]
-        "own: the token looked at between attempts alone";
+        "own: a run checks its token only between attempts";
     Seeded, round_without_deadline: RoundWithoutDeadline ["election:LE-36", "election:INV-22"] ["calls_of_a_leader_have_deadlines"]
-        "own: the deadline of the poll not handed to its calls";
+        "own: the calls of a round get no deadline";
     Seeded, polls_twice_as_often: PollsTwiceAsOften ["election:INV-22"] ["rounds_are_bounded"]
-        "own: half the period in a round";
+        "own: a round tries again after half the period";
     Seeded, token_of_the_read: TokenOfTheRead ["election:SF-14"] ["token_names_its_write"]
-        "own: the version taken before the write";
+        "own: the fencing token is the version that was read before the write";
     Seeded, releases_beside_the_work: ReleasesBesideTheWork ["election:LE-42"]
         ["one_leader_per_lease_window"]
-        "own: the wait for the work forgotten";
+        "own: a release does not wait for the work";
     Seeded, waits_for_the_work_for_ever: WaitsForTheWorkForEver ["election:LE-42", "election:LE-48"]
         ["sleepers_wake_in_time"]
-        "own: the limit of the wait for the work forgotten";
+        "own: a release waits for the work without limit";
     Seeded, leads_though_cancelled: LeadsThoughCancelled ["election:LE-32", "election:ENV-5"] ["over_is_over"]
-        "own: the token not looked at after the answer";
-    Seeded, holds_any_term: HoldsAnyTerm ["election:INV-12"] ["over_is_over"] "own: no number in the question";
+        "own: a run does not check its token after an answer";
+    Seeded, holds_any_term: HoldsAnyTerm ["election:INV-12"] ["over_is_over"]
+        "own: the question whether a term lasts ignores the number of the term";
     Seeded, names_the_first_version: NamesTheFirstVersion ["election:LK-3", "election:INV-23"]
         ["updates_name_what_was_received"]
-        "museum K1, K3: what was remembered is not replaced";
+        "museum K1, K3: the remembered version is never replaced";
     Seeded, release_does_not_observe: ReleaseDoesNotObserve ["election:LE-42"] ["health_check_tells"] "election:CX-15";
     Seeded, leads_too_late: LeadsTooLate ["election:LE-51", "election:SF-11"] ["leads_within_its_time"]
-        "election:CX-14, the last look before the term forgotten";
+        "election:CX-14, the time is not checked before the term begins";
     Seeded, takes_back_what_it_lost: TakesBackWhatItLost ["election:LE-38"] ["loss_ends_leadership"]
-        "own: the term ended, and the attempt not";
+        "own: a loss ends the term, but not the attempt";
     Seeded, loss_ends_the_attempt_alone: LossEndsTheAttemptAlone ["election:LE-38"] ["loss_ends_leadership"]
-        "own: the attempt ended, and the term not";
+        "own: a loss ends the attempt, but not the term";
     Seeded, waits_where_nobody_calls: WaitsWhereNobodyCalls ["election:LE-42"] ["sleepers_wake_in_time"]
-        "own: the other of two channels";
+        "own: the wait for the work listens on the wrong one of two channels";
     Seeded, reports_with_the_attempt: ReportsWithTheAttempt ["election:LE-52"] ["reports_in_order"]
-        "own: a run's way of reporting in a single attempt";
+        "own: a single attempt reports as a run does, where no caller reads it";
     Seeded, abandons_between_attempts: AbandonsBetweenAttempts ["election:LE-33"]
-        ["abandoned_acquisition_is_freed"] "own: a second way out, and no look at it";
+        ["abandoned_acquisition_is_freed"]
+        "own: a cancellation between two attempts skips the check of the lease";
     Seeded, single_release_without_deadline: SingleReleaseWithoutDeadline ["election:LE-40", "election:LV-8"]
-        ["calls_of_a_leader_have_deadlines"] "own: a deadline for the releases of runs alone";
+        ["calls_of_a_leader_have_deadlines"] "own: only the release of a run has a deadline";
     Exhibit, release_gives_up: ReleaseGivesUp ["election:LE-41", "election:LE-42"]
         ["releases_outlast_conflicts"]
         "the reference before it tried again: election:LE-44 (v)";
     Seeded, frees_a_namesakes: FreesANamesakes ["election:LE-42"] ["releases_free_what_was_written"]
-        "own: the name compared, and not the count";
+        "own: a release compares the holder's name, but not the count";
     Seeded, late_renewal_prolongs: LateRenewalProlongs ["election:SF-11", "election:LE-51"]
-        ["over_is_over"] "own: whether the term lasts asked without the time";
+        ["over_is_over"] "own: a renewal does not check whether its term has run out";
     Exhibit, leads_idly: LeadsIdly ["election:LE-48"] ["nobody_leads_idly", "over_is_over"]
         "the first version of this elector: work that has ended leaves a leader that does nothing";
     Seeded, panic_is_a_return: PanicIsAReturn ["election:LE-48"] ["nobody_leads_idly", "over_is_over"]
-        "own: only work that returns is thought of";
+        "own: work that panics counts as work that returns";
     Seeded, any_work_ends_the_term: AnyWorkEndsTheTerm ["election:LE-48", "election:LE-49"]
-        ["terms_end_for_a_reason"] "own: the number of the term not compared";
+        ["terms_end_for_a_reason"] "own: the end of any work ends the current term";
 }

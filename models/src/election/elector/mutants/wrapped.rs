@@ -41,7 +41,9 @@ mutants! {
         }
     });
     Seeded expiry_at_half_time ["election:INV-3", "election:INV-4"]
-        ["one_leader_per_lease_window", "one_leader", "one_actor", "takeover_waits", "takeover_waits_in_real_time"] "an off-by-two in the comparison":
+        ["one_leader_per_lease_window", "one_leader", "one_actor", "takeover_waits",
+         "takeover_waits_in_real_time"]
+        "a lease counts as over after half of its duration":
         |config| told(config, |told, reply| {
             if let Ok(stored) = reply && told.reading {
                 stored.record.duration_seconds /= 2;
@@ -49,7 +51,8 @@ mutants! {
         });
     Seeded renewals_do_not_restart_the_wait ["election:LE-21", "election:INV-3"]
         ["one_leader_per_lease_window"]
-        "compare the holder, not the record": |config| told(config, first_record_of_each_holder);
+        "the holder is compared, not the record":
+        |config| told(config, first_record_of_each_holder);
     Seeded lost_race_counts_as_won ["election:LE-24", "election:INV-25"]
         ["one_leader_per_lease_window", "leader_is_in_the_record", "fenced_effects_never_interleave"] "museum E30":
         |config| told(config, |told, reply| {
@@ -102,12 +105,12 @@ mutants! {
             }
         });
     Seeded count_never_rises ["election:INV-7", "election:LE-23"]
-        ["transitions_count_terms"] "copy instead of adding one":
+        ["transitions_count_terms"] "the transition count is copied, not raised by one":
         |config| orders(config, |told, record| {
             record.transitions = told.read.as_ref().map_or(0, |read| read.transitions);
         });
     Seeded count_rises_with_every_renewal ["election:INV-7"]
-        ["transitions_count_terms"] "add one on every write":
+        ["transitions_count_terms"] "the transition count rises with every write":
         |config| orders(config, |_, record| {
             record.transitions += i64::from(!record.holder.is_empty());
         });
@@ -116,7 +119,7 @@ mutants! {
         |config| orders(config, |_, record| record.acquire_time = record.renew_time);
     Seeded renewal_keeps_the_renew_time ["election:INV-8", "election:LE-17"]
         ["one_leader_per_lease_window"]
-        "write the record back as it was read": |config| orders(config, |told, record| {
+        "a renewal keeps the renew time that it read": |config| orders(config, |told, record| {
             if let Some(read) = &told.read && read.holder == record.holder {
                 record.renew_time = read.renew_time;
             }
@@ -140,7 +143,8 @@ mutants! {
         })
     };
     Seeded no_watchdog ["election:SF-10", "election:SF-11"]
-        ["leads_within_its_time", "one_leader_per_lease_window"] "a deadline for rounds alone": |config| {
+        ["leads_within_its_time", "one_leader_per_lease_window"]
+        "rounds have a deadline, but the leadership has none": |config| {
         let bounds = match config.profile {
             Profile::Strict(bounds) => bounds,
             Profile::Classic => Bounds::default(),
@@ -153,10 +157,12 @@ mutants! {
         wrap(config.profile(profile), Mutated::inner)
     };
     Seeded acting_time_from_the_reply ["election:SF-12"]
-        ["one_leader_per_lease_window"] "museum: observed_time as the deadline":
+        ["one_leader_per_lease_window"]
+        "museum: the deadline counts from observed_time, the time of the reply":
         |config| wrap(config, acting_time_from_the_reply);
     Seeded renew_deadline_is_the_lease ["election:SF-9", "election:INV-5"]
-        ["calls_of_a_leader_have_deadlines", "one_leader_per_lease_window"] "give up when the lease is over":
+        ["calls_of_a_leader_have_deadlines", "one_leader_per_lease_window"]
+        "a leader gives up only when its lease is over":
         |config| {
             let mut config = config;
             config.timing.renew = config.timing.lease;
@@ -190,14 +196,16 @@ mutants! {
         })
     };
     Seeded check_waits ["election:LE-55"] ["checks_are_answered_at_once"]
-        "own: a check lets the others go on first": |config| wrap(config, check_waits);
+        "own: a check lets other threads go on before it answers":
+        |config| wrap(config, check_waits);
     Seeded check_reads_apart ["election:LE-9", "election:LE-55"]
         ["health_check_tells", "checks_are_answered_at_once"]
-        "own: the time is read in one section, and the holder in the next": |config| {
+        "own: a check reads the time and the holder in two critical sections": |config| {
             wrap(config, check_reads_apart)
         };
     Seeded cancellation_wakes_nobody ["election:ENV-6"]
-        ["sleepers_wake_in_time", "cancellation_is_prompt"] "a flag without a notification": |config| {
+        ["sleepers_wake_in_time", "cancellation_is_prompt"]
+        "a cancellation sets a flag, but does not wake the run": |config| {
         wrap(config, |mutated, op, cx| {
             let step = mutated.inner(op, cx);
             if matches!(op, Op::Cancel(_)) {
@@ -207,14 +215,15 @@ mutants! {
         })
     };
     Seeded revocation_wakes_nobody ["election:INV-12", "election:LE-46"]
-        ["sleepers_wake_in_time", "one_leader_per_lease_window"] "a flag without a notification":
+        ["sleepers_wake_in_time", "one_leader_per_lease_window"]
+        "the end of a term sets a flag, but wakes no waiter":
         |config| wrap(config, |mutated, op, cx| {
             let step = mutated.inner(op, cx);
             cx.wakes.set(TERM, 0);
             step
         });
     Seeded end_of_work_wakes_nobody ["election:LE-42"]
-        ["sleepers_wake_in_time"] "a flag without a notification":
+        ["sleepers_wake_in_time"] "the end of the work sets a flag, but does not wake the run":
         |config| wrap(config, |mutated, op, cx| {
             let step = mutated.inner(op, cx);
             if matches!(op, Op::WorkEnded(_)) {
@@ -223,7 +232,7 @@ mutants! {
             step
         });
     Seeded every_sighting_is_reported ["election:INV-20", "election:LE-52"]
-        ["reports_differ"] "forget what was reported":
+        ["reports_differ"] "the elector does not remember which leader it reported last":
         |config| wrap(config, |mutated, op, cx| {
             let mut step = mutated.inner(op, cx);
             match &mut step {
@@ -238,7 +247,8 @@ mutants! {
             step
         });
     Seeded reports_what_was_read ["election:INV-20", "election:LE-52"]
-        ["reports_in_order"] "report the record of the read, not that of the write after it":
+        ["reports_in_order"]
+        "the elector reports the record that it read, not the one that it wrote after it":
         |config| wrap(config, |mutated, op, cx| {
             let mut step = mutated.inner(op, cx);
             if let Step::Done(Ret::Reply(turn)) = &mut step
@@ -259,7 +269,7 @@ mutants! {
         })
     };
     Seeded cancelled_run_sleeps_for_ever ["election:ENV-6", "election:LE-34"]
-        ["cancelled_runs_return"] "wait for the token after it has ended":
+        ["cancelled_runs_return"] "a run waits for its token after the token has ended":
         |config| wrap(config, |mutated, op, cx| {
             if mutated.cancelled && matches!(op, Op::Rest(_)) {
                 return Step::Wait { on: RUN, until: None };
@@ -267,24 +277,29 @@ mutants! {
             mutated.inner(op, cx)
         });
     Seeded takes_though_coordinated ["election:LC-1", "election:LC-12", "election:INV-28"]
-        ["server_chooses"] "own: the set-up asks for it, and nobody looks":
+        ["server_chooses"] "own: the elector ignores that its set-up is coordinated":
         |config| wrap(config.coordinated(false), Mutated::inner);
     Seeded creates_though_coordinated ["election:LC-12", "election:INV-28"]
-        ["server_chooses"] "own: no lease taken for a free one": |config| wrap(config, create_what_is_missing);
+        ["server_chooses"]
+        "own: a missing lease counts as a free one":
+        |config| wrap(config, create_what_is_missing);
     Seeded renews_against_a_preferred ["election:LC-9", "election:LC-14"]
-        ["server_chooses"] "own: the wish of the server not read": |config| told(config, |told, reply| {
+        ["server_chooses"]
+        "own: the elector ignores the preferred holder": |config| told(config, |told, reply| {
             if let Ok(stored) = reply && told.reading {
                 stored.record.preferred_holder = Name::EMPTY;
             }
         });
     Seeded renews_what_names_another ["election:LC-14", "election:INV-28"]
-        ["server_chooses"] "own: whether it is named not asked": |config| told(config, |told, reply| {
+        ["server_chooses"]
+        "own: a lease that names another is renewed": |config| told(config, |told, reply| {
             if let Ok(stored) = reply && told.reading && told.config.coordinated {
                 stored.record.holder = told.config.identity.clone();
             }
         });
     Seeded cancelled_run_tries_once_more ["election:INV-13"]
-        ["no_attempt_after_cancellation", "successor_leads_in_time"] "look at the token after the attempt": |config| {
+        ["no_attempt_after_cancellation", "successor_leads_in_time"]
+        "a cancelled run checks its token only after the next attempt": |config| {
         wrap(config, |mutated, op, cx| {
             if let Op::Cancel(_) = op {
                 // The sleep goes on, and the next attempt is made.

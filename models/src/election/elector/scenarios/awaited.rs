@@ -24,7 +24,7 @@ pub(super) struct AwaitedRun;
 impl Scenario<Elector> for AwaitedRun {
     const NAME: &'static str = "awaited_run";
     const SAYS: &'static str =
-        "a task leads and renews until it is cancelled, by turns with its work";
+        "a task leads and renews, interleaved with its work, until it is cancelled";
 
     fn run<R: Runtime>(&self, world: &World<R, Elector>) {
         let scene = Scene::new(world);
@@ -62,8 +62,7 @@ pub(super) struct DroppedRun;
 
 impl Scenario<Elector> for DroppedRun {
     const NAME: &'static str = "dropped_run";
-    const SAYS: &'static str =
-        "a task drops its run while a renewal is on its way, and runs it again";
+    const SAYS: &'static str = "a task drops its run during a renewal, and runs the elector again";
 
     fn run<R: Runtime>(&self, world: &World<R, Elector>) {
         let scene = Scene::new(world);
@@ -128,7 +127,7 @@ pub(super) struct WorkHangs;
 impl Scenario<Elector> for WorkHangs {
     const NAME: &'static str = "work_hangs";
     const SAYS: &'static str =
-        "a run that releases is cancelled, and its work does not end in time";
+        "a run that releases its lease is cancelled, and its work does not end in time";
 
     fn run<R: Runtime>(&self, world: &World<R, Elector>) {
         let scene = Scene::new(world);
@@ -163,7 +162,7 @@ pub(super) struct WorkBreaks;
 
 impl Scenario<Elector> for WorkBreaks {
     const NAME: &'static str = "work_breaks";
-    const SAYS: &'static str = "the work of a task that leads panics, and the elector runs again";
+    const SAYS: &'static str = "the work of a leading task panics, and the elector runs again";
 
     fn run<R: Runtime>(&self, world: &World<R, Elector>) {
         let scene = Scene::new(world);

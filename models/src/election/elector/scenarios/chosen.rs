@@ -22,7 +22,7 @@ pub(super) struct CoordinatedElection;
 impl Scenario<Elector> for CoordinatedElection {
     const NAME: &'static str = "coordinated_election";
     const SAYS: &'static str = "the server names one elector, asks it to make room for another, \
-                                and names that one when the lease has run out";
+                                and names the other when the lease has run out";
 
     fn run<R: Runtime>(&self, world: &World<R, Elector>) {
         let scene = Scene::new(world);

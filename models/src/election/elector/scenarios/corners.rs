@@ -51,7 +51,7 @@ pub(super) struct LostAtOnce;
 impl Scenario<Elector> for LostAtOnce {
     const NAME: &'static str = "lost_at_once";
     const SAYS: &'static str =
-        "a lease is cleared as soon as it is taken: two leaders to be told of, at one moment";
+        "a lease is cleared right after it is taken, so two leaders are reported at one moment";
 
     fn run<R: Runtime>(&self, world: &World<R, Elector>) {
         let scene = Scene::new(world);
@@ -82,7 +82,7 @@ pub(super) struct Namesake;
 impl Scenario<Elector> for Namesake {
     const NAME: &'static str = "namesake";
     const SAYS: &'static str =
-        "a leader is to free the lease, which another of its identity has taken meanwhile";
+        "a leader releases a lease that an elector of the same identity has taken meanwhile";
 
     fn run<R: Runtime>(&self, world: &World<R, Elector>) {
         let scene = Scene::new(world);
@@ -120,8 +120,8 @@ pub(super) struct LateRenewal;
 
 impl Scenario<Elector> for LateRenewal {
     const NAME: &'static str = "late_renewal";
-    const SAYS: &'static str = "the answer to a renewal comes when the term has run out, and nobody \
-                                has looked at it since";
+    const SAYS: &'static str =
+        "a renewal is answered after the term ran out, before any caller checks the term";
 
     fn run<R: Runtime>(&self, world: &World<R, Elector>) {
         let scene = Scene::new(world);

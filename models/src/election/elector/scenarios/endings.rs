@@ -21,7 +21,8 @@ pub(super) struct CancelledAnywhere;
 
 impl Scenario<Elector> for CancelledAnywhere {
     const NAME: &'static str = "cancelled_anywhere";
-    const SAYS: &'static str = "a run that releases is cancelled before, during or between calls";
+    const SAYS: &'static str =
+        "a run that releases its lease is cancelled before, during or between calls";
 
     fn run<R: Runtime>(&self, world: &World<R, Elector>) {
         let scene = Scene::new(world);
@@ -93,7 +94,7 @@ pub(super) struct ContestedRelease;
 
 impl Scenario<Elector> for ContestedRelease {
     const NAME: &'static str = "contested_release";
-    const SAYS: &'static str = "somebody labels the lease while it is released";
+    const SAYS: &'static str = "another program labels the lease while it is released";
 
     fn run<R: Runtime>(&self, world: &World<R, Elector>) {
         let scene = Scene::new(world);
@@ -129,7 +130,7 @@ pub(super) struct AbandonedAcquisition;
 impl Scenario<Elector> for AbandonedAcquisition {
     const NAME: &'static str = "abandoned_acquisition";
     const SAYS: &'static str =
-        "a run is cancelled while it acquires, and its write is late or lost";
+        "a run is cancelled while it acquires, and its write or the answer is late or lost";
 
     fn run<R: Runtime>(&self, world: &World<R, Elector>) {
         let scene = Scene::new(world);
@@ -178,7 +179,8 @@ pub(super) struct ClientBreaks;
 
 impl Scenario<Elector> for ClientBreaks {
     const NAME: &'static str = "client_breaks";
-    const SAYS: &'static str = "a call on the lock panics somewhere, and the elector runs again";
+    const SAYS: &'static str =
+        "a call on the lock panics at some point, and the elector runs again";
 
     fn run<R: Runtime>(&self, world: &World<R, Elector>) {
         let scene = Scene::new(world);

@@ -60,7 +60,8 @@ pub(super) struct LateRelease;
 
 impl Scenario<Elector> for LateRelease {
     const NAME: &'static str = "late_release";
-    const SAYS: &'static str = "a leader was cut off, and its release meets the lease of another";
+    const SAYS: &'static str =
+        "a leader that was cut off releases when another elector holds the lease";
 
     fn run<R: Runtime>(&self, world: &World<R, Elector>) {
         let scene = Scene::new(world);
@@ -101,7 +102,7 @@ pub(super) struct LateAcquisition;
 
 impl Scenario<Elector> for LateAcquisition {
     const NAME: &'static str = "late_acquisition";
-    const SAYS: &'static str = "the answer to an acquisition comes when its time is over";
+    const SAYS: &'static str = "the answer to an acquisition comes too late to act on it";
 
     fn run<R: Runtime>(&self, world: &World<R, Elector>) {
         let scene = Scene::new(world);

@@ -19,7 +19,7 @@ pub(super) struct RaceForAFreeLease;
 
 impl Scenario<Elector> for RaceForAFreeLease {
     const NAME: &'static str = "race_for_a_free_lease";
-    const SAYS: &'static str = "two electors race for a lease that nobody has created yet";
+    const SAYS: &'static str = "two electors race for a lease that does not exist yet";
 
     fn run<R: Runtime>(&self, world: &World<R, Elector>) {
         let scene = Scene::new(world);

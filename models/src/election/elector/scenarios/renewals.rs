@@ -25,7 +25,8 @@ pub(super) struct LeaderIsAsked;
 
 impl Scenario<Elector> for LeaderIsAsked {
     const NAME: &'static str = "leader_is_asked";
-    const SAYS: &'static str = "a leader is asked everything while it acquires and while it renews";
+    const SAYS: &'static str =
+        "an elector gets every kind of question while it acquires and while it renews";
 
     fn run<R: Runtime>(&self, world: &World<R, Elector>) {
         let scene = Scene::new(world);
@@ -62,7 +63,8 @@ pub(super) struct LeaderHangs;
 
 impl Scenario<Elector> for LeaderHangs {
     const NAME: &'static str = "leader_hangs";
-    const SAYS: &'static str = "a renewal hangs beyond its deadline, and another takes the lease";
+    const SAYS: &'static str =
+        "a renewal hangs beyond its deadline, and another elector takes the lease";
 
     fn run<R: Runtime>(&self, world: &World<R, Elector>) {
         let scene = Scene::new(world);
@@ -107,8 +109,8 @@ pub(super) struct LosesToAnother;
 
 impl Scenario<Elector> for LosesToAnother {
     const NAME: &'static str = "loses_to_another";
-    const SAYS: &'static str = "a renewal is lost, half lost or late, the leader is cut off, \
-                                and another takes over";
+    const SAYS: &'static str =
+        "a renewal or its answer is lost or late, the leader is cut off, and another elector leads";
 
     fn run<R: Runtime>(&self, world: &World<R, Elector>) {
         let scene = Scene::new(world);

@@ -79,7 +79,7 @@ pub(super) struct SameIdentity;
 
 impl Scenario<Elector> for SameIdentity {
     const NAME: &'static str = "same_identity";
-    const SAYS: &'static str = "two electors share an identity, which they should not";
+    const SAYS: &'static str = "two electors wrongly share an identity";
 
     fn run<R: Runtime>(&self, world: &World<R, Elector>) {
         let scene = Scene::new(world);
@@ -111,7 +111,8 @@ pub(super) struct LeadersAreReported;
 
 impl Scenario<Elector> for LeadersAreReported {
     const NAME: &'static str = "leaders_are_reported";
-    const SAYS: &'static str = "an elector sees one leader after the other, and tells its callback";
+    const SAYS: &'static str =
+        "an elector sees one leader after another, and reports them to its callback";
 
     fn run<R: Runtime>(&self, world: &World<R, Elector>) {
         let scene = Scene::new(world);

@@ -21,8 +21,8 @@ const RETURNS: u32 = 1;
 
 impl Scenario<Elector> for WorkEndsEarly {
     const NAME: &'static str = "work_ends_early";
-    const SAYS: &'static str = "the work of a leader panics, returns, or returns and the run is to \
-                                go on; later somebody cancels the run";
+    const SAYS: &'static str = "the work of a leader panics, returns, or returns while the run is \
+                                set to go on; later the run is cancelled";
 
     fn run<R: Runtime>(&self, world: &World<R, Elector>) {
         let scene = Scene::new(world);
@@ -65,7 +65,7 @@ pub(super) struct EarlierWorkEndsLate;
 
 impl Scenario<Elector> for EarlierWorkEndsLate {
     const NAME: &'static str = "earlier_work_ends_late";
-    const SAYS: &'static str = "the work of a run that is over ends while the next run leads";
+    const SAYS: &'static str = "the work of a finished run ends while the next run leads";
 
     fn run<R: Runtime>(&self, world: &World<R, Elector>) {
         let scene = Scene::new(world);

@@ -45,7 +45,7 @@ pub(super) const ALL: &[Campaign] = &[
     },
     Campaign {
         name: "random_weather_strict_ordered",
-        says: "the same where versions are ordered, with longer leases",
+        says: "the same with ordered versions and longer leases",
         plan: concat!("strict,lease=60s,renew=15s,retry=5s,ordered=true,", rough!()),
         expects: Expects::Everything,
     },

@@ -13,13 +13,14 @@ pub(super) fn all() -> Vec<Invariant<DeltaFifo>> {
     vec![
         Invariant::always(
             "one_entry_per_object",
-            "an object with pending changes is in the queue once, and no other is",
+            "an object with pending changes is in the queue once, and no other object is in the \
+             queue",
             &["cache:DF-1", "cache:DF-19", "cache:INV-6"],
             one_entry_per_object,
         ),
         Invariant::always(
             "deletions_are_deduplicated",
-            "two deletions of an object are never pending side by side",
+            "a pending deletion of an object never follows another deletion directly",
             &["cache:DF-2", "cache:DF-6", "cache:INV-6"],
             deletions_are_deduplicated,
         ),
@@ -31,14 +32,14 @@ pub(super) fn all() -> Vec<Invariant<DeltaFifo>> {
         ),
         Invariant::always(
             "changes_stay_until_popped",
-            "a pending change stays as it is until it is handed out; only a deletion may give way \
-             to the next",
+            "a pending change stays as it is until it is handed out; only a deletion may be \
+             replaced by a second one",
             &["cache:DF-7", "cache:DF-11", "cache:DF-26", "cache:DF-32", "cache:QU-10"],
             changes_stay_until_popped,
         ),
         Invariant::always(
             "needless_deletions_are_ignored",
-            "deleting what is neither pending nor known queues nothing",
+            "deleting an object that is neither pending nor known queues nothing",
             &["cache:DF-9", "cache:DF-10"],
             needless_deletions_are_ignored,
         ),
@@ -48,8 +49,8 @@ pub(super) fn all() -> Vec<Invariant<DeltaFifo>> {
 pub(super) fn nothing_is_lost() -> Invariant<DeltaFifo> {
     Invariant::always(
         "nothing_is_lost",
-        "what the consumer has, with what is on its way, is what the writers saw, whenever the \
-         lock is free",
+        "whenever the lock is free, the consumer's objects and the pending changes add up to what \
+         the writers saw",
         &["cache:INV-3", "cache:INV-4", "cache:DF-12", "cache:DF-16", "cache:DF-29", "cache:QU-4"],
         |history| after_every_call(history, what_is_on_its_way_is_the_view),
     )

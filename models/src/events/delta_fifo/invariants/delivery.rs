@@ -11,25 +11,27 @@ pub(super) fn all() -> Vec<Invariant<DeltaFifo>> {
     vec![
         Invariant::always(
             "one_at_a_time",
-            "while an entry is processed the lock is held: nobody else pops or writes",
+            "while an entry is processed the lock is held: no other thread pops or writes",
             &["cache:QU-12", "cache:INV-12", "cache:DF-29"],
             one_at_a_time,
         ),
         Invariant::always(
             "order_of_arrival",
-            "entries are handed out in the order of their first changes; later changes move none",
+            "entries are handed out in the order of their first changes; a later change moves no \
+             entry",
             &["cache:DF-26", "cache:DF-27", "cache:INV-7"],
             order_of_arrival,
         ),
         Invariant::always(
             "transformed_once",
-            "the consumer sees every object transformed, and once",
+            "the consumer sees every object transformed exactly once",
             &["cache:DF-22", "cache:DF-23", "cache:INV-26"],
             transformed_once,
         ),
         Invariant::always(
             "handed_out_whole_and_once",
-            "an entry is handed out with all its changes, and is gone unless it is asked back",
+            "an entry is handed out with all its changes, and leaves the queue unless it is asked \
+             back",
             &["cache:DF-24", "cache:DF-25", "cache:QU-8", "cache:QU-9"],
             handed_out_whole_and_once,
         ),
@@ -51,7 +53,7 @@ pub(super) fn all() -> Vec<Invariant<DeltaFifo>> {
 pub(super) fn agrees() -> Invariant<DeltaFifo> {
     Invariant::always(
         "agrees_with_the_sequential_object",
-        "every call does what it would do if nothing overlapped",
+        "every call has the same effect as if no calls overlapped",
         &["cache:DF-5", "cache:DF-8", "cache:DF-9", "cache:DF-12", "cache:DF-21", "cache:DF-24"],
         |history| after_every_call(history, same_as_the_sequential_object),
     )

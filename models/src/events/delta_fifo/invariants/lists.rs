@@ -12,25 +12,27 @@ pub(super) fn all() -> Vec<Invariant<DeltaFifo>> {
     vec![
         Invariant::always(
             "lists_are_told_from_resyncs",
-            "a list shows its objects as replaced where the two are told apart, as sync elsewhere",
+            "a list shows its objects as replaced in a queue that distinguishes lists from \
+             resyncs, and as sync in any other queue",
             &["cache:DF-12", "cache:DF-33"],
             lists_are_told_from_resyncs,
         ),
         Invariant::always(
             "every_listed_object_is_shown",
-            "a list queues every object in it, behind whatever is pending",
+            "a list queues every object in it, behind any pending changes",
             &["cache:DF-12", "cache:DF-19", "cache:DF-32"],
             every_listed_object_is_shown,
         ),
         Invariant::always(
             "only_the_unlisted_are_deleted",
-            "a list deletes nothing that is in it, and nothing at all if an object was refused",
+            "a list deletes no object that is in it, and no object at all if one of its objects \
+             was refused",
             &["cache:DF-12", "cache:DF-20"],
             only_the_unlisted_are_deleted,
         ),
         Invariant::always(
             "tombstones_carry_the_newest_state",
-            "a tombstone carries the newest state that is pending, else the one that is known",
+            "a tombstone carries the newest pending state, or else the known state",
             &["cache:DF-13", "cache:DF-14", "cache:DF-15", "cache:DF-16"],
             tombstones_carry_the_newest_state,
         ),

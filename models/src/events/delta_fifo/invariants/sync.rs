@@ -18,19 +18,20 @@ fn safety() -> Vec<Invariant<DeltaFifo>> {
     vec![
         Invariant::always(
             "synced_for_good",
-            "once the first list is said to be processed it stays so",
+            "once the first list counts as processed, it stays so",
             &["cache:QU-16", "cache:INV-8"],
             synced_for_good,
         ),
         Invariant::always(
             "never_synced_early",
-            "the first list is processed only when every object that it shows or deletes is",
+            "the first list is processed only when every object that it shows or deletes is \
+             processed",
             &["cache:QU-14", "cache:QU-15", "cache:QU-18", "cache:DF-18", "cache:INV-8"],
             never_synced_early,
         ),
         Invariant::always(
             "synced_once_processed",
-            "the first list is processed as soon as its last entry is",
+            "the first list is processed as soon as its last entry is processed",
             &["cache:QU-17", "cache:QU-19", "cache:DF-10", "cache:DF-19", "cache:INV-9"],
             synced_once_processed,
         ),
@@ -47,13 +48,13 @@ fn liveness() -> Vec<Invariant<DeltaFifo>> {
     vec![
         Invariant::eventually(
             "no_lost_wakeup",
-            "nobody sleeps in pop for ever while something is pending",
+            "no consumer sleeps in pop for ever while an entry is pending",
             &["cache:QU-7", "cache:INV-11"],
             no_lost_wakeup,
         ),
         Invariant::eventually(
             "close_wakes_everybody",
-            "nobody sleeps in pop for ever once the queue is closed",
+            "no consumer sleeps in pop for ever once the queue is closed",
             &["cache:QU-5", "cache:QU-6", "cache:INV-10"],
             close_wakes_everybody,
         ),

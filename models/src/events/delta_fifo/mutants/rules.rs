@@ -64,17 +64,19 @@ pub(super) fn reported() -> Vec<Mutant<DeltaFifo>> {
 
 pub(super) fn of_changes() -> Vec<Mutant<DeltaFifo>> {
     mutants! { mistaken:
-        Seeded "no_deduplication" from "cache:DF-6, the tail is not looked at":
+        Seeded "no_deduplication" from "cache:DF-6, the last change of the entry is not looked at":
             (&[NoDeduplication]) breaks ["deletions_are_deduplicated"];
         Seeded "newer_deletion_wins" from "cache:DF-6, article cache:AR-22":
             (&[KeepNewerDeletion]) breaks ["the_better_deletion_survives"];
         Seeded "older_tombstone_wins" from "cache:DF-6, article cache:AR-22":
             (&[KeepOlderDeletion]) breaks ["the_better_deletion_survives"];
-        Seeded "deduplicates_across_changes" from "cache:DF-7, the whole list is looked at":
+        Seeded "deduplicates_across_changes"
+            from "cache:DF-7, the whole entry is searched for a deletion":
             (&[DeduplicateAcross]) breaks ["changes_stay_until_popped"];
         Seeded "updates_are_merged" from "cache:DF-7":
             (&[MergeUpdates]) breaks ["changes_stay_until_popped"];
-        Seeded "deletion_cancels_addition" from "cache:DF-7, nobody has seen it: why tell anybody":
+        Seeded "deletion_cancels_addition"
+            from "cache:DF-7, no consumer has seen the object, so the deletion seems needless":
             (&[DeletionCancelsAddition]) breaks ["one_entry_per_object", "changes_stay_until_popped"];
         Seeded "deletion_forgets_history" from "cache:DF-7":
             (&[DeletionForgetsHistory]) breaks ["changes_stay_until_popped"];
@@ -82,7 +84,8 @@ pub(super) fn of_changes() -> Vec<Mutant<DeltaFifo>> {
             (&[DeleteTakesEntry]) breaks ["changes_stay_until_popped", "nothing_is_lost"];
         Seeded "verb_is_corrected" from "cache:DF-8":
             (&[CorrectTheVerb]) breaks ["agrees_with_the_sequential_object"];
-        Seeded "queued_for_every_change" from "cache:DF-1, the test for an entry forgotten":
+        Seeded "queued_for_every_change"
+            from "cache:DF-1, the test for an existing entry is left out":
             (&[QueueEveryChange]) breaks ["one_entry_per_object"];
         Seeded "change_moves_to_the_tail" from "cache:DF-26":
             (&[ChangeMoves]) breaks ["order_of_arrival"];
@@ -105,13 +108,13 @@ pub(super) fn of_changes() -> Vec<Mutant<DeltaFifo>> {
 
 pub(super) fn of_lists() -> Vec<Mutant<DeltaFifo>> {
     mutants! { mistaken:
-        Seeded "known_is_not_compared" from "cache:DF-12, step 3 forgotten":
+        Seeded "known_is_not_compared" from "cache:DF-12, step 3 is left out":
             (&[ForgetKnown]) breaks ["nothing_is_lost"];
         Seeded "tombstone_from_the_store" from "cache:DF-13":
             (&[TombstoneFromStore]) breaks ["tombstones_carry_the_newest_state"];
         Seeded "no_tombstone_without_lookup" from "cache:DF-15":
             (&[TombstoneNeedsLookup]) breaks ["nothing_is_lost"];
-        Seeded "every_list_counts" from "cache:DF-18, the test for the first forgotten":
+        Seeded "every_list_counts" from "cache:DF-18, the test for the first list is left out":
             (&[CountEveryList]) breaks ["synced_for_good", "initial_until_synced"];
         Seeded "refused_list_counts" from "cache:DF-20":
             (&[RefusedListCounts]) breaks ["never_synced_early", "initial_until_synced"];
@@ -133,13 +136,13 @@ pub(super) fn of_delivery() -> Vec<Mutant<DeltaFifo>> {
     mutants! { mistaken:
         Seeded "flag_after_count" from "cache:QU-20":
             (&[FlagAfterCount]) breaks ["initial_until_synced"];
-        Seeded "close_ends_the_wait" from "own: closed taken for drained":
+        Seeded "close_ends_the_wait" from "own: a closed queue is taken for a drained one":
             (&[CloseEndsTheWait]) breaks ["synced_once_processed"];
         Seeded "processed_is_not_counted" from "cache:QU-15":
             (&[NeverCount]) breaks ["synced_once_processed", "initial_until_synced"];
         Seeded "unlocked_while_processing" from "cache:DF-29, QU-12":
             (&[UnlockWhileProcessing]) breaks ["one_at_a_time"];
-        Seeded "last_in_first_out" from "cache:DF-24, popped at the wrong end":
+        Seeded "last_in_first_out" from "cache:DF-24, entries are popped at the wrong end":
             (&[LastInFirstOut]) breaks ["order_of_arrival"];
         Seeded "newest_change_only" from "cache:DF-24":
             (&[HandOutNewestOnly]) breaks ["handed_out_whole_and_once"];

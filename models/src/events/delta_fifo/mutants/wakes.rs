@@ -43,11 +43,11 @@ pub(super) fn of_waking() -> Vec<Mutant<DeltaFifo>> {
 
 fn of_waking_here() -> Vec<Mutant<DeltaFifo>> {
     mutants! { edited:
-        Seeded "deletion_never_wakes" from "cache:QU-7, the signal forgotten":
+        Seeded "deletion_never_wakes" from "cache:QU-7, the signal is left out":
             (at_most!(0, POPPERS, Op::Delete(_))) breaks ["no_lost_wakeup"];
-        Seeded "resync_never_wakes" from "cache:QU-7, the signal forgotten":
+        Seeded "resync_never_wakes" from "cache:QU-7, the signal is left out":
             (at_most!(0, POPPERS, Op::Resync(_))) breaks ["no_lost_wakeup"];
-        Seeded "wakes_if_it_was_empty" from "cache:QU-7, signalled on the first entry only":
+        Seeded "wakes_if_it_was_empty" from "cache:QU-7, a put signals only if the queue was empty":
             (|op, wakes, rules| if matches!(op, Op::Put(_) | Op::Delete(_)) && rules.len() > 1 {
                 wakes.set(POPPERS, 0);
             }) breaks ["no_lost_wakeup"];

@@ -39,7 +39,7 @@ struct AddAndDelete;
 
 impl Scenario<DeltaFifo> for AddAndDelete {
     const NAME: &'static str = "add_and_delete";
-    const SAYS: &'static str = "an object is added and deleted while a consumer applies";
+    const SAYS: &'static str = "an object is added and deleted while a consumer applies changes";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::informer(world, []);
@@ -60,7 +60,8 @@ struct UpdateWhilePending;
 
 impl Scenario<DeltaFifo> for UpdateWhilePending {
     const NAME: &'static str = "update_while_pending";
-    const SAYS: &'static str = "an object is updated while its addition and another object wait";
+    const SAYS: &'static str =
+        "an object is updated while its addition waits, and another object waits behind it";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::informer(world, [(2, 1)]);
@@ -89,7 +90,7 @@ struct DeletedTwice;
 
 impl Scenario<DeltaFifo> for DeletedTwice {
     const NAME: &'static str = "deleted_twice";
-    const SAYS: &'static str = "two writers delete an object that a list misses, too";
+    const SAYS: &'static str = "two writers delete an object, and a list lacks it as well";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::informer(world, [(1, 1)]);
@@ -118,7 +119,8 @@ struct DeletedAndBack;
 
 impl Scenario<DeltaFifo> for DeletedAndBack {
     const NAME: &'static str = "deleted_and_back";
-    const SAYS: &'static str = "an object is deleted, added and deleted again while one consumes";
+    const SAYS: &'static str =
+        "an object is deleted, added and deleted again while a consumer pops";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::informer(world, [(1, 1)]);
@@ -140,7 +142,8 @@ struct DeletedUnseenTwice;
 
 impl Scenario<DeltaFifo> for DeletedUnseenTwice {
     const NAME: &'static str = "deleted_unseen_twice";
-    const SAYS: &'static str = "two writers report an object gone that a third saw going";
+    const SAYS: &'static str =
+        "two writers report an object gone without having seen its deletion, and a third saw it";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::informer(world, [(1, 1)]);
@@ -169,7 +172,7 @@ struct TwoConsumers;
 
 impl Scenario<DeltaFifo> for TwoConsumers {
     const NAME: &'static str = "two_consumers";
-    const SAYS: &'static str = "two consumers wait, each for one of two objects";
+    const SAYS: &'static str = "two consumers wait, and two objects change, one for each consumer";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::informer(world, [(3, 1)]);
@@ -193,7 +196,7 @@ struct DeleteUnknown;
 
 impl Scenario<DeltaFifo> for DeleteUnknown {
     const NAME: &'static str = "delete_unknown";
-    const SAYS: &'static str = "an object is deleted while another writer adds it, or before";
+    const SAYS: &'static str = "an object is deleted before or after another writer adds it";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::new(world, Config::default());
@@ -220,7 +223,7 @@ struct UnreadableStore;
 
 impl Scenario<DeltaFifo> for UnreadableStore {
     const NAME: &'static str = "unreadable_store";
-    const SAYS: &'static str = "deletion, list and resync meet a store that cannot be read";
+    const SAYS: &'static str = "a deletion, a list and a resync meet a store that cannot be read";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let known = store([(1, 1), (2, 1)]).unreadable();
@@ -243,7 +246,7 @@ struct ReadersBetween;
 
 impl Scenario<DeltaFifo> for ReadersBetween {
     const NAME: &'static str = "readers_between";
-    const SAYS: &'static str = "a reader looks at the queue while it is written and popped";
+    const SAYS: &'static str = "a reader looks at the queue while other threads write and pop";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::informer(world, []);
@@ -272,7 +275,8 @@ struct Transformed;
 
 impl Scenario<DeltaFifo> for Transformed {
     const NAME: &'static str = "transformed";
-    const SAYS: &'static str = "transformed objects of all kinds meet a resync, and one is refused";
+    const SAYS: &'static str =
+        "a resync meets transformed objects of all kinds, and one object is refused";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let config = Config { transform: true, ..Config::informer(store([(1, 101)])) };

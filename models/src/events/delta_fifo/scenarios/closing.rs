@@ -22,7 +22,8 @@ struct CloseWhileTwoWait;
 
 impl Scenario<DeltaFifo> for CloseWhileTwoWait {
     const NAME: &'static str = "close_while_two_wait";
-    const SAYS: &'static str = "two consumers wait while an object is added and the queue closed";
+    const SAYS: &'static str =
+        "two consumers wait while an object is added and the queue is closed";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::informer(world, []);
@@ -47,7 +48,8 @@ struct WriteAfterClose;
 
 impl Scenario<DeltaFifo> for WriteAfterClose {
     const NAME: &'static str = "write_after_close";
-    const SAYS: &'static str = "writers go on after the queue was closed, and one asks if it is";
+    const SAYS: &'static str =
+        "writers go on after the queue is closed, and a caller asks if it is closed";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::informer(world, []);
@@ -75,7 +77,7 @@ struct CloseBeforeFirstList;
 
 impl Scenario<DeltaFifo> for CloseBeforeFirstList {
     const NAME: &'static str = "close_before_first_list";
-    const SAYS: &'static str = "somebody waits for a first list, and the queue is closed";
+    const SAYS: &'static str = "a caller waits for the first list while the queue is closed";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::informer(world, []);
@@ -98,7 +100,8 @@ struct CloseWithAnEntryLeft;
 
 impl Scenario<DeltaFifo> for CloseWithAnEntryLeft {
     const NAME: &'static str = "close_with_an_entry_left";
-    const SAYS: &'static str = "the queue is closed while the first list is in it and awaited";
+    const SAYS: &'static str =
+        "the queue is closed while the first list is in it and a caller waits for that list";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::informer(world, []);

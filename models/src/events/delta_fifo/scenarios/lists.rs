@@ -35,7 +35,8 @@ struct AddThenEmptyList;
 
 impl Scenario<DeltaFifo> for AddThenEmptyList {
     const NAME: &'static str = "add_then_empty_list";
-    const SAYS: &'static str = "an object is added that the next list misses, while one consumes";
+    const SAYS: &'static str =
+        "an object is added and the next list lacks it, while a consumer pops";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::informer(world, []);
@@ -57,7 +58,7 @@ struct DeletedThenListed;
 impl Scenario<DeltaFifo> for DeletedThenListed {
     const NAME: &'static str = "deleted_then_listed";
     const SAYS: &'static str =
-        "an object is deleted and in the next list again, while one consumes";
+        "an object is deleted and is in the next list again, while a consumer pops";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::informer(world, [(1, 1)]);
@@ -78,7 +79,8 @@ struct DeletedThenSynced;
 
 impl Scenario<DeltaFifo> for DeletedThenSynced {
     const NAME: &'static str = "deleted_then_synced";
-    const SAYS: &'static str = "as deleted_then_listed, where a list shows its objects as sync";
+    const SAYS: &'static str =
+        "the same as deleted_then_listed, in a queue where a list shows its objects as sync";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let known = Some(store([(1, 1)]));
@@ -99,7 +101,8 @@ struct ListRacesChanges;
 
 impl Scenario<DeltaFifo> for ListRacesChanges {
     const NAME: &'static str = "list_races_changes";
-    const SAYS: &'static str = "a list comes while one object is updated and another added";
+    const SAYS: &'static str =
+        "a list arrives while one object is updated and another one is added";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::informer(world, [(1, 1), (3, 1)]);
@@ -126,7 +129,8 @@ struct TwoListsMissAnObject;
 
 impl Scenario<DeltaFifo> for TwoListsMissAnObject {
     const NAME: &'static str = "two_lists_miss_an_object";
-    const SAYS: &'static str = "two lists miss an object while it is added, and one consumes";
+    const SAYS: &'static str =
+        "two lists lack an object that is added meanwhile, while a consumer pops";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::informer(world, []);
@@ -151,7 +155,8 @@ struct TwoConsumersOneList;
 
 impl Scenario<DeltaFifo> for TwoConsumersOneList {
     const NAME: &'static str = "two_consumers_one_list";
-    const SAYS: &'static str = "two consumers wait, each for one of two objects of a list";
+    const SAYS: &'static str =
+        "two consumers wait, and a list of two objects arrives, one for each consumer";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::informer(world, [(3, 1)]);
@@ -173,7 +178,7 @@ struct ResyncRacesUpdate;
 
 impl Scenario<DeltaFifo> for ResyncRacesUpdate {
     const NAME: &'static str = "resync_races_update";
-    const SAYS: &'static str = "a resync comes while an object is updated, and one consumes";
+    const SAYS: &'static str = "a resync runs while an object is updated and a consumer pops";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::informer(world, [(1, 1), (2, 1)]);
@@ -194,7 +199,7 @@ struct ResyncOfAnIdleStore;
 
 impl Scenario<DeltaFifo> for ResyncOfAnIdleStore {
     const NAME: &'static str = "resync_of_an_idle_store";
-    const SAYS: &'static str = "a resync before the first list wakes one who waits";
+    const SAYS: &'static str = "a resync before the first list wakes a waiting consumer";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::informer(world, [(1, 1)]);
@@ -215,7 +220,7 @@ struct RefusedList;
 
 impl Scenario<DeltaFifo> for RefusedList {
     const NAME: &'static str = "refused_list";
-    const SAYS: &'static str = "a list with an object that is refused, then a whole one";
+    const SAYS: &'static str = "a list with a refused object arrives, then a list without one";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::informer(world, [(2, 1)]);
@@ -240,7 +245,8 @@ struct EverybodyAtOnce;
 
 impl Scenario<DeltaFifo> for EverybodyAtOnce {
     const NAME: &'static str = "everybody_at_once";
-    const SAYS: &'static str = "changes, two lists and a resync at once, while one consumes";
+    const SAYS: &'static str =
+        "changes, two lists and a resync arrive at once while a consumer pops";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::informer(world, [(1, 1), (3, 1)]);

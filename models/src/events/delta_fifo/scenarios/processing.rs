@@ -25,7 +25,8 @@ struct FailingConsumer;
 
 impl Scenario<DeltaFifo> for FailingConsumer {
     const NAME: &'static str = "failing_consumer";
-    const SAYS: &'static str = "a consumer fails to apply an entry while its object changes";
+    const SAYS: &'static str =
+        "a consumer fails to apply an entry while the entry's object changes";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::informer(world, []);
@@ -48,7 +49,7 @@ struct AskedBack;
 
 impl Scenario<DeltaFifo> for AskedBack {
     const NAME: &'static str = "asked_back";
-    const SAYS: &'static str = "a consumer asks for an entry again while two objects change";
+    const SAYS: &'static str = "a consumer asks an entry back while two objects change";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::informer(world, []);
@@ -76,7 +77,8 @@ struct AskedBackForAnother;
 
 impl Scenario<DeltaFifo> for AskedBackForAnother {
     const NAME: &'static str = "asked_back_for_another";
-    const SAYS: &'static str = "a consumer leaves, and what it puts back is for one who waits";
+    const SAYS: &'static str =
+        "a consumer asks an entry back and leaves, and a waiting consumer gets the entry";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::informer(world, []);
@@ -102,7 +104,8 @@ struct PutBackLate;
 
 impl Scenario<DeltaFifo> for PutBackLate {
     const NAME: &'static str = "put_back_late";
-    const SAYS: &'static str = "a consumer puts changes back late, when there may be newer ones";
+    const SAYS: &'static str =
+        "a consumer puts changes back late, when newer changes may be pending";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::informer(world, []);
@@ -130,7 +133,8 @@ struct PutBackForAnother;
 
 impl Scenario<DeltaFifo> for PutBackForAnother {
     const NAME: &'static str = "put_back_for_another";
-    const SAYS: &'static str = "a consumer leaves, and what it puts back late is for one who waits";
+    const SAYS: &'static str =
+        "a consumer puts changes back late and leaves, and a waiting consumer gets them";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::informer(world, []);
@@ -157,7 +161,8 @@ struct PanickingConsumer;
 
 impl Scenario<DeltaFifo> for PanickingConsumer {
     const NAME: &'static str = "panicking_consumer";
-    const SAYS: &'static str = "a consumer panics while it holds the lock and another waits";
+    const SAYS: &'static str =
+        "a consumer panics while it holds the lock and another consumer waits";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::informer(world, []);

@@ -23,7 +23,7 @@ struct FirstListAwaited;
 
 impl Scenario<DeltaFifo> for FirstListAwaited {
     const NAME: &'static str = "first_list_awaited";
-    const SAYS: &'static str = "two wait for the first list and read the consumer's store";
+    const SAYS: &'static str = "two callers wait for the first list and read the consumer's store";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::informer(world, []);
@@ -49,7 +49,8 @@ struct SyncedWhilePopping;
 
 impl Scenario<DeltaFifo> for SyncedWhilePopping {
     const NAME: &'static str = "synced_while_popping";
-    const SAYS: &'static str = "somebody asks while the first list, and what it deletes, is popped";
+    const SAYS: &'static str =
+        "a caller asks about the first list while its objects and its deletions are popped";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::informer(world, [(3, 1)]);
@@ -74,7 +75,7 @@ struct ListWithDuplicates;
 impl Scenario<DeltaFifo> for ListWithDuplicates {
     const NAME: &'static str = "list_with_duplicates";
     const SAYS: &'static str =
-        "the first list names an object twice; it is awaited, and asked for after the end";
+        "the first list names an object twice; a caller waits for it, and asks again at the end";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::informer(world, []);
@@ -98,7 +99,8 @@ struct SecondListBeforeDrain;
 
 impl Scenario<DeltaFifo> for SecondListBeforeDrain {
     const NAME: &'static str = "second_list_before_drain";
-    const SAYS: &'static str = "a second list comes while the first is popped and asked about";
+    const SAYS: &'static str =
+        "a second list arrives while the first is popped and a caller asks if it is processed";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::informer(world, []);
@@ -122,7 +124,7 @@ struct WriteBeforeFirstList;
 
 impl Scenario<DeltaFifo> for WriteBeforeFirstList {
     const NAME: &'static str = "write_before_first_list";
-    const SAYS: &'static str = "an object is added before the first list, or after";
+    const SAYS: &'static str = "an object is added before or after the first list";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::informer(world, []);

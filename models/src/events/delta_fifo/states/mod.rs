@@ -97,7 +97,7 @@ pub(super) fn all() -> Vec<Box<dyn Simulation<DeltaFifo>>> {
     let models = [
         States {
             name: "states_of_changes",
-            says: "two writers change, delete and close, two consumers process",
+            says: "two writers change, delete and close while two consumers process",
             judges: JUDGES,
             subject: || {
                 let first: &[Call] =
@@ -111,7 +111,8 @@ pub(super) fn all() -> Vec<Box<dyn Simulation<DeltaFifo>>> {
         },
         States {
             name: "states_of_a_first_list",
-            says: "a first list, changes behind it, two consumers, and two who wait for the list",
+            says: "a first list and later changes are handed to two consumers, and two callers \
+                   wait for the list",
             judges: JUDGES,
             subject: || {
                 let lists: &[Call] = &[List(&[(0, 1), (1, 1)]), Put((0, 2)), Put((1, 2)), Close];

@@ -12,19 +12,19 @@ pub(super) fn all() -> Vec<Invariant<Fifo>> {
     vec![
         Invariant::always(
             "one_at_a_time",
-            "while an object is processed the lock is held: nobody else pops or writes",
+            "while an object is processed the lock is held: no other thread pops or writes",
             &["cache:QU-12", "cache:INV-12"],
             one_at_a_time,
         ),
         Invariant::always(
             "only_what_waits",
-            "only an object that waits is handed out: none that was deleted, none a second time",
+            "only a waiting object is handed out: no deleted one, and none a second time",
             &["cache:FF-4", "cache:FF-6", "cache:QU-8"],
             only_what_waits,
         ),
         Invariant::always(
             "newest_state",
-            "what is handed out is the newest state of its object",
+            "an object is handed out in its newest state",
             &["cache:FF-2", "cache:FF-3", "cache:FF-16", "cache:QU-10"],
             newest_state,
         ),
@@ -36,7 +36,7 @@ pub(super) fn all() -> Vec<Invariant<Fifo>> {
         ),
         Invariant::always(
             "order_of_places",
-            "objects are handed out in the order of their first places; an update moves none",
+            "objects are handed out in the order of their first places; an update moves no object",
             &["cache:FF-7", "cache:FF-8", "cache:FF-9", "cache:FF-11", "cache:INV-7"],
             order_of_places,
         ),

@@ -18,7 +18,7 @@ fn safety() -> Vec<Invariant<Fifo>> {
     vec![
         Invariant::always(
             "synced_for_good",
-            "once the first list is said to be processed it stays so",
+            "once the first list counts as processed, it stays so",
             &["cache:QU-16", "cache:INV-8"],
             synced_for_good,
         ),
@@ -47,13 +47,13 @@ fn liveness() -> Vec<Invariant<Fifo>> {
     vec![
         Invariant::eventually(
             "no_lost_wakeup",
-            "nobody sleeps in pop for ever while an object waits",
+            "no consumer sleeps in pop for ever while an object waits",
             &["cache:QU-7", "cache:INV-11"],
             no_lost_wakeup,
         ),
         Invariant::eventually(
             "close_wakes_everybody",
-            "nobody sleeps in pop for ever once the queue is closed",
+            "no consumer sleeps in pop for ever once the queue is closed",
             &["cache:QU-5", "cache:QU-6", "cache:INV-10"],
             close_wakes_everybody,
         ),

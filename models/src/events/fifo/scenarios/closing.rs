@@ -24,7 +24,8 @@ struct CloseWhileTwoWait;
 
 impl Scenario<Fifo> for CloseWhileTwoWait {
     const NAME: &'static str = "close_while_two_wait";
-    const SAYS: &'static str = "two consumers wait while an object is added and the queue closed";
+    const SAYS: &'static str =
+        "two consumers wait while an object is added and the queue is closed";
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
         let stage = Stage::new(world);
@@ -48,7 +49,8 @@ struct WriteAfterClose;
 
 impl Scenario<Fifo> for WriteAfterClose {
     const NAME: &'static str = "write_after_close";
-    const SAYS: &'static str = "writers go on after the queue was closed, and one asks if it is";
+    const SAYS: &'static str =
+        "writers go on after the queue is closed, and a caller asks if it is closed";
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
         let stage = Stage::new(world);
@@ -76,7 +78,7 @@ struct CloseBeforeFirstList;
 
 impl Scenario<Fifo> for CloseBeforeFirstList {
     const NAME: &'static str = "close_before_first_list";
-    const SAYS: &'static str = "somebody waits for a first list, and the queue is closed";
+    const SAYS: &'static str = "a caller waits for the first list while the queue is closed";
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
         let stage = Stage::new(world);
@@ -101,7 +103,8 @@ struct CloseWithAnObjectLeft;
 
 impl Scenario<Fifo> for CloseWithAnObjectLeft {
     const NAME: &'static str = "close_with_an_object_left";
-    const SAYS: &'static str = "the queue is closed while the first list is in it and awaited";
+    const SAYS: &'static str =
+        "the queue is closed while the first list is in it and a caller waits for that list";
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
         let stage = Stage::new(world);
@@ -126,7 +129,8 @@ struct DeletedAfterClose;
 
 impl Scenario<Fifo> for DeletedAfterClose {
     const NAME: &'static str = "deleted_after_close";
-    const SAYS: &'static str = "a delete drains a closed queue whose list is awaited in vain";
+    const SAYS: &'static str =
+        "a delete drains a closed queue; a caller waits for a first list that is never processed";
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
         let stage = Stage::new(world);

@@ -30,7 +30,8 @@ struct UpdatesCollapse;
 
 impl Scenario<Fifo> for UpdatesCollapse {
     const NAME: &'static str = "updates_collapse";
-    const SAYS: &'static str = "an object is updated while it and another wait for a consumer";
+    const SAYS: &'static str =
+        "an object is updated while it and another object wait for a consumer";
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
         let stage = Stage::new(world);
@@ -56,7 +57,7 @@ struct DeletedWhileWaiting;
 
 impl Scenario<Fifo> for DeletedWhileWaiting {
     const NAME: &'static str = "deleted_while_waiting";
-    const SAYS: &'static str = "an object is deleted while it waits, and a consumer comes";
+    const SAYS: &'static str = "an object is deleted while it waits and a consumer pops";
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
         let stage = Stage::new(world);
@@ -80,7 +81,8 @@ struct DeletedAndBack;
 
 impl Scenario<Fifo> for DeletedAndBack {
     const NAME: &'static str = "deleted_and_back";
-    const SAYS: &'static str = "a deleted object is added again behind another, and two consume";
+    const SAYS: &'static str =
+        "a deleted object is added again behind another object, and two consumers pop";
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
         let stage = Stage::new(world);
@@ -107,7 +109,8 @@ struct BackAtAnOldPlace;
 
 impl Scenario<Fifo> for BackAtAnOldPlace {
     const NAME: &'static str = "back_at_an_old_place";
-    const SAYS: &'static str = "an object that was deleted, added, popped comes back once more";
+    const SAYS: &'static str =
+        "an object that was deleted, added again and popped is added once more";
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
         let stage = Stage::new(world);
@@ -138,7 +141,8 @@ struct TwoConsumers;
 
 impl Scenario<Fifo> for TwoConsumers {
     const NAME: &'static str = "two_consumers";
-    const SAYS: &'static str = "two consumers wait, each for one of two objects";
+    const SAYS: &'static str =
+        "two consumers wait, and two objects are added, one for each consumer";
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
         let stage = Stage::new(world);
@@ -159,7 +163,8 @@ struct TwoConsumersOneList;
 
 impl Scenario<Fifo> for TwoConsumersOneList {
     const NAME: &'static str = "two_consumers_one_list";
-    const SAYS: &'static str = "two consumers wait, each for one of two objects of a list";
+    const SAYS: &'static str =
+        "two consumers wait, and a list of two objects arrives, one for each consumer";
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
         let stage = Stage::new(world);
@@ -178,7 +183,8 @@ struct ListRacesChanges;
 
 impl Scenario<Fifo> for ListRacesChanges {
     const NAME: &'static str = "list_races_changes";
-    const SAYS: &'static str = "a list comes while one object is updated and another added";
+    const SAYS: &'static str =
+        "a list arrives while one object is updated and another one is added";
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
         let stage = Stage::new(world);
@@ -205,7 +211,7 @@ struct ResyncQueuesNothing;
 
 impl Scenario<Fifo> for ResyncQueuesNothing {
     const NAME: &'static str = "resync_queues_nothing";
-    const SAYS: &'static str = "a resync comes while an object waits; later there are two";
+    const SAYS: &'static str = "a resync runs while an object waits; later two objects wait";
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
         let stage = Stage::new(world);
@@ -233,7 +239,7 @@ struct ReadersBetween;
 
 impl Scenario<Fifo> for ReadersBetween {
     const NAME: &'static str = "readers_between";
-    const SAYS: &'static str = "a reader looks at the queue while it is written and popped";
+    const SAYS: &'static str = "a reader looks at the queue while other threads write and pop";
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
         let stage = Stage::new(world);
@@ -262,7 +268,8 @@ struct EverybodyAtOnce;
 
 impl Scenario<Fifo> for EverybodyAtOnce {
     const NAME: &'static str = "everybody_at_once";
-    const SAYS: &'static str = "changes and two lists at once, while one consumes and one asks";
+    const SAYS: &'static str =
+        "changes and two lists arrive at once while a consumer pops and a caller asks";
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
         let stage = Stage::new(world);

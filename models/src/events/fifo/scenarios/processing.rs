@@ -25,7 +25,7 @@ struct FailingConsumer;
 
 impl Scenario<Fifo> for FailingConsumer {
     const NAME: &'static str = "failing_consumer";
-    const SAYS: &'static str = "a consumer fails to process an object while it changes";
+    const SAYS: &'static str = "a consumer fails to process an object while the object changes";
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
         let stage = Stage::new(world);
@@ -48,7 +48,7 @@ struct AskedBack;
 
 impl Scenario<Fifo> for AskedBack {
     const NAME: &'static str = "asked_back";
-    const SAYS: &'static str = "a consumer asks for an object again while it changes";
+    const SAYS: &'static str = "a consumer asks an object back while the object changes";
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
         let stage = Stage::new(world);
@@ -73,7 +73,8 @@ struct AskedBackForAnother;
 
 impl Scenario<Fifo> for AskedBackForAnother {
     const NAME: &'static str = "asked_back_for_another";
-    const SAYS: &'static str = "a consumer leaves, and what it puts back is for one who waits";
+    const SAYS: &'static str =
+        "a consumer asks an object back and leaves, and a waiting consumer gets the object";
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
         let stage = Stage::new(world);
@@ -99,7 +100,8 @@ struct PutBackLate;
 
 impl Scenario<Fifo> for PutBackLate {
     const NAME: &'static str = "put_back_late";
-    const SAYS: &'static str = "a consumer puts an object back late, when there may be a newer one";
+    const SAYS: &'static str =
+        "a consumer puts an object back late, when a newer state may be queued";
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
         let stage = Stage::new(world);
@@ -127,7 +129,8 @@ struct PutBackForAnother;
 
 impl Scenario<Fifo> for PutBackForAnother {
     const NAME: &'static str = "put_back_for_another";
-    const SAYS: &'static str = "an object from elsewhere is put back for one who waits";
+    const SAYS: &'static str =
+        "an object that was never popped is put back, and a waiting consumer gets it";
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
         let stage = Stage::new(world);
@@ -154,7 +157,8 @@ struct PanickingConsumer;
 
 impl Scenario<Fifo> for PanickingConsumer {
     const NAME: &'static str = "panicking_consumer";
-    const SAYS: &'static str = "a consumer panics while it holds the lock and another waits";
+    const SAYS: &'static str =
+        "a consumer panics while it holds the lock and another consumer waits";
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
         let stage = Stage::new(world);

@@ -27,7 +27,7 @@ struct FirstListAwaited;
 
 impl Scenario<Fifo> for FirstListAwaited {
     const NAME: &'static str = "first_list_awaited";
-    const SAYS: &'static str = "two wait for the first list and read the consumer's store";
+    const SAYS: &'static str = "two callers wait for the first list and read the consumer's store";
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
         let stage = Stage::new(world);
@@ -53,7 +53,8 @@ struct FirstListDeleted;
 
 impl Scenario<Fifo> for FirstListDeleted {
     const NAME: &'static str = "first_list_deleted";
-    const SAYS: &'static str = "the first list is deleted before it is popped, and awaited";
+    const SAYS: &'static str =
+        "the first list's only object is deleted before its pop; a caller waits for the list";
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
         let stage = Stage::new(world);
@@ -80,7 +81,7 @@ struct FirstListDeletedAndMore;
 
 impl Scenario<Fifo> for FirstListDeletedAndMore {
     const NAME: &'static str = "first_list_deleted_and_more";
-    const SAYS: &'static str = "as first_list_deleted, and another object comes";
+    const SAYS: &'static str = "the same as first_list_deleted, and another object is added";
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
         let stage = Stage::new(world);
@@ -106,7 +107,7 @@ struct ListWithDuplicates;
 impl Scenario<Fifo> for ListWithDuplicates {
     const NAME: &'static str = "list_with_duplicates";
     const SAYS: &'static str =
-        "the first list names an object twice; it is awaited, and asked for after the end";
+        "the first list names an object twice; a caller waits for it, and asks again at the end";
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
         let stage = Stage::new(world);
@@ -129,7 +130,7 @@ struct SecondListBeforeDrain;
 
 impl Scenario<Fifo> for SecondListBeforeDrain {
     const NAME: &'static str = "second_list_before_drain";
-    const SAYS: &'static str = "a second, shorter list comes while the first is popped";
+    const SAYS: &'static str = "a second, shorter list arrives while the first is popped";
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
         let stage = Stage::new(world);
@@ -154,7 +155,7 @@ struct WriteBeforeFirstList;
 
 impl Scenario<Fifo> for WriteBeforeFirstList {
     const NAME: &'static str = "write_before_first_list";
-    const SAYS: &'static str = "an object is added before the first list, or after";
+    const SAYS: &'static str = "an object is added before or after the first list";
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
         let stage = Stage::new(world);

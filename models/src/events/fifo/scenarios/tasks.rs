@@ -18,7 +18,7 @@ struct TaskAndThread;
 impl Scenario<Fifo> for TaskAndThread {
     const NAME: &'static str = "task_and_thread";
     const SAYS: &'static str =
-        "a task and a thread wait for a list of two, and a task until it is processed";
+        "a task and a thread pop a list of two objects; another task waits until it is processed";
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
         Stage::new(world).task_and_thread();
@@ -39,7 +39,8 @@ struct DroppedPopper;
 
 impl Scenario<Fifo> for DroppedPopper {
     const NAME: &'static str = "dropped_popper";
-    const SAYS: &'static str = "a task gives up its pop while an object comes and a thread waits";
+    const SAYS: &'static str =
+        "a task gives up its pop while an object is added and a thread waits";
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
         Stage::new(world).dropped_popper();

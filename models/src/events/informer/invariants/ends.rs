@@ -11,53 +11,54 @@ pub(super) fn all() -> Vec<Invariant<Informer>> {
     vec![
         Invariant::always(
             "removed_is_left_alone",
-            "behind a removal no call of the handler begins but one that was on its way, behind one \
-             that was waited for none is under way",
+            "after a removal only a call that was already on its way may begin; after a removal \
+             that was waited for, no call is under way",
             &["cache:SI-36", "cache:SI-37", "cache:SI-38", "cache:PL-13"],
             removed_is_left_alone,
         ),
         Invariant::eventually(
             "removed_goes",
-            "once nothing more happens, handlers that were removed are gone, and so are all of an \
-             informer that is dropped",
+            "once nothing more happens, removed handlers are gone, and so are all handlers of a \
+             dropped informer",
             &["cache:SI-38", "cache:PL-13"],
             removed_goes,
         ),
         Invariant::always(
             "runs_once",
-            "of several runs one proceeds",
+            "of several runs only the first one proceeds",
             &["cache:SI-9", "cache:SI-10", "cache:CT-1"],
             runs_once,
         ),
         Invariant::eventually(
             "panics_come_out",
-            "a run in which an index function panics, panics",
+            "if an index function panics, the run panics",
             &["cache:CT-4"],
             panics_come_out,
         ),
         Invariant::always(
             "nothing_is_left",
-            "a run that has ended leaves no handler, no call of one, no stream and no request",
+            "a run that has ended leaves no handler, no call of a handler, no stream and no \
+             request",
             &["cache:SI-12", "cache:LW-4", "cache:RE-21", "cache:INV-23"],
             nothing_is_left,
         ),
         Invariant::always(
             "ends_in_order",
-            "handlers that were not removed end after the informer, and there is none in one that has \
-             stopped",
+            "a handler that was not removed ends after the informer, and a stopped informer \
+             accepts no handler",
             &["cache:SI-12", "cache:SI-32"],
             ends_in_order,
         ),
         Invariant::always(
             "ends_at_once",
-            "a run ends when it is told to: it waits for the calls that are under way, and for no \
-             pause",
+            "a run ends soon after it is stopped: it waits for calls that are under way, but for \
+             no pause",
             &["cache:WL-9", "cache:SI-12"],
             ends_at_once,
         ),
         Invariant::always(
             "stores_nothing_behind_the_end",
-            "behind the end at most the change that is under way is stored",
+            "after the stop at most the change that is under way is stored",
             &["cache:CT-3", "cache:INV-10"],
             stores_nothing_behind_the_end,
         ),

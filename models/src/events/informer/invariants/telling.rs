@@ -9,38 +9,42 @@ pub(super) fn all() -> Vec<Invariant<Informer>> {
     vec![
         Invariant::always(
             "a_legal_sequence",
-            "of each object a handler is told: it is new, it has changed from what was told last, it \
-             is gone; never new twice, never a change of what it does not know",
+            "for each object a handler gets a legal sequence of calls: added, updated from the \
+             last state, deleted; never added twice, and never an update or a deletion of an \
+             object that it does not know",
             &["cache:HN-1", "cache:SI-5", "cache:SI-33", "cache:SI-3"],
             a_legal_sequence,
         ),
         Invariant::eventually(
             "all_is_told",
-            "once nothing more happens, every handler was told what the server has",
+            "once nothing more happens, every handler has been called with all that the server has",
             &["cache:SI-2", "cache:SI-19", "cache:PL-10"],
             all_is_told,
         ),
         Invariant::always(
             "stored_before_told",
-            "a handler finds in the store what it is told of, or something newer",
+            "during a call a handler finds the object of the call in the store, or a newer state \
+             of it",
             &["cache:SI-6"],
             stored_before_told,
         ),
         Invariant::always(
             "synced_not_early",
-            "a handler has synced once it has returned from all that was there when it came",
+            "a handler has synced only once it has returned from the calls for all objects that \
+             were there when it was added",
             &["cache:SI-15", "cache:PL-16", "cache:PL-20", "cache:PL-21", "cache:PL-22"],
             synced_not_early,
         ),
         Invariant::eventually(
             "synced_not_stuck",
-            "once nothing more happens, nobody waits for a handler to sync that has seen all",
+            "once nothing more happens, no caller waits for a handler to sync that has seen all \
+             objects",
             &["cache:PL-23", "cache:SY-5"],
             synced_not_stuck,
         ),
         Invariant::always(
             "transformed_once",
-            "every object that a handler is told of was transformed once",
+            "every object in a call of a handler was transformed exactly once",
             &["cache:INV-26", "cache:WL-14"],
             transformed_once,
         ),

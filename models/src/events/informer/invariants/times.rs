@@ -11,37 +11,40 @@ pub(super) fn all() -> Vec<Invariant<Informer>> {
     vec![
         Invariant::always(
             "nobody_waits_for_another",
-            "a handler that takes no time is told at once, whatever the others do",
+            "a handler that takes no time is called at once, whatever the other handlers do",
             &["cache:SI-5", "cache:PL-5", "cache:PL-9"],
             nobody_waits_for_another,
         ),
         Invariant::always(
             "slow_is_reported",
-            "a handler that takes long while many changes wait is reported, and no other",
+            "a handler that takes long while many changes wait is reported, and no other handler \
+             is",
             &["cache:PL-17"],
             slow_is_reported,
         ),
         Invariant::always(
             "a_panic_costs_one_change",
-            "a handler that panics is reported, left alone for a second, and told the next change",
+            "a handler that panics is reported, gets no call for a second, and then gets the next \
+             change",
             &["cache:PL-15"],
             a_panic_costs_one_change,
         ),
         Invariant::always(
             "failures_pause",
-            "behind each further failure the server is left alone for longer",
+            "after each further failure the informer waits longer before it asks the server again",
             &["cache:BO-4"],
             failures_pause,
         ),
         Invariant::always(
             "resyncs_as_wanted",
-            "what has not changed is shown to those who want it, as often as they want it",
+            "unchanged objects are shown again to the handlers that want them, as often as they \
+             want them",
             &["cache:SI-21", "cache:SI-22", "cache:SI-24", "cache:SI-28", "cache:SI-29"],
             resyncs_as_wanted,
         ),
         Invariant::always(
             "resyncs_come",
-            "who wants to be shown what has not changed is shown it within two periods",
+            "a handler that wants unchanged objects again gets them within two periods",
             &["cache:SI-25", "cache:SI-27", "cache:SI-28"],
             resyncs_come,
         ),

@@ -22,7 +22,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Informer>>> {
 scenario!(
     StoppedAnywhere,
     "stopped_anywhere",
-    "an informer is stopped wherever it is; a handler comes too late",
+    "an informer is stopped at any point of its work, and a handler is added too late",
     has_many_traces,
     |world| {
         let stage = Stage::new(world, objects(1));
@@ -41,7 +41,7 @@ scenario!(
 scenario!(
     RemovedWhileEventsFlow,
     "removed_while_events_flow",
-    "the first of two handlers is removed while changes are told, and once more",
+    "the first of two handlers is removed twice while changes are delivered",
     has_many_traces,
     |world| {
         let stage = Stage::new(world, objects(1));
@@ -64,7 +64,8 @@ scenario!(
 scenario!(
     RemovalIsAwaited,
     "removal_is_awaited",
-    "a handler is removed in the middle of a call while more waits, and that is waited for",
+    "a handler is removed in the middle of a call while more calls wait, and the removal waits for \
+     it",
     |world| {
         let stage = Stage::new(world, objects(2));
         let care = Care { takes: millis(20), ..Care::default() };
@@ -114,7 +115,7 @@ scenario!(
 scenario!(
     ActsDuringRemoval,
     "acts_during_removal",
-    "a handler adds another one while its own removal is waited for",
+    "a handler adds another one while its own removal waits for it",
     |world| {
         let stage = Stage::new(world, objects(1));
         let handler = stage.add(0, adding(&stage)).expect("it has not stopped");
@@ -131,7 +132,7 @@ scenario!(
 scenario!(
     NeverRan,
     "never_ran",
-    "handlers of an informer that never runs: one is removed, one goes with it",
+    "an informer never runs; one of its handlers is removed, and the other ends with the informer",
     |world| {
         let stage = Stage::new(world, objects(1));
         let removed = stage.add(0, Care::default()).expect("it has not stopped");
@@ -152,7 +153,7 @@ scenario!(
 scenario!(
     RunsTwice,
     "runs_twice",
-    "two run the informer at the same time",
+    "two threads run the same informer at the same time",
     |world| {
         let stage = Stage::new(world, objects(1));
         let handler = stage.add(0, Care::default());
@@ -170,7 +171,7 @@ scenario!(
 scenario!(
     IndexPanics,
     "index_panics",
-    "an index function panics: the run does",
+    "an index function panics, and so does the run",
     |world| {
         let setting = Setting { index_panics_at: Some(2), ..objects(1) };
         let stage = Stage::new(world, setting);

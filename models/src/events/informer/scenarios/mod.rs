@@ -44,7 +44,7 @@ fn during_a_call(history: &History, number: Number, wanted: impl Fn(&Entry) -> b
 
 /// Refuses real threads to scenarios that sleep.
 fn sleeps(engine: Engine) -> Option<&'static str> {
-    let sleeps = "it sleeps for seconds: so would real threads";
+    let sleeps = "it sleeps for seconds, and so would real threads";
     (engine == Engine::Threads).then_some(sleeps)
 }
 

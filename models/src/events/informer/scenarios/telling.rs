@@ -16,7 +16,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Informer>>> {
 scenario!(
     FollowsChanges,
     "follows_changes",
-    "objects are stored, changed and deleted while a handler is told",
+    "objects are stored, changed and deleted while a handler is called",
     has_many_traces,
     |world| {
         let stage = Stage::new(world, objects(1));
@@ -37,7 +37,7 @@ scenario!(
 scenario!(
     ComesLate,
     "comes_late",
-    "a handler is added while a change is stored and told",
+    "a handler is added while a change is stored and delivered",
     has_many_schedules,
     |world| {
         let stage = Stage::new(world, objects(1));
@@ -62,7 +62,7 @@ scenario!(
 scenario!(
     FirstListIsSeen,
     "first_list_is_seen",
-    "two wait until handlers have seen the first list, of which one call takes time",
+    "two callers wait until two handlers have seen the first list, and one handler is slow",
     has_many_schedules,
     |world| {
         let stage = Stage::new(world, objects(2));
@@ -82,7 +82,7 @@ scenario!(
 scenario!(
     EmptyList,
     "empty_list",
-    "there is nothing at the server, and somebody waits until a handler has seen that",
+    "the server has no objects, and a caller waits until a handler has synced",
     |world| {
         let stage = Stage::new(world, objects(0));
         let handler = stage.add(0, Care::default()).expect("it has not stopped");
@@ -98,7 +98,7 @@ scenario!(
 scenario!(
     FirstByAStream,
     "first_by_a_stream",
-    "the first objects come by a stream while they change",
+    "the first objects arrive by a stream and change meanwhile",
     |world| {
         let mut setting = objects(1);
         setting.manners.streams = true;

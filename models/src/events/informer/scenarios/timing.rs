@@ -19,7 +19,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Informer>>> {
 scenario!(
     SlowBesideFast,
     "slow_beside_fast",
-    "one handler takes long for each call, another one does not",
+    "one handler takes long for each call, and another one does not",
     |engine| has_many_schedules(engine).or_else(|| sleeps(engine)),
     |world| {
         let stage = Stage::new(world, objects(1));
@@ -66,7 +66,7 @@ scenario!(
 scenario!(
     HandlerPanics,
     "handler_panics",
-    "a handler panics at an object of the first list, and others are told on",
+    "a handler panics at an object of the first list, and still gets the later calls",
     |engine| has_many_traces(engine).or_else(|| sleeps(engine)),
     |world| {
         let stage = Stage::new(world, objects(2));
@@ -88,7 +88,7 @@ scenario!(
 scenario!(
     StoppedInAPause,
     "stopped_in_a_pause",
-    "an informer is stopped while a handler that panicked is left alone",
+    "an informer is stopped during the pause after a handler's panic",
     sleeps,
     |world| {
         let stage = Stage::new(world, objects(1));
@@ -107,7 +107,7 @@ scenario!(
 scenario!(
     ServerIsBusy,
     "server_is_busy",
-    "a server refuses lists, and the informer is stopped in a pause",
+    "a server refuses lists, and the informer is stopped during a pause",
     sleeps,
     |world| {
         let mut setting = objects(1);
@@ -123,7 +123,7 @@ scenario!(
 scenario!(
     StreamIsRefused,
     "stream_is_refused",
-    "a server refuses a stream with all objects, and the informer is stopped in the pause",
+    "a server refuses a stream with all objects, and the informer is stopped during the pause",
     sleeps,
     |world| {
         let mut setting = objects(1);
@@ -139,7 +139,7 @@ scenario!(
 scenario!(
     Resyncs,
     "resyncs",
-    "two handlers are shown again what has not changed, each in its own time",
+    "two handlers get unchanged objects again, each with its own period",
     |engine| has_many_schedules(engine).or_else(|| sleeps(engine)),
     |world| {
         let stage = Stage::new(world, Setting { resync: millis(30_000), ..objects(1) });
@@ -158,7 +158,7 @@ scenario!(
 scenario!(
     ResyncsForOne,
     "resyncs_for_one",
-    "of two handlers one is shown again what has not changed",
+    "one of two handlers gets unchanged objects again",
     |engine| has_many_schedules(engine).or_else(|| sleeps(engine)),
     |world| {
         let stage = Stage::new(world, Setting { resync: millis(30_000), ..objects(1) });

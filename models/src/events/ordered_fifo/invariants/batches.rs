@@ -11,25 +11,26 @@ pub(super) fn all() -> Vec<Invariant<OrderedFifo>> {
     vec![
         Invariant::always(
             "batches_are_of_changes",
-            "only changes are handed out together; a list, a resync, a bookmark comes alone",
+            "only changes are handed out together; a list, a resync or a bookmark is handed out \
+             alone",
             &["cache:RF-18", "cache:RF-19"],
             |history| at_every_batch(history, of_changes),
         ),
         Invariant::always(
             "batches_are_of_different_objects",
-            "what is handed out together is of different objects",
+            "the changes of a batch are of different objects",
             &["cache:RF-19", "cache:RF-22"],
             |history| at_every_batch(history, of_different_objects),
         ),
         Invariant::always(
             "batches_end_with_the_first_list",
-            "what is handed out together is of the first list, or of none of it",
+            "either all changes of a batch belong to the first list, or none does",
             &["cache:RF-19", "cache:RF-21"],
             |history| at_every_batch(history, within_the_first_list),
         ),
         Invariant::always(
             "batches_have_a_limit",
-            "no more is handed out together than was asked for",
+            "a batch is no larger than the consumer asked for",
             &["cache:RF-19"],
             |history| at_every_batch(history, within_the_limit),
         ),

@@ -11,31 +11,33 @@ pub(super) fn all() -> Vec<Invariant<OrderedFifo>> {
     vec![
         Invariant::always(
             "one_at_a_time",
-            "while events are processed nobody else takes any; nor writes, if the lock is held",
+            "while events are processed no other consumer takes any, and no thread writes if the \
+             lock is held",
             &["cache:QU-12", "cache:QU-13", "cache:RF-32", "cache:INV-12"],
             one_at_a_time,
         ),
         Invariant::always(
             "long_queues_keep_the_lock",
-            "the lock is released where that was asked for and the queue is short, and only there",
+            "the lock is released only where the mode allows it and the queue is short, and always \
+             there",
             &["cache:RF-31"],
             long_queues_keep_the_lock,
         ),
         Invariant::always(
             "order_of_arrival",
-            "events are handed out in the order of arrival, each as it came, each once",
+            "events are handed out in the order of arrival, unchanged, and once each",
             &["cache:RF-1", "cache:RF-5", "cache:RF-15", "cache:INV-7", "cache:QU-8"],
             order_of_arrival,
         ),
         Invariant::always(
             "what_is_left_is_told",
-            "a caller that takes events is told how many are left",
+            "a caller that takes events gets the number of events that are left",
             &["cache:QU-21"],
             what_is_left_is_told,
         ),
         Invariant::always(
             "transformed_once",
-            "the consumer sees every object transformed, and once",
+            "the consumer sees every object transformed exactly once",
             &["cache:RF-5", "cache:RF-10", "cache:INV-26"],
             transformed_once,
         ),
@@ -47,7 +49,7 @@ pub(super) fn all() -> Vec<Invariant<OrderedFifo>> {
         ),
         Invariant::always(
             "reads_agree",
-            "list, len and is_closed say what is so",
+            "list, len and is_closed return the present state",
             &["cache:QU-1"],
             reads_agree,
         ),
@@ -57,7 +59,8 @@ pub(super) fn all() -> Vec<Invariant<OrderedFifo>> {
 pub(super) fn nothing_is_lost() -> Invariant<OrderedFifo> {
     Invariant::always(
         "nothing_is_lost",
-        "what the consumer was handed, with what waits, is what the writers saw, at every unlock",
+        "at every unlock, the events that the consumer got and those that wait add up to what the \
+         writers saw",
         &["cache:INV-3", "cache:INV-4", "cache:RF-5", "cache:RF-7", "cache:QU-4"],
         |history| OrderedLedger::after_every_event(history, the_outcome_is_the_view),
     )
@@ -66,7 +69,7 @@ pub(super) fn nothing_is_lost() -> Invariant<OrderedFifo> {
 pub(super) fn agrees() -> Invariant<OrderedFifo> {
     Invariant::always(
         "agrees_with_the_sequential_object",
-        "every call leaves what it would leave if nothing overlapped",
+        "every call leaves the same state as if no calls overlapped",
         &["cache:RF-5", "cache:RF-7", "cache:RF-12", "cache:RF-19", "cache:INV-21"],
         same_as_the_sequential_object,
     )

@@ -17,13 +17,13 @@ pub(super) fn all() -> Vec<Invariant<OrderedFifo>> {
     vec![
         Invariant::always(
             "tombstones_come_first",
-            "a list shows what is gone before what is there",
+            "a list shows the deleted objects before the objects that it contains",
             &["cache:RF-7"],
             tombstones_come_first,
         ),
         Invariant::always(
             "deletions_are_not_repeated",
-            "a list puts no tombstone behind a deletion that is queued",
+            "a list puts no tombstone behind a queued deletion",
             &["cache:RF-8"],
             deletions_are_not_repeated,
         ),
@@ -35,25 +35,28 @@ pub(super) fn all() -> Vec<Invariant<OrderedFifo>> {
         ),
         Invariant::always(
             "resync_never_goes_back",
-            "a resync shows nothing of which a change is queued, for that is newer",
+            "a resync shows no object with a queued change, because the change is newer",
             &["cache:RF-12", "cache:INV-5"],
             resync_never_goes_back,
         ),
         Invariant::always(
             "resync_shows_the_idle",
-            "a resync shows every known object of which nothing is queued, or all by one event",
+            "a resync shows every known object without a queued change, or shows all objects by \
+             one event",
             &["cache:RF-12", "cache:RF-13"],
             resync_shows_the_idle,
         ),
         Invariant::always(
             "a_list_is_one_step",
-            "in atomic mode a list is one event with all its objects, and there is no other",
+            "in atomic mode a list is one event with all its objects, and there is no other event \
+             for a list",
             &["cache:RF-3", "cache:RF-10", "cache:INV-28"],
             a_list_is_one_step,
         ),
         Invariant::always(
             "bookmarks_where_asked",
-            "a bookmark is one event where bookmarks were asked for, and none elsewhere",
+            "a bookmark is one event in a queue that was asked for bookmarks, and no event in any \
+             other queue",
             &["cache:RF-14"],
             bookmarks_where_asked,
         ),

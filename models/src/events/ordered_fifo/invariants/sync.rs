@@ -17,7 +17,7 @@ fn safety() -> Vec<Invariant<OrderedFifo>> {
     vec![
         Invariant::always(
             "synced_for_good",
-            "once the first list is said to be processed it stays so",
+            "once the first list counts as processed, it stays so",
             &["cache:QU-16", "cache:INV-8"],
             synced_for_good,
         ),
@@ -29,7 +29,7 @@ fn safety() -> Vec<Invariant<OrderedFifo>> {
         ),
         Invariant::always(
             "synced_once_processed",
-            "the first list is processed as soon as its last event is",
+            "the first list is processed as soon as its last event is processed",
             &["cache:QU-15", "cache:QU-17", "cache:QU-19", "cache:RF-6", "cache:INV-9"],
             synced_once_processed,
         ),
@@ -46,13 +46,15 @@ fn liveness() -> Vec<Invariant<OrderedFifo>> {
     vec![
         Invariant::eventually(
             "no_lost_wakeup",
-            "nobody sleeps in pop for ever while an event waits that nobody keeps from it",
+            "no consumer sleeps in pop for ever while an event waits and no other consumer holds \
+             it up",
             &["cache:QU-7", "cache:INV-11"],
             no_lost_wakeup,
         ),
         Invariant::eventually(
             "close_wakes_everybody",
-            "nobody sleeps in pop for ever once the queue is closed and what was taken is done",
+            "no consumer sleeps in pop for ever once the queue is closed and all taken events are \
+             processed",
             &["cache:QU-5", "cache:QU-6", "cache:INV-10"],
             close_wakes_everybody,
         ),

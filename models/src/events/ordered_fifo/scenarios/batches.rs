@@ -26,7 +26,7 @@ struct BatchesOfTheFirstList;
 
 impl Scenario<OrderedFifo> for BatchesOfTheFirstList {
     const NAME: &'static str = "batches_of_the_first_list";
-    const SAYS: &'static str = "the first list and a change behind it are taken in batches";
+    const SAYS: &'static str = "the first list and a later change are taken in batches";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
         let stage = Stage::plain(world, []);
@@ -116,7 +116,8 @@ struct TwoBatchers;
 
 impl Scenario<OrderedFifo> for TwoBatchers {
     const NAME: &'static str = "two_batchers";
-    const SAYS: &'static str = "one takes batches and another single events, unlocked";
+    const SAYS: &'static str =
+        "one consumer takes batches and another one single events, both with the lock released";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
         let stage = Stage::new(world, Config::informer());

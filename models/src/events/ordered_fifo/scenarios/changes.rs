@@ -31,7 +31,7 @@ struct AddThenDelete;
 
 impl Scenario<OrderedFifo> for AddThenDelete {
     const NAME: &'static str = "add_then_delete";
-    const SAYS: &'static str = "an object is added, updated and deleted while one consumes";
+    const SAYS: &'static str = "an object is added, updated and deleted while a consumer pops";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
         let stage = Stage::plain(world, []);
@@ -53,7 +53,8 @@ struct ListWithoutTheQueued;
 
 impl Scenario<OrderedFifo> for ListWithoutTheQueued {
     const NAME: &'static str = "list_without_the_queued";
-    const SAYS: &'static str = "a list lacks what is queued and what is known, and has another";
+    const SAYS: &'static str =
+        "a list lacks a queued object and a known object, and has a third one";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
         let stage = Stage::plain(world, [(2, 1)]);
@@ -76,7 +77,7 @@ struct ListBehindDeletion;
 
 impl Scenario<OrderedFifo> for ListBehindDeletion {
     const NAME: &'static str = "list_behind_deletion";
-    const SAYS: &'static str = "a list lacks an object whose deletion is queued, or applied";
+    const SAYS: &'static str = "a list lacks an object whose deletion is queued or already applied";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
         let stage = Stage::plain(world, [(1, 1)]);
@@ -118,7 +119,7 @@ struct ListAfterUpdate;
 
 impl Scenario<OrderedFifo> for ListAfterUpdate {
     const NAME: &'static str = "list_after_update";
-    const SAYS: &'static str = "an object is updated, and lists lack it twice";
+    const SAYS: &'static str = "an object is updated, and two lists lack it";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
         let stage = Stage::plain(world, [(1, 1)]);
@@ -165,7 +166,7 @@ struct TransformedChanges;
 
 impl Scenario<OrderedFifo> for TransformedChanges {
     const NAME: &'static str = "transformed_changes";
-    const SAYS: &'static str = "objects are transformed on the way in, and one is refused";
+    const SAYS: &'static str = "objects are transformed on the way in, and one object is refused";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
         let stage = Stage::new(world, Config::plain(super::Store::default()).transformed());

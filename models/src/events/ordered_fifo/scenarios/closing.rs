@@ -23,7 +23,8 @@ struct CloseWhileTwoWait;
 
 impl Scenario<OrderedFifo> for CloseWhileTwoWait {
     const NAME: &'static str = "close_while_two_wait";
-    const SAYS: &'static str = "two consumers wait while an object is added and the queue closed";
+    const SAYS: &'static str =
+        "two consumers wait while an object is added and the queue is closed";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
         let stage = Stage::plain(world, []);
@@ -48,7 +49,7 @@ struct CloseWhileProcessing;
 impl Scenario<OrderedFifo> for CloseWhileProcessing {
     const NAME: &'static str = "close_while_processing";
     const SAYS: &'static str =
-        "the queue is closed while one processes, unlocked, and another waits";
+        "the queue is closed while one consumer processes, lock released, and another one waits";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
         let stage = Stage::new(world, Config::informer());
@@ -74,7 +75,8 @@ struct CloseWithEventsLeft;
 
 impl Scenario<OrderedFifo> for CloseWithEventsLeft {
     const NAME: &'static str = "close_with_events_left";
-    const SAYS: &'static str = "the queue is closed with events left, and one waits for the list";
+    const SAYS: &'static str =
+        "the queue is closed with events left, and a caller waits for the first list";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
         let stage = Stage::plain(world, []);
@@ -95,7 +97,7 @@ struct WriteAfterClose;
 
 impl Scenario<OrderedFifo> for WriteAfterClose {
     const NAME: &'static str = "write_after_close";
-    const SAYS: &'static str = "writers go on after the queue was closed";
+    const SAYS: &'static str = "writers go on after the queue is closed";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
         let stage = Stage::new(world, Config::atomic());
@@ -120,7 +122,7 @@ struct CloseBeforeFirstList;
 
 impl Scenario<OrderedFifo> for CloseBeforeFirstList {
     const NAME: &'static str = "close_before_first_list";
-    const SAYS: &'static str = "somebody waits for a first list, and the queue is closed";
+    const SAYS: &'static str = "a caller waits for the first list while the queue is closed";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
         let stage = Stage::new(world, Config::informer());

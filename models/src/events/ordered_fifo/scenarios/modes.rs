@@ -31,7 +31,8 @@ struct WriteWhileProcessing;
 
 impl Scenario<OrderedFifo> for WriteWhileProcessing {
     const NAME: &'static str = "write_while_processing";
-    const SAYS: &'static str = "a list, a change and a resync come while one consumes unlocked";
+    const SAYS: &'static str =
+        "a list, a change and a resync arrive while a consumer processes with the lock released";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
         let stage = Stage::new(world, Config::informer());
@@ -53,7 +54,8 @@ struct WholeListsLocked;
 
 impl Scenario<OrderedFifo> for WholeListsLocked {
     const NAME: &'static str = "whole_lists_locked";
-    const SAYS: &'static str = "a list, a resync and a bookmark come while one consumes, locked";
+    const SAYS: &'static str =
+        "a list, a resync and a bookmark arrive while a consumer processes under the lock";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
         let stage = Stage::new(world, Config::atomic().with_bookmarks());
@@ -99,7 +101,8 @@ struct TwoConsumersLocked;
 
 impl Scenario<OrderedFifo> for TwoConsumersLocked {
     const NAME: &'static str = "two_consumers_locked";
-    const SAYS: &'static str = "two consumers take what a list and a change bring, under the lock";
+    const SAYS: &'static str =
+        "two consumers take the events of a list and a change, under the lock";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
         let stage = Stage::plain(world, []);
@@ -120,7 +123,8 @@ struct ListForTwo;
 
 impl Scenario<OrderedFifo> for ListForTwo {
     const NAME: &'static str = "list_for_two";
-    const SAYS: &'static str = "two consumers wait for one event each, and a list brings two";
+    const SAYS: &'static str =
+        "two consumers wait for one event each, and a list of two objects arrives";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
         let stage = Stage::plain(world, []);
@@ -140,7 +144,7 @@ struct TwoForTwo;
 
 impl Scenario<OrderedFifo> for TwoForTwo {
     const NAME: &'static str = "two_for_two";
-    const SAYS: &'static str = "two consumers wait for one event each, and two changes come";
+    const SAYS: &'static str = "two consumers wait for one event each, and two changes arrive";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
         let stage = Stage::plain(world, []);
@@ -164,7 +168,7 @@ struct LongQueue;
 
 impl Scenario<OrderedFifo> for LongQueue {
     const NAME: &'static str = "long_queue";
-    const SAYS: &'static str = "a queue has grown long, and one writes while it is consumed";
+    const SAYS: &'static str = "a long queue is consumed while a writer adds to it";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
         let stage = Stage::new(world, Config::informer().batches_of(1));
@@ -189,7 +193,8 @@ struct ModeSwitch;
 
 impl Scenario<OrderedFifo> for ModeSwitch {
     const NAME: &'static str = "mode_switch";
-    const SAYS: &'static str = "three take one event each of a queue that grows long meanwhile";
+    const SAYS: &'static str =
+        "three consumers take one event each from a queue that grows long meanwhile";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
         let stage = Stage::new(world, Config::informer().batches_of(1));
@@ -219,7 +224,8 @@ struct Bookmarks;
 
 impl Scenario<OrderedFifo> for Bookmarks {
     const NAME: &'static str = "bookmarks";
-    const SAYS: &'static str = "bookmarks come before the first list and behind it";
+    const SAYS: &'static str =
+        "one bookmark arrives before the first list and another one after it";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
         let stage = Stage::new(world, Config::informer().with_bookmarks());
@@ -245,7 +251,7 @@ struct UnaskedBookmarks;
 
 impl Scenario<OrderedFifo> for UnaskedBookmarks {
     const NAME: &'static str = "unasked_bookmarks";
-    const SAYS: &'static str = "a bookmark comes to a queue that shows none";
+    const SAYS: &'static str = "a bookmark arrives at a queue that does not emit bookmarks";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
         let stage = Stage::new(world, Config::informer());
@@ -268,7 +274,8 @@ struct ReadersBetween;
 
 impl Scenario<OrderedFifo> for ReadersBetween {
     const NAME: &'static str = "readers_between";
-    const SAYS: &'static str = "a reader looks while events come, are processed and are gone";
+    const SAYS: &'static str =
+        "a reader looks at the queue while events arrive, are processed and leave";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
         let stage = Stage::new(world, Config::informer());
@@ -299,7 +306,7 @@ struct FailingConsumer;
 
 impl Scenario<OrderedFifo> for FailingConsumer {
     const NAME: &'static str = "failing_consumer";
-    const SAYS: &'static str = "a consumer fails to process a change while another comes";
+    const SAYS: &'static str = "a consumer fails to process a change while another change arrives";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
         let stage = Stage::new(world, Config::informer());
@@ -321,7 +328,7 @@ struct PanickingConsumer;
 
 impl Scenario<OrderedFifo> for PanickingConsumer {
     const NAME: &'static str = "panicking_consumer";
-    const SAYS: &'static str = "a consumer panics while it processes and another waits";
+    const SAYS: &'static str = "a consumer panics while it processes and another consumer waits";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
         let stage = Stage::new(world, Config::informer());

@@ -25,7 +25,7 @@ struct FirstListAwaited;
 
 impl Scenario<OrderedFifo> for FirstListAwaited {
     const NAME: &'static str = "first_list_awaited";
-    const SAYS: &'static str = "two wait for the first list and read the consumer's store";
+    const SAYS: &'static str = "two callers wait for the first list and read the consumer's store";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
         let stage = Stage::plain(world, []);
@@ -51,7 +51,8 @@ struct FirstListAwaitedUnlocked;
 
 impl Scenario<OrderedFifo> for FirstListAwaitedUnlocked {
     const NAME: &'static str = "first_list_awaited_unlocked";
-    const SAYS: &'static str = "one waits for the first list and another asks, unlocked";
+    const SAYS: &'static str =
+        "one caller waits for the first list and another one asks about it, lock released";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
         let stage = Stage::new(world, Config::informer());
@@ -73,7 +74,8 @@ struct ResyncBeforeFirstList;
 
 impl Scenario<OrderedFifo> for ResyncBeforeFirstList {
     const NAME: &'static str = "resync_before_first_list";
-    const SAYS: &'static str = "the first list comes while a resync is processed, unlocked";
+    const SAYS: &'static str =
+        "the first list arrives while a resync is processed with the lock released";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
         let stage = Stage::new(world, Config::informer());
@@ -102,7 +104,7 @@ struct WriteBeforeFirstList;
 
 impl Scenario<OrderedFifo> for WriteBeforeFirstList {
     const NAME: &'static str = "write_before_first_list";
-    const SAYS: &'static str = "an object is added before the first list, or after";
+    const SAYS: &'static str = "an object is added before or after the first list";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
         let stage = Stage::plain(world, []);
@@ -150,7 +152,8 @@ struct RefusedWrites;
 
 impl Scenario<OrderedFifo> for RefusedWrites {
     const NAME: &'static str = "refused_writes";
-    const SAYS: &'static str = "a list is refused, then an object without a key, then none";
+    const SAYS: &'static str =
+        "a list is refused, then an object without a key, and then a good list arrives";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
         let stage = Stage::plain(world, []);
@@ -178,7 +181,7 @@ struct SecondList;
 
 impl Scenario<OrderedFifo> for SecondList {
     const NAME: &'static str = "second_list";
-    const SAYS: &'static str = "a second list comes before the first is processed, or after";
+    const SAYS: &'static str = "a second list arrives before or after the first one is processed";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
         let stage = Stage::plain(world, []);

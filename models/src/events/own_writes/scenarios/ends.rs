@@ -31,7 +31,7 @@ fn told_in_error(history: &History, wanted: impl Fn(&NotVisible) -> bool) -> boo
 scenario!(
     TimeIsOver,
     "time_is_over",
-    "a client waits a while for what comes perhaps too late",
+    "a client waits for a limited time for a state that may arrive too late",
     1,
     wakes_tasks_by_the_clock,
     |world| {
@@ -49,7 +49,7 @@ scenario!(
 scenario!(
     NeverComes,
     "never_comes",
-    "a client waits a while for what never comes",
+    "a client waits for a limited time for a state that never arrives",
     |world| {
         let stage = Stage::new(world, MANY, WRITTEN);
         let read = |client: Stage<R>| client.read(Wish::AllAtLeast(9), soon(&client));
@@ -66,7 +66,7 @@ scenario!(
 scenario!(
     DeletionTakesTooLong,
     "deletion_takes_too_long",
-    "a client waits a while for a deletion that does not come",
+    "a client waits for a limited time for a deletion that never arrives",
     |world| {
         let stage = Stage::new(world, MANY, DELETED);
         stage.tell(put("a", "1", 1));
@@ -84,7 +84,8 @@ scenario!(
 scenario!(
     StopsForWaiters,
     "stops_for_waiters",
-    "the informer stops while one waits for a version and one for a deletion; another comes late",
+    "the informer stops while one client waits for a version and another for a deletion; a third \
+     reads later",
     |world| {
         let stage = Stage::new(world, MANY, DELETED);
         stage.tell(put("a", "1", 1));
@@ -107,7 +108,7 @@ scenario!(
 scenario!(
     FirstListComes,
     "first_list_comes",
-    "two wait for the first list, a third for a while",
+    "two clients wait for the first list without a limit, and a third for a limited time",
     |world| {
         let stage = Stage::new(world, MANY, WRITTEN);
         let forever = ["one", "two"]
@@ -127,7 +128,8 @@ scenario!(
 scenario!(
     FirstListNeverComes,
     "first_list_never_comes",
-    "two wait for a first list that never comes, a third for a while",
+    "two clients wait without a limit for a first list that never arrives, and a third for a \
+     limited time",
     |world| {
         let stage = Stage::new(world, MANY, WRITTEN);
         let while_ = stage.spawn("three", |client| client.wait_for_sync(soon(&client)));

@@ -73,7 +73,7 @@ fn soon(stage: &Stage<impl Runtime>) -> Instant {
 
 /// Refuses loom for tasks whose time may be over while other threads work.
 fn wakes_tasks_by_the_clock(engine: Engine) -> Option<&'static str> {
-    let why = "its clock cannot wake a task that has to sleep for a lock then";
+    let why = "its clock cannot wake a task that then has to sleep for a lock";
     (engine == Engine::Loom).then_some(why)
 }
 

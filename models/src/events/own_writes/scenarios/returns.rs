@@ -44,7 +44,7 @@ scenario!(
 scenario!(
     SeenAndGoneBack,
     "seen_and_gone_back",
-    "a client that has few notes looks for those that it can forget, while a list goes back",
+    "a client drops the notes of its visible writes while a list takes the store back",
     |world| {
         let stage = Stage::new(world, 1, WRITTEN);
         stage.tell(put("a", "1", 2));
@@ -67,7 +67,7 @@ scenario!(
 scenario!(
     DeletedAndMadeAnew,
     "deleted_and_made_anew",
-    "a client deletes an object, and somebody makes another one of that name",
+    "a client deletes an object, and another object with the same name is created",
     |world| {
         let stage = Stage::new(world, MANY, ANEW);
         stage.tell(put("a", "1", 1));
@@ -88,7 +88,7 @@ scenario!(
 scenario!(
     DeletionIsInAList,
     "deletion_is_in_a_list",
-    "a client deletes an object; the store learns it from a list alone",
+    "a client deletes an object, and the store learns of the deletion only from a list",
     |world| {
         let stage = Stage::new(world, MANY, DELETED);
         stage.tell(put("a", "1", 1));
@@ -108,7 +108,7 @@ scenario!(
 scenario!(
     DeletionIsUndone,
     "deletion_is_undone",
-    "a client reads beside a deletion and a list from before it, and once more behind both",
+    "a client reads while a deletion and then an older list are stored, and reads again after both",
     0,
     has_many_traces,
     |world| {
@@ -132,7 +132,7 @@ scenario!(
 scenario!(
     OlderListIsOnItsWay,
     "older_list_is_on_its_way",
-    "a client reads behind a deletion, while a list from before it is stored and it is told anew",
+    "a client reads after a deletion, while an older list and then the deletion again are stored",
     |world| {
         let stage = Stage::new(world, MANY, DELETED);
         stage.tell(put("a", "1", 1));

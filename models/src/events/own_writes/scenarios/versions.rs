@@ -24,7 +24,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<OwnWrites>>> {
 scenario!(
     OwnWriteIsRead,
     "own_write_is_read",
-    "a client reads what it wrote, while the store comes to it",
+    "a client reads an object that it wrote, while the store catches up with the write",
     |world| {
         let stage = Stage::new(world, MANY, WRITTEN);
         let client = stage.spawn("client", |client| {
@@ -44,7 +44,7 @@ scenario!(
 scenario!(
     TwoWait,
     "two_wait",
-    "two wait for the same version, one for an object, one for all",
+    "two clients wait for the same version, one to read one object, the other to read all",
     |world| {
         let stage = Stage::new(world, MANY, WRITTEN);
         let clients = [one(1), Wish::AllAtLeast(1)]
@@ -59,7 +59,7 @@ scenario!(
 scenario!(
     OneGivesUp,
     "one_gives_up",
-    "a task waits and gives up, perhaps when it is woken already; another one waits for the same",
+    "a task waits and gives up, perhaps after its wake-up; a client waits for the same version",
     |world| {
         let stage = Stage::new(world, MANY, WRITTEN);
         let task = stage.spawn("task", |task| task.read_at_once(one(1)));
@@ -77,7 +77,7 @@ scenario!(
 scenario!(
     BookmarkBringsIt,
     "bookmark_brings_it",
-    "the version that a client waits for comes with a bookmark",
+    "a client waits for a version, and a bookmark brings it",
     |world| {
         let stage = Stage::new(world, MANY, &WRITTEN[..2]);
         let read = |client: Stage<R>| client.read(Wish::AllAtLeast(3), Instant::NEVER);
@@ -95,7 +95,7 @@ scenario!(
 scenario!(
     ListBringsIt,
     "list_brings_it",
-    "the version that two clients wait for comes with a list",
+    "two clients wait for a version, and a list brings it",
     |world| {
         let stage = Stage::new(world, MANY, WRITTEN);
         let clients = [one(2), Wish::AllAtLeast(2)]
@@ -110,7 +110,7 @@ scenario!(
 scenario!(
     StateIsRefused,
     "state_is_refused",
-    "a client waits for a state of an object that the store refuses; a newer one comes",
+    "a client waits for a state of an object that the store refuses, and a newer state arrives",
     |world| {
         let stage = Stage::new(world, MANY, REFUSED);
         stage.tell(put("a", "1", 1));

@@ -23,43 +23,45 @@ fn of_the_consumer() -> Vec<Invariant<Reflector>> {
     vec![
         Invariant::eventually(
             "comes_to_the_state",
-            "once nothing goes wrong and nothing changes, the consumer has what the server has",
+            "once nothing goes wrong and nothing changes, the consumer has the same objects as the \
+             server",
             &["cache:INV-1", "cache:INV-24"],
             comes_to_the_state,
         ),
         Invariant::always(
             "a_list_is_one_state",
-            "a list that the consumer is given is all that the server had at its version",
+            "a list that the consumer gets has all objects that the server had at the version of \
+             the list",
             &["cache:WL-3", "cache:WL-7", "cache:LW-8"],
             a_list_is_one_state,
         ),
         Invariant::always(
             "events_are_told",
-            "the consumer is given every change that a stream tells, once, and nothing else",
+            "the consumer gets every change of a stream once, and nothing else",
             &["cache:RE-23", "cache:RE-24"],
             events_are_told,
         ),
         Invariant::always(
             "skipped_is_told",
-            "it is said of what a stream tells in vain, and of nothing else",
+            "an event that the reflector skips is reported, and no other event is",
             &["cache:RE-23"],
             skipped_is_told,
         ),
         Invariant::always(
             "lists_never_go_back",
-            "a list is no older than what the consumer was given",
+            "a list is no older than any version that the consumer already got",
             &["cache:INV-2", "cache:RE-3"],
             lists_never_go_back,
         ),
         Invariant::always(
             "says_what_it_gave",
-            "the version that a reflector says it has seen is the one that it gave last",
+            "the version that a reflector reports is the version of what it gave last",
             &["cache:INV-22", "cache:RE-26", "cache:RE-27"],
             says_what_it_gave,
         ),
         Invariant::always(
             "resyncs_come",
-            "everything is shown once more after each period, which a list begins anew",
+            "all objects are shown again after each period, and a list restarts the period",
             &["cache:RE-33", "cache:RE-35"],
             resyncs_come,
         ),
@@ -70,28 +72,29 @@ fn of_questions() -> Vec<Invariant<Reflector>> {
     vec![
         Invariant::always(
             "asks_for_what_it_has",
-            "lists and streams are asked for by the version that was given last, or for any; for \
-             the newest only where the server does not know that version",
+            "a list or a stream is requested at the version that was given last, or at any \
+             version; the newest is requested only if the server does not know that version",
             &["cache:RE-3", "cache:RE-6", "cache:RE-16", "cache:WL-2"],
             asks_for_what_it_has,
         ),
         Invariant::always(
             "pages_as_told",
-            "pages are as large as was chosen, follow one another, and are none where the server \
-             can answer at once",
+            "a list is requested in pages of the configured size, each page continues the one \
+             before, and there are no pages where the server can answer at once",
             &["cache:LW-9", "cache:LW-10", "cache:RE-5"],
             pages_as_told,
         ),
         Invariant::always(
             "watches_ask_rightly",
-            "streams are asked for bookmarks and a random end, and for all objects where they can \
+            "a stream is requested with bookmarks and a random end, and with all objects if it can \
              begin with them",
             &["cache:RE-16", "cache:WL-1", "cache:WL-2"],
             watches_ask_rightly,
         ),
         Invariant::always(
             "goes_on",
-            "what comes next is what the rules say: the next page, the next event, another stream",
+            "the next step is the one that the rules ask for: the next page, the next event or \
+             another stream",
             &["cache:RE-19", "cache:RE-21"],
             |history| judged(history, GOES_ON),
         ),

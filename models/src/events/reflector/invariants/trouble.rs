@@ -15,30 +15,31 @@ pub(super) fn of_trouble() -> Vec<Invariant<Reflector>> {
     vec![
         Invariant::always(
             "condemned_versions_are_left",
-            "a version or a page that the server does not know, or does not understand, is not \
-             asked for again",
+            "a version or a page that the server does not know or understand is not requested \
+             again",
             &["cache:INV-24", "cache:RE-6", "cache:RE-7", "cache:RE-8"],
             |history| judged(history, CONDEMNED),
         ),
         Invariant::always(
             "busy_servers_are_not_listed",
-            "a server that refuses a stream for now is asked for a stream again, not for a list",
+            "if a server refuses a stream for now, the reflector requests a stream again, and not \
+             a list",
             &["cache:RE-18", "cache:WL-9"],
             |history| judged(history, BUSY),
         ),
         Invariant::always(
             "falls_back_to_lists",
-            "where a stream cannot begin with all objects they are listed, and after a few that \
-             end too soon",
+            "the reflector lists where a stream cannot begin with all objects, and after a few \
+             streams that end too soon",
             &["cache:WL-11", "cache:WL-13"],
             |history| judged(history, FALLS_BACK),
         ),
         Invariant::always(
             "failures_pause",
-            "behind a failure comes a pause, longer each time by chance as well, and as long as the \
-             server says; errors of the server's own are met at once for as long as was chosen; one \
-             short stream is followed by another at once, a second is not; no page is followed by \
-             itself",
+            "a pause follows a failure; it grows each time, has a random part, and lasts at least \
+             as long as the server asks; after an internal error of the server the reflector \
+             retries at once, for the configured time; one short stream is followed by another at \
+             once, a second is not; a page that names itself as the next one is a failure",
             &[
                 "cache:INV-25",
                 "cache:BO-1",
@@ -51,7 +52,7 @@ pub(super) fn of_trouble() -> Vec<Invariant<Reflector>> {
         ),
         Invariant::always(
             "failures_are_told",
-            "the error handler is told why a reflector begins anew, and of nothing else",
+            "the error handler gets the reason why a reflector begins anew, and nothing else",
             &["cache:RE-31"],
             failures_are_told,
         ),

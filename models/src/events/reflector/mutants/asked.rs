@@ -26,7 +26,8 @@ pub(super) fn of_versions() -> Vec<Mutant<Reflector>> {
             (|memory, want| lists(want, |it| {
                 if memory.wanted.is_none() { it.resource_version.clear() }
             })) breaks ["asks_for_what_it_has"];
-        Seeded "newest_ever_after" from "own: a flag is never taken back":
+        Seeded "newest_ever_after"
+            from "own: the flag that asks for the newest version is never cleared":
             (|memory, want| {
                 let useless = |kind| broke_with(memory, kind);
                 let now = useless(SourceKind::Expired) || useless(SourceKind::TooLarge);
@@ -34,7 +35,8 @@ pub(super) fn of_versions() -> Vec<Mutant<Reflector>> {
                 let sticks = memory.count > 0;
                 lists(want, |it| if sticks { it.resource_version.clear() })
             }) breaks ["asks_for_what_it_has"];
-        Seeded "watches_from_a_refused_list" from "own: the version is taken before the list is":
+        Seeded "watches_from_a_refused_list"
+            from "own: the version of a list is kept before the consumer accepts the list":
             (|memory, want| {
                 if let Want::Deliver(Delivery::Replace(_, version)) = &want {
                     memory.version.clone_from(version);
@@ -47,7 +49,8 @@ pub(super) fn of_versions() -> Vec<Mutant<Reflector>> {
                     if !version.is_empty() && !goes_on(it) { it.resource_version = version }
                 })
             }) breaks ["asks_for_what_it_has"];
-        Seeded "rewatches_from_the_list" from "own: the version is that of the last list":
+        Seeded "rewatches_from_the_list"
+            from "own: the version of the last list is kept, and those of later changes are not":
             (|memory, want| {
                 if let Want::Deliver(Delivery::Replace(_, version)) = &want {
                     memory.version.clone_from(version);
@@ -62,7 +65,8 @@ pub(super) fn of_versions() -> Vec<Mutant<Reflector>> {
 
 pub(super) fn of_odd_versions() -> Vec<Mutant<Reflector>> {
     mutants! { asks:
-        Seeded "versions_that_are_none_are_taken" from "own: an empty version begins anew":
+        Seeded "versions_that_are_none_are_taken"
+            from "own: an event without a version clears the version":
             (|memory, want| {
                 if let Want::Deliver(Delivery::Add(it) | Delivery::Update(it)) = &want {
                     let version = it.metadata().map(|it| it.resource_version.to_owned());
@@ -129,7 +133,8 @@ pub(super) fn of_answered_pages() -> Vec<Mutant<Reflector>> {
                 let later = matches!(&memory.wanted, Some(Want::List(it)) if goes_on(it));
                 pages(got, |page| if later { page.items.clear() })
             }) breaks ["a_list_is_one_state"];
-        Seeded "pages_are_kept_when_they_expire" from "own: the list begins anew, the items stay":
+        Seeded "pages_are_kept_when_they_expire"
+            from "own: the list begins anew, and the items of its first pages are kept":
             (|memory, got| {
                 let later = matches!(&memory.wanted, Some(Want::List(it)) if goes_on(it));
                 let again = broke_with(memory, SourceKind::Expired);
@@ -152,7 +157,8 @@ pub(super) fn of_answered_pages() -> Vec<Mutant<Reflector>> {
                     }
                 })
             }) breaks ["a_list_is_one_state"];
-        Seeded "pages_are_asked_for_without_end" from "own: a server repeats a page for ever":
+        Seeded "pages_are_asked_for_without_end"
+            from "own: a server repeats a page for ever, and the reflector follows it":
             (|memory, got| {
                 let asked = match &memory.wanted {
                     Some(Want::List(options)) => options.continue_token.clone(),

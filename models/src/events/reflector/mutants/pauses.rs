@@ -24,7 +24,8 @@ pub(super) fn of_kinds() -> Vec<Mutant<Reflector>> {
                 TooLarge => Other,
                 kind => kind,
             })) breaks ["condemned_versions_are_left"];
-        Seeded "invalid_is_not_recognised" from "own: a version that is no number is kept for ever":
+        Seeded "invalid_is_not_recognised"
+            from "own: a version that the server cannot read is requested again for ever":
             (|_, got| mistakes(got, (true, false, false), |kind| match kind {
                 Invalid => Other,
                 kind => kind,
@@ -71,14 +72,15 @@ pub(super) fn of_pauses() -> Vec<Mutant<Reflector>> {
                     (if watch { own.min(until) } else { until }, failed)
                 })
             }) breaks ["failures_pause"];
-        Seeded "does_not_leave_alone" from "own: the server's wish is not looked at":
+        Seeded "does_not_leave_alone" from "own: the pause that the server asks for is ignored":
             (|memory, want| {
                 let now = memory.now;
                 sleeps(want, |until, failed| {
                     (until.min(now + Duration::from_secs(4)), failed)
                 })
             }) breaks ["failures_pause"];
-        Seeded "short_streams_follow_at_once" from "own: streams of one event are asked for without end":
+        Seeded "short_streams_follow_at_once"
+            from "own: streams of one event are requested without end":
             (|memory, want| {
                 let ended = matches!(memory.wanted, Some(Want::Next { .. }));
                 let short = ended && memory.events > 0 && memory.failed.is_none();
@@ -115,9 +117,9 @@ pub(super) fn of_pauses() -> Vec<Mutant<Reflector>> {
             (Bend { growth: 1.0, ..Bend::NONE }) breaks ["failures_pause"];
         Seeded "pauses_grow_too_fast" from "museum W12":
             (Bend { growth: 10.0, ..Bend::NONE }) breaks ["failures_pause"];
-        Seeded "pauses_are_the_same_for_all" from "own: all clients come back at once":
+        Seeded "pauses_are_the_same_for_all" from "own: all clients retry at the same time":
             (Bend { jitter: 0.0, ..Bend::NONE }) breaks ["failures_pause"];
-        Seeded "chance_is_always_the_same" from "own: random numbers of one seed":
+        Seeded "chance_is_always_the_same" from "own: all random numbers are the same":
             (Bend { chance: |_| 1 << 63, ..Bend::NONE })
             breaks ["failures_pause", "watches_ask_rightly"];
     });

@@ -20,7 +20,7 @@ pub(super) fn of_streams() -> Vec<Mutant<Reflector>> {
         Seeded "wants_no_bookmarks" from "cache:RE-16":
             (|_, want| watches(want, |it| it.allow_bookmarks = false))
             breaks ["watches_ask_rightly"];
-        Seeded "streams_end_together" from "own: all clients come back at once":
+        Seeded "streams_end_together" from "own: the streams of all clients end at the same time":
             (|_, want| watches(want, |it| it.timeout = Duration::from_secs(60)))
             breaks ["watches_ask_rightly"];
         Seeded "streams_end_after_the_least" from "cache:RE-16":
@@ -85,7 +85,7 @@ pub(super) fn of_events() -> Vec<Mutant<Reflector>> {
             })) breaks ["events_are_told", "comes_to_the_state"];
         Seeded "deletions_are_not_given" from "cache:RE-24":
             (deletions_are_not_given) breaks ["events_are_told", "comes_to_the_state"];
-        Seeded "relists_delete_nothing" from "own: what is not in the list stays":
+        Seeded "relists_delete_nothing" from "own: an object that is missing from the list is kept":
             (|memory, want| delivers(want, |it| match it {
                 Delivery::Replace(mut objects, version) => {
                     let missing =
@@ -97,7 +97,8 @@ pub(super) fn of_events() -> Vec<Mutant<Reflector>> {
                 }
                 it => it,
             })) breaks ["a_list_is_one_state"];
-        Seeded "adds_are_given_once" from "own: a name that was seen is not new":
+        Seeded "adds_are_given_once"
+            from "own: a name that was seen before is taken for a known object":
             (|memory, want| delivers(want, |it| match it {
                 Delivery::Add(object) if memory.kept.iter().any(|it| it.key == object.key) => {
                     Delivery::Bookmark(object.version.to_string())

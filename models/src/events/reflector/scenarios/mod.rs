@@ -157,7 +157,7 @@ scenario!(
 scenario!(
     VersionExpires,
     "version_expires",
-    "the server forgets versions while a reflector is between its requests",
+    "the server forgets versions while a reflector is between two requests",
     |world| {
         let stage = Stage::new(world, Setting::default(), &[]);
         stage.happen(&[Write(1), Compact, Meet(Breaks(SourceKind::Expired))]);
@@ -182,7 +182,7 @@ scenario!(
 scenario!(
     StreamEnds,
     "stream_ends",
-    "streams end at once, after a while, behind a slow answer, and by errors",
+    "streams end at once, later, after a slow answer, and with errors",
     |world| {
         let config = Config::default().retry_internal(Duration::from_secs(30));
         let stage = Stage::new(world, setting(config), &[Meet(Ends)]);
@@ -207,7 +207,7 @@ scenario!(
 scenario!(
     ServerIsBusy,
     "server_is_busy",
-    "the server has too much to do, or nobody listens, for lists and streams",
+    "the server is too busy or unreachable for lists and streams",
     |world| {
         const BUSY: SourceKind = SourceKind::TooManyRequests;
         let busy = Meet(Fails(BUSY, 0));
@@ -232,7 +232,7 @@ scenario!(
 scenario!(
     ServerIsBehind,
     "server_is_behind",
-    "a server that is behind answers: the version is too large for it",
+    "a server that is behind answers that a version is too large",
     |world| {
         let too_large = Meet(Fails(SourceKind::TooLarge, 0));
         let stage = Stage::new(world, Setting::default(), &[Write(1), Write(1), Meet(Lags)]);
@@ -250,7 +250,7 @@ scenario!(
 scenario!(
     Bookmarks,
     "bookmarks",
-    "bookmarks come, also late ones, and things that are none of the objects",
+    "bookmarks arrive, some late, and so do events that are not about the objects",
     |world| {
         let stage = Stage::new(world, Setting::default(), &[]);
         stage.happen(&[Write(1), Meet(Unnamed), Meet(Foreign), Meet(Bookmark(0))]);
@@ -264,7 +264,7 @@ scenario!(
 scenario!(
     FirstByAStream,
     "first_by_a_stream",
-    "the first objects come by a stream, while they change",
+    "the first objects arrive by a stream and change meanwhile",
     |_| None,
     |world| {
         let setting = Setting { objects: 2, ..streaming() };
@@ -278,7 +278,7 @@ scenario!(
 scenario!(
     FirstStreamBreaks,
     "first_stream_breaks",
-    "streams of all objects break before these came, or cannot be had for now",
+    "streams with all objects break before they are complete, or are refused for now",
     |world| {
         let first: Vec<Happen> = [
             Fails(SourceKind::Refused, 0),
@@ -313,7 +313,7 @@ scenario!(
 scenario!(
     CannotStream,
     "cannot_stream",
-    "a server begins no stream with all objects, though its source says so",
+    "a source says that it can stream all objects, and the server refuses that",
     |world| {
         let setting = Setting { says_it_streams: true, ..Setting::default() };
         let stage = Stage::new(world, setting, &[]);
@@ -332,7 +332,7 @@ scenario!(
 scenario!(
     Pages,
     "pages",
-    "lists come by pages, and pages expire",
+    "lists arrive in pages, and pages expire",
     |world| {
         let config = Config::default().page_size(1);
         let setting = Setting { objects: 3, ..setting(config) };
@@ -354,7 +354,7 @@ scenario!(
 scenario!(
     ListIsRefused,
     "list_is_refused",
-    "the consumer refuses lists, by a list and by a stream",
+    "the consumer refuses lists that arrive by a list request and by a stream",
     |world| {
         let stage = Stage::new(world, streaming(), &[Meet(Trouble::ListIsRefused)]);
         stage.happen(&[Write(1)]);
@@ -369,7 +369,7 @@ scenario!(
 scenario!(
     Resyncs,
     "resyncs",
-    "everything is shown once more every seven seconds, also where streams end and lists come",
+    "all objects are shown again every seven seconds, while streams end and lists arrive",
     |world| {
         let config = Config::default().resync(Duration::from_secs(7));
         let stage = Stage::new(world, setting(config), &[]);
@@ -386,7 +386,7 @@ scenario!(
 scenario!(
     StoppedAnywhere,
     "stopped_anywhere",
-    "a reflector is stopped wherever it is, also in a pause",
+    "a reflector is stopped at any point of its work, also during a pause",
     |_| None,
     |world| {
         let busy = Meet(Fails(SourceKind::TooManyRequests, 0));

@@ -21,7 +21,7 @@ use seatrial_core::runtime::Runtime;
 scenario!(
     OddVersions,
     "odd_versions",
-    "changes come without a version, and with one that the server does not understand",
+    "changes arrive without a version, and with a version that the server does not understand",
     |world| {
         let stage = Stage::new(world, Setting::default(), &[]);
         stage.happen(&[Meet(Versionless), Write(1), Meet(Foreign)]);
@@ -42,7 +42,7 @@ scenario!(
 scenario!(
     ShortStreams,
     "short_streams",
-    "streams end soon after they began, again and again, and a page is followed by itself",
+    "streams end soon after they begin, again and again, and a page names itself as the next one",
     |world| {
         let config = Config::default().page_size(1).retry_internal(Duration::from_secs(30));
         let short = [Meet(Ends), Meet(Bookmark(0)), Meet(Ends)];

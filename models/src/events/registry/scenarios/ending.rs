@@ -22,7 +22,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Registry>>> {
 scenario!(
     ShutDownTwice,
     "shut_down_twice",
-    "two stop all at once",
+    "two callers shut the registry down at once",
     has_many_traces,
     |world| {
         let stage = Stage::new(world);
@@ -39,7 +39,7 @@ scenario!(
 scenario!(
     AskedBehindTheEnd,
     "asked_behind_the_end",
-    "somebody asks for more when all are stopped",
+    "a caller asks for an informer and starts all after the shutdown",
     |world| {
         let stage = Stage::new(world);
         stage.get("a");
@@ -55,7 +55,7 @@ scenario!(
 scenario!(
     RemovedBesideTheEnd,
     "removed_beside_the_end",
-    "one is removed while all are stopped",
+    "an informer is removed during the shutdown",
     |world| {
         let stage = Stage::new(world);
         stage.get("a");
@@ -73,7 +73,7 @@ scenario!(
 scenario!(
     RemovedAndMadeAnew,
     "removed_and_made_anew",
-    "one is removed; another one takes its name",
+    "an informer is removed, and another one takes its name",
     |world| {
         let stage = Stage::new(world);
         stage.get("a");
@@ -91,7 +91,7 @@ scenario!(
 scenario!(
     MemberAsks,
     "member_asks",
-    "one asks the registry for another one, while all are stopped",
+    "an informer asks the registry for another one during the shutdown",
     |world| {
         let stage = Stage::new(world);
         stage.get_made("a", Manners { asks: Some("b"), ..Manners::default() });
@@ -104,7 +104,7 @@ scenario!(
 scenario!(
     OnePanics,
     "one_panics",
-    "one panics while another one runs; all are stopped",
+    "an informer panics while another one runs, and the registry is shut down",
     |world| {
         let stage = Stage::new(world);
         stage.get_made("a", Manners { panics: true, ..Manners::default() });
@@ -122,7 +122,7 @@ scenario!(
 scenario!(
     DroppedAnywhere,
     "dropped_anywhere",
-    "a registry is dropped, wherever its member is",
+    "a registry is dropped at any point of its informer's work",
     |world| {
         let stage = Stage::new(world);
         stage.get("a");

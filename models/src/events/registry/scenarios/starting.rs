@@ -24,7 +24,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Registry>>> {
 scenario!(
     AskedTwice,
     "asked_twice",
-    "two ask for one name at once",
+    "two callers ask for the same name at once",
     |world| {
         let stage = Stage::new(world);
         let other = stage.spawn("other", |other| other.get("a"));
@@ -40,7 +40,7 @@ scenario!(
 scenario!(
     MakingAsks,
     "making_asks",
-    "one is made that asks for another one meanwhile",
+    "the making of an informer asks the registry for another one",
     |world| {
         let stage = Stage::new(world);
         stage.get_made("a", Manners { first: Some("b"), ..Manners::default() });
@@ -54,7 +54,7 @@ scenario!(
 scenario!(
     AllStart,
     "all_start",
-    "two are started at once, and once more",
+    "two informers are started with one call, and a second start follows",
     |world| {
         let stage = Stage::new(world);
         stage.get("a");
@@ -73,7 +73,7 @@ scenario!(
 scenario!(
     OneComesLate,
     "one_comes_late",
-    "one comes when another one runs already",
+    "a second informer is added when the first one runs already",
     |world| {
         let stage = Stage::new(world);
         stage.get("a");
@@ -91,7 +91,7 @@ scenario!(
 scenario!(
     FirstListsAreAwaited,
     "first_lists_are_awaited",
-    "somebody waits for the first lists of two",
+    "a caller waits for the first lists of two informers",
     |world| {
         let stage = Stage::new(world);
         stage.get("a");
@@ -108,7 +108,8 @@ scenario!(
 scenario!(
     OneNeverLists,
     "one_never_lists",
-    "somebody waits a while for the first lists of two, of which one never comes",
+    "a caller waits for a limited time for the first lists of two informers, and one list never \
+     arrives",
     |world| {
         let stage = Stage::new(world);
         stage.get_made("a", Manners { never_lists: true, ..Manners::default() });
@@ -126,7 +127,7 @@ scenario!(
 scenario!(
     OneEndsFirst,
     "one_ends_first",
-    "somebody waits for the first list of one that is removed before it has any",
+    "a caller waits for the first list of an informer that is removed before it has one",
     |world| {
         let stage = Stage::new(world);
         stage.get_made("a", Manners { never_lists: true, ..Manners::default() });

@@ -14,7 +14,7 @@ pub(super) struct TwoPairs;
 
 impl Scenario<Channel> for TwoPairs {
     const NAME: &'static str = "two_pairs";
-    const SAYS: &'static str = "two who send and two who receive meet from hand to hand";
+    const SAYS: &'static str = "two senders meet two receivers at a channel without a buffer";
 
     fn run<R: Runtime>(&self, world: &World<R, Channel>) {
         let (sender, receiver) = channels(world).bounded(0);
@@ -42,7 +42,8 @@ pub(super) struct GivenUpHand;
 
 impl Scenario<Channel> for GivenUpHand {
     const NAME: &'static str = "given_up_hand";
-    const SAYS: &'static str = "a task gives up when a message was handed to it; another may wait";
+    const SAYS: &'static str =
+        "a task gives up after a message was handed to it, and a thread may wait";
 
     fn run<R: Runtime>(&self, world: &World<R, Channel>) {
         let (sender, receiver) = channels(world).bounded(0);
@@ -70,7 +71,8 @@ pub(super) struct TwoGiveUp;
 
 impl Scenario<Channel> for TwoGiveUp {
     const NAME: &'static str = "two_give_up";
-    const SAYS: &'static str = "two tasks give up, one after the other, what was handed to them";
+    const SAYS: &'static str =
+        "two tasks give up, one after the other, after a message was handed to each";
 
     fn run<R: Runtime>(&self, world: &World<R, Channel>) {
         let (sender, receiver) = channels(world).bounded(0);
@@ -104,7 +106,7 @@ pub(super) struct GivenUpOffer;
 
 impl Scenario<Channel> for GivenUpOffer {
     const NAME: &'static str = "given_up_offer";
-    const SAYS: &'static str = "a task gives up what it offers from hand to hand";
+    const SAYS: &'static str = "a task gives up its send before a receiver takes the message";
 
     fn run<R: Runtime>(&self, world: &World<R, Channel>) {
         let (sender, receiver) = channels(world).bounded(0);
@@ -132,7 +134,7 @@ pub(super) struct GivenUpReceive;
 impl Scenario<Channel> for GivenUpReceive {
     const NAME: &'static str = "given_up_receive";
     const SAYS: &'static str =
-        "a task gives up when it was woken for a message, and a thread waits";
+        "a task gives up after it was woken for a message, and a thread waits";
 
     fn run<R: Runtime>(&self, world: &World<R, Channel>) {
         let (sender, receiver) = channels(world).bounded(1);
@@ -159,7 +161,8 @@ pub(super) struct GivenUpSend;
 
 impl Scenario<Channel> for GivenUpSend {
     const NAME: &'static str = "given_up_send";
-    const SAYS: &'static str = "a task gives up when it was woken for a place, and a thread waits";
+    const SAYS: &'static str =
+        "a task gives up after it was woken for a free place, and a thread waits";
 
     fn run<R: Runtime>(&self, world: &World<R, Channel>) {
         let (sender, receiver) = channels(world).bounded(1);
@@ -192,7 +195,7 @@ pub(super) struct GivenUpSelect;
 
 impl Scenario<Channel> for GivenUpSelect {
     const NAME: &'static str = "given_up_select";
-    const SAYS: &'static str = "a task gives up a select of which one case was met";
+    const SAYS: &'static str = "a task gives up a select after one of its cases was met";
 
     fn run<R: Runtime>(&self, world: &World<R, Channel>) {
         let channels = channels(world);

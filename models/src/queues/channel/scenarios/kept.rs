@@ -14,7 +14,8 @@ pub(super) struct TwoProducers;
 
 impl Scenario<Channel> for TwoProducers {
     const NAME: &'static str = "two_producers";
-    const SAYS: &'static str = "two producers wait for room for one message, a consumer takes all";
+    const SAYS: &'static str =
+        "two producers wait at a channel with room for one message, and a consumer takes all";
 
     fn run<R: Runtime>(&self, world: &World<R, Channel>) {
         let (sender, receiver) = channels(world).bounded(1);
@@ -38,7 +39,7 @@ pub(super) struct ThreadsAndTasks;
 
 impl Scenario<Channel> for ThreadsAndTasks {
     const NAME: &'static str = "threads_and_tasks";
-    const SAYS: &'static str = "a thread and a task send what another task receives";
+    const SAYS: &'static str = "a thread and a task send, and another task receives";
 
     fn run<R: Runtime>(&self, world: &World<R, Channel>) {
         let (sender, receiver) = channels(world).bounded(1);
@@ -61,7 +62,7 @@ pub(super) struct ClosesWhileFull;
 
 impl Scenario<Channel> for ClosesWhileFull {
     const NAME: &'static str = "closes_while_full";
-    const SAYS: &'static str = "the last of two senders goes while two messages fill the channel";
+    const SAYS: &'static str = "the last of two senders leaves while two messages fill the channel";
 
     fn run<R: Runtime>(&self, world: &World<R, Channel>) {
         let (sender, receiver) = channels(world).bounded(2);
@@ -89,7 +90,7 @@ pub(super) struct Counted;
 impl Scenario<Channel> for Counted {
     const NAME: &'static str = "counted";
     const SAYS: &'static str =
-        "messages without bound are counted while they come, and one is left";
+        "a receiver counts the messages of an unbounded channel while a producer sends them";
 
     fn run<R: Runtime>(&self, world: &World<R, Channel>) {
         let (sender, receiver) = channels(world).unbounded();
@@ -115,7 +116,7 @@ pub(super) struct ReceiversGo;
 
 impl Scenario<Channel> for ReceiversGo {
     const NAME: &'static str = "receivers_go";
-    const SAYS: &'static str = "two receivers go while a thread and a task wait for room";
+    const SAYS: &'static str = "two receivers leave while a thread and a task wait for room";
 
     fn run<R: Runtime>(&self, world: &World<R, Channel>) {
         let (sender, receiver) = channels(world).bounded(1);
@@ -143,7 +144,7 @@ pub(super) struct SendersGo;
 
 impl Scenario<Channel> for SendersGo {
     const NAME: &'static str = "senders_go";
-    const SAYS: &'static str = "a sender sends and goes while a thread and a task wait";
+    const SAYS: &'static str = "a sender sends a message and leaves while a thread and a task wait";
 
     fn run<R: Runtime>(&self, world: &World<R, Channel>) {
         let (sender, receiver) = channels(world).bounded(2);

@@ -52,7 +52,7 @@ pub(super) struct SelectsMeet;
 
 impl Scenario<Channel> for SelectsMeet {
     const NAME: &'static str = "selects_meet";
-    const SAYS: &'static str = "two selects meet at one of two channels from hand to hand";
+    const SAYS: &'static str = "two selects meet at one of two channels without a buffer";
 
     fn run<R: Runtime>(&self, world: &World<R, Channel>) {
         let channels = channels(world);
@@ -80,7 +80,8 @@ pub(super) struct OneOfTwoSends;
 
 impl Scenario<Channel> for OneOfTwoSends {
     const NAME: &'static str = "one_of_two_sends";
-    const SAYS: &'static str = "two channels have room for what a select sends";
+    const SAYS: &'static str =
+        "a select offers a message to each of two channels, and both have room";
 
     fn run<R: Runtime>(&self, world: &World<R, Channel>) {
         let channels = channels(world);
@@ -108,7 +109,7 @@ pub(super) struct GroupOfTwo;
 
 impl Scenario<Channel> for GroupOfTwo {
     const NAME: &'static str = "group_of_two";
-    const SAYS: &'static str = "two wait for messages of different channels of one group";
+    const SAYS: &'static str = "two receivers wait at different channels of one group";
 
     fn run<R: Runtime>(&self, world: &World<R, Channel>) {
         let channels = channels(world);
@@ -139,7 +140,7 @@ pub(super) struct HandsInAGroup;
 impl Scenario<Channel> for HandsInAGroup {
     const NAME: &'static str = "hands_in_a_group";
     const SAYS: &'static str =
-        "two wait for different hands of one group, and a task gives up what it was handed";
+        "receivers wait at two unbuffered channels of a group, and a task gives up its message";
 
     fn run<R: Runtime>(&self, world: &World<R, Channel>) {
         let channels = channels(world);

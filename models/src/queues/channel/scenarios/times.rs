@@ -12,7 +12,7 @@ use crate::trial::{Scenario, World};
 
 /// Refuses real threads to a scenario that depends on virtual time.
 pub(super) fn needs_exact_time(engine: Engine) -> Option<&'static str> {
-    let why = "it compares times, and real ones are never exact";
+    let why = "it compares exact times, and real times are never exact";
     (engine == Engine::Threads).then_some(why)
 }
 
@@ -21,7 +21,7 @@ pub(super) struct DeadlineAndMessage;
 
 impl Scenario<Channel> for DeadlineAndMessage {
     const NAME: &'static str = "deadline_and_message";
-    const SAYS: &'static str = "the deadline of a select passes while a message comes";
+    const SAYS: &'static str = "the deadline of a select passes while a message is sent";
     const FREE_DEADLINES: u32 = 1;
 
     fn run<R: Runtime>(&self, world: &World<R, Channel>) {
@@ -53,7 +53,8 @@ pub(super) struct DeadlinesPass;
 
 impl Scenario<Channel> for DeadlinesPass {
     const NAME: &'static str = "deadlines_pass";
-    const SAYS: &'static str = "a send and a select end at their deadlines, and all comes back";
+    const SAYS: &'static str =
+        "a send and a select end at their deadlines and give their messages back";
 
     fn run<R: Runtime>(&self, world: &World<R, Channel>) {
         let channels = channels(world);

@@ -101,21 +101,21 @@ pub(super) fn all() -> Vec<Box<dyn Simulation<Channel>>> {
     let models = [
         States {
             name: "states_of_a_place",
-            says: "two send and two receive, and there is room for one message",
+            says: "two callers send and two receive through a channel with room for one message",
             judges: JUDGES,
             subject: || AtChannel::new(Some(1), ALL),
             rules: RULES,
         },
         States {
             name: "states_of_a_rendezvous",
-            says: "two send and two receive from hand to hand",
+            says: "two callers send and two receive through a channel without a buffer",
             judges: JUDGES,
             subject: || AtChannel::new(Some(0), ALL),
             rules: RULES,
         },
         States {
             name: "states_of_receivers_that_go",
-            says: "two send, and the receivers go before they have all",
+            says: "two callers send, and the receivers leave before they have received all",
             judges: JUDGES,
             subject: || AtChannel::new(Some(1), FEW),
             rules: May { spurious: 1, ..RULES },

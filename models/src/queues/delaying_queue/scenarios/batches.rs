@@ -29,7 +29,7 @@ pub(super) struct DueInBatches;
 impl Scenario<DelayingQueue> for DueInBatches {
     const NAME: &'static str = "due_in_batches";
     const SAYS: &'static str =
-        "one who takes two at a time sleeps until a time, then until an earlier one";
+        "a consumer of two items at a time sleeps until a time, then until an earlier time";
 
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
         let queue = queue(world);
@@ -60,7 +60,7 @@ pub(super) struct BatchForTwo;
 
 impl Scenario<DelayingQueue> for BatchForTwo {
     const NAME: &'static str = "batch_for_two";
-    const SAYS: &'static str = "two consumers wait, each for one item, while two are added at once";
+    const SAYS: &'static str = "two consumers wait for one item each, and one call adds two items";
 
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
         let queue = queue(world);
@@ -90,7 +90,8 @@ pub(super) struct BatchesOfManyDue;
 
 impl Scenario<DelayingQueue> for BatchesOfManyDue {
     const NAME: &'static str = "batches_of_many_due";
-    const SAYS: &'static str = "more items are due than one step adds, and calls come in batches";
+    const SAYS: &'static str =
+        "more items are due than one step adds, and callers add and take batches";
 
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
         let queue = queue(world);

@@ -13,7 +13,8 @@ pub(super) struct ShutDownWhileDelayed;
 
 impl Scenario<DelayingQueue> for ShutDownWhileDelayed {
     const NAME: &'static str = "shut_down_while_delayed";
-    const SAYS: &'static str = "two consumers sleep until a time when the queue is shut down";
+    const SAYS: &'static str =
+        "two consumers sleep until the time of an item when the queue is shut down";
 
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
         let queue = queue(world);
@@ -83,7 +84,7 @@ pub(super) struct EndsAfterDue;
 impl Scenario<DelayingQueue> for EndsAfterDue {
     const NAME: &'static str = "ends_after_due";
     const SAYS: &'static str =
-        "a drain and a shutdown find an item whose time nobody has seen come";
+        "a drain and a shutdown find a due item that no call has added to the queue yet";
 
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
         let queue = queue(world);
@@ -111,7 +112,8 @@ pub(super) struct DrainReleasedByShutdown;
 
 impl Scenario<DelayingQueue> for DrainReleasedByShutdown {
     const NAME: &'static str = "drain_released_by_shutdown";
-    const SAYS: &'static str = "two shutdowns come while a drain waits, and an item is delayed";
+    const SAYS: &'static str =
+        "two callers shut the queue down while a drain waits and an item is delayed";
 
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
         let queue = queue(world);

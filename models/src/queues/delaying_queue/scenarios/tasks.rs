@@ -18,7 +18,7 @@ pub(super) struct TaskAndThread;
 impl Scenario<DelayingQueue> for TaskAndThread {
     const NAME: &'static str = "task_and_thread";
     const SAYS: &'static str =
-        "a task and a slow thread sleep until a time, and an earlier one comes";
+        "a task and a slow thread sleep until a time, and an item with an earlier time is added";
 
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
         let queue = queue(world);
@@ -84,7 +84,8 @@ pub(super) struct LoneTask;
 
 impl Scenario<DelayingQueue> for LoneTask {
     const NAME: &'static str = "lone_task";
-    const SAYS: &'static str = "a task sleeps alone until a time, and an earlier one comes";
+    const SAYS: &'static str =
+        "a task sleeps alone until a time, and an item with an earlier time is added";
 
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
         let queue = queue(world);
@@ -117,7 +118,7 @@ pub(super) struct HolderGivesUp;
 impl Scenario<DelayingQueue> for HolderGivesUp {
     const NAME: &'static str = "holder_gives_up";
     const SAYS: &'static str =
-        "a task gives up that sleeps until the time for which a thread sleeps as well";
+        "a task and a thread sleep until the same time, and the task gives up";
 
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
         let queue = queue(world);
@@ -147,7 +148,7 @@ pub(super) struct BusyExecutor;
 impl Scenario<DelayingQueue> for BusyExecutor {
     const NAME: &'static str = "busy_executor";
     const SAYS: &'static str =
-        "a task is woken for an earlier time, its executor runs it late, and a thread sleeps on";
+        "a task is woken for an earlier time, but its executor is busy; a thread sleeps on";
 
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
         busy_executor(world, &queue(world));
@@ -169,7 +170,8 @@ pub(super) struct BusyHolder;
 
 impl Scenario<DelayingQueue> for BusyHolder {
     const NAME: &'static str = "busy_holder";
-    const SAYS: &'static str = "a task with a busy executor holds the timer, another takes one of two items, a third waits";
+    const SAYS: &'static str =
+        "a busy task holds the timer, another task takes one of two items, and a third waits";
 
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
         busy_holder(world, &queue(world));

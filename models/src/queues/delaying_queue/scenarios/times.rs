@@ -19,7 +19,8 @@ pub(super) struct EarlierTime;
 
 impl Scenario<DelayingQueue> for EarlierTime {
     const NAME: &'static str = "earlier_time";
-    const SAYS: &'static str = "two slow consumers sleep until a time, and two earlier ones come";
+    const SAYS: &'static str =
+        "two slow consumers sleep until a time, and two items with earlier times are added";
 
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
         earlier_time(world, &queue(world));
@@ -40,7 +41,7 @@ pub(super) struct BroughtForward;
 
 impl Scenario<DelayingQueue> for BroughtForward {
     const NAME: &'static str = "brought_forward";
-    const SAYS: &'static str = "one item is given three delays, of which the earliest counts";
+    const SAYS: &'static str = "one item is added with three delays, and the earliest counts";
 
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
         let queue = queue(world);
@@ -67,7 +68,7 @@ pub(super) struct DueAtAnyTime;
 
 impl Scenario<DelayingQueue> for DueAtAnyTime {
     const NAME: &'static str = "due_at_any_time";
-    const SAYS: &'static str = "the time of an item comes while a producer can still move";
+    const SAYS: &'static str = "an item becomes due while a producer still adds another item";
     const FREE_DEADLINES: u32 = 1;
 
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
@@ -88,7 +89,7 @@ impl Scenario<DelayingQueue> for DueAtAnyTime {
     }
 
     fn cannot_run_on(engine: Engine) -> Option<&'static str> {
-        (engine == Engine::Threads).then_some("real time does not choose when it passes")
+        (engine == Engine::Threads).then_some("real time cannot pass at a chosen moment")
     }
 }
 
@@ -97,7 +98,8 @@ pub(super) struct AddWhileDelayed;
 
 impl Scenario<DelayingQueue> for AddWhileDelayed {
     const NAME: &'static str = "add_while_delayed";
-    const SAYS: &'static str = "an item that waits for its time is added at once, in both ways";
+    const SAYS: &'static str =
+        "a delayed item is added at once, by add and by add_after with no delay";
 
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
         let queue = queue(world);
@@ -122,7 +124,7 @@ pub(super) struct DueTogether;
 
 impl Scenario<DelayingQueue> for DueTogether {
     const NAME: &'static str = "due_together";
-    const SAYS: &'static str = "three times have come when two consumers look";
+    const SAYS: &'static str = "three items are already due when two consumers begin";
 
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
         let queue = queue(world);
@@ -150,7 +152,7 @@ pub(super) struct ThreeDue;
 impl Scenario<DelayingQueue> for ThreeDue {
     const NAME: &'static str = "three_due";
     const SAYS: &'static str =
-        "three consumers sleep until the time of three items, and take one each";
+        "three consumers sleep until three items become due, and take one each";
 
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
         three_due(world, &queue(world));
@@ -170,7 +172,7 @@ pub(super) struct DueWhileProcessing;
 
 impl Scenario<DelayingQueue> for DueWhileProcessing {
     const NAME: &'static str = "due_while_processing";
-    const SAYS: &'static str = "the time of an item comes while one consumer processes it";
+    const SAYS: &'static str = "an item becomes due while a consumer processes it";
 
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
         let queue = queue(world);
@@ -202,7 +204,7 @@ pub(super) struct DoneAfterDue;
 impl Scenario<DelayingQueue> for DoneAfterDue {
     const NAME: &'static str = "done_after_due";
     const SAYS: &'static str =
-        "an item that returns at done goes behind one whose time came before";
+        "an item that done queues again goes behind an item that became due earlier";
 
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
         let queue = queue(world);
@@ -235,7 +237,8 @@ pub(super) struct RefreshedWhileDue;
 
 impl Scenario<DelayingQueue> for RefreshedWhileDue {
     const NAME: &'static str = "refreshed_while_due";
-    const SAYS: &'static str = "times come while the only consumer is busy and figures are told";
+    const SAYS: &'static str =
+        "items become due while the only consumer is busy and metrics are refreshed";
 
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
         let queue = queue(world);
@@ -271,7 +274,7 @@ pub(super) struct ManyDue;
 
 impl Scenario<DelayingQueue> for ManyDue {
     const NAME: &'static str = "many_due";
-    const SAYS: &'static str = "more items are due than two callers add in one step each";
+    const SAYS: &'static str = "more items are due than one step adds, and two callers add them";
 
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
         let queue = queue(world);

@@ -67,21 +67,21 @@ pub(super) fn all() -> Vec<Box<dyn Simulation<DelayingQueue>>> {
     let models = [
         States {
             name: "states_of_times",
-            says: "two producers give times, early and late, to items that two workers wait for",
+            says: "two producers add items with early and late times for two workers",
             judges: JUDGES,
             subject: || AtDelayingQueue::new(EARLIER, true, |queue| queue.delayed() == 2),
             rules: STANDS,
         },
         States {
             name: "states_of_times_at_any_time",
-            says: "the same, and times come in the middle of other work",
+            says: "the same, and a time may also come while callers can still move",
             judges: &["never_concurrent"],
             subject: || AtDelayingQueue::new(EARLIER, false, |queue| queue.delayed() == 2),
             rules: May { jumps: Jumps::AtAnyTime, ..STANDS },
         },
         States {
             name: "states_of_a_shutdown_before_the_time",
-            says: "a shutdown while items wait for their time, beside two workers",
+            says: "the queue is shut down while items wait for their time, beside two workers",
             judges: &["never_concurrent"],
             subject: || {
                 let adds: &[Call] = &[Call::After(0, 1), Call::Add(0), Call::After(1, 2)];

@@ -18,8 +18,7 @@ pub(super) struct ProcessedAgain;
 
 impl Scenario<LimitedQueue> for ProcessedAgain {
     const NAME: &'static str = "processed_again";
-    const SAYS: &'static str =
-        "an item fails, then is to come again after a time, then is given up";
+    const SAYS: &'static str = "an item fails, then is requeued after a delay, then is given up";
 
     fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
         let queue = queue(world);
@@ -47,7 +46,7 @@ pub(super) struct StaleDelivery;
 
 impl Scenario<LimitedQueue> for StaleDelivery {
     const NAME: &'static str = "stale_delivery";
-    const SAYS: &'static str = "a delivery is settled twice while another has the item";
+    const SAYS: &'static str = "a delivery is settled twice while another consumer has the item";
 
     fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
         let queue = queue(world);
@@ -75,7 +74,8 @@ pub(super) struct SettledForAnother;
 
 impl Scenario<LimitedQueue> for SettledForAnother {
     const NAME: &'static str = "settled_for_another";
-    const SAYS: &'static str = "an item is settled that was added meanwhile, and another waits";
+    const SAYS: &'static str =
+        "an item that was added again is settled, and another consumer waits for it";
 
     fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
         let queue = queue(world);
@@ -101,7 +101,7 @@ pub(super) struct SettledInEveryWay;
 impl Scenario<LimitedQueue> for SettledInEveryWay {
     const NAME: &'static str = "settled_in_every_way";
     const SAYS: &'static str =
-        "an item fails and is wanted later, fails again and is given up, and one asks how often";
+        "an item fails, is requeued, fails again and is given up; two threads read its failures";
 
     fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
         let queue = queue(world);
@@ -135,7 +135,7 @@ pub(super) struct TakenTogether;
 impl Scenario<LimitedQueue> for TakenTogether {
     const NAME: &'static str = "taken_together";
     const SAYS: &'static str =
-        "two items are taken together; one fails, one succeeds; then both are done together";
+        "two items are taken together; one fails, one succeeds; later both are done together";
 
     fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
         let queue = queue(world);

@@ -17,7 +17,8 @@ pub(super) struct FailsTwice;
 
 impl Scenario<LimitedQueue> for FailsTwice {
     const NAME: &'static str = "fails_twice";
-    const SAYS: &'static str = "an item fails twice and succeeds, while one asks how often it did";
+    const SAYS: &'static str =
+        "an item fails twice and succeeds, while another thread reads its failures";
 
     fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
         let queue = queue(world);
@@ -49,7 +50,7 @@ pub(super) struct FailuresOfTwo;
 
 impl Scenario<LimitedQueue> for FailuresOfTwo {
     const NAME: &'static str = "failures_of_two";
-    const SAYS: &'static str = "two items fail at once, and one of them again, beside a consumer";
+    const SAYS: &'static str = "two items fail, one of them twice, while a consumer waits";
 
     fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
         let queue = queue(world);
@@ -75,7 +76,8 @@ pub(super) struct ForgottenBetween;
 
 impl Scenario<LimitedQueue> for ForgottenBetween {
     const NAME: &'static str = "forgotten_between";
-    const SAYS: &'static str = "an item fails twice, and is forgotten before, between or after";
+    const SAYS: &'static str =
+        "an item fails twice, and is forgotten before, between or after the failures";
 
     fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
         let queue = queue(world);
@@ -101,7 +103,7 @@ pub(super) struct AddedWhileFailing;
 
 impl Scenario<LimitedQueue> for AddedWhileFailing {
     const NAME: &'static str = "added_while_failing";
-    const SAYS: &'static str = "an item is added while it is processed, and fails";
+    const SAYS: &'static str = "an item is added again while it is processed, and fails";
 
     fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
         let queue = queue(world);
@@ -126,7 +128,8 @@ pub(super) struct EarlierTime;
 
 impl Scenario<LimitedQueue> for EarlierTime {
     const NAME: &'static str = "earlier_time";
-    const SAYS: &'static str = "two slow consumers sleep until a time, and two earlier ones come";
+    const SAYS: &'static str =
+        "two slow consumers sleep until a time, and two items with earlier times are added";
 
     fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
         earlier_time(world, &queue(world));
@@ -142,7 +145,8 @@ pub(super) struct ShutDownWhileFailing;
 
 impl Scenario<LimitedQueue> for ShutDownWhileFailing {
     const NAME: &'static str = "shut_down_while_failing";
-    const SAYS: &'static str = "the queue is shut down while two sleep beside an item that failed";
+    const SAYS: &'static str =
+        "the queue is shut down while two consumers wait for a failed item to come back";
 
     fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
         let queue = queue(world);

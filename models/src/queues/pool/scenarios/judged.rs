@@ -39,8 +39,8 @@ pub(super) struct JudgedErrors;
 
 impl Scenario<Pool> for JudgedErrors {
     const NAME: &'static str = "judged_errors";
-    const SAYS: &'static str = "a key is to be tried again at some time, then never, until somebody \
-                                adds it once more";
+    const SAYS: &'static str =
+        "a key fails with a delay, then for good, and is tried again once it is added again";
 
     fn run<R: Runtime>(&self, world: &World<R, Pool>) {
         let (queue, judges) = (queue(world), judges(world));
@@ -64,8 +64,8 @@ pub(super) struct JudgingTask;
 
 impl Scenario<Pool> for JudgingTask {
     const NAME: &'static str = "judging_task";
-    const SAYS: &'static str = "a task is to try a key again at some time, then never, until \
-                                somebody adds it once more";
+    const SAYS: &'static str =
+        "a key fails in a task with a delay, then for good, and is tried again once it is added";
 
     fn run<R: Runtime>(&self, world: &World<R, Pool>) {
         let (queue, judges) = (queue(world), Arc::new(judges(world)));
@@ -96,7 +96,7 @@ pub(super) struct GivesUp;
 
 impl Scenario<Pool> for GivesUp {
     const NAME: &'static str = "gives_up";
-    const SAYS: &'static str = "a key fails whenever it is tried, and one retry is allowed";
+    const SAYS: &'static str = "a key fails at every attempt, and one retry is allowed";
 
     fn run<R: Runtime>(&self, world: &World<R, Pool>) {
         let queue = queue(world);

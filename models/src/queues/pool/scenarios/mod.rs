@@ -96,7 +96,8 @@ pub(super) struct PanickingKey;
 
 impl Scenario<Pool> for PanickingKey {
     const NAME: &'static str = "panicking_key";
-    const SAYS: &'static str = "a key panics, then fails, then succeeds, and the pool ends";
+    const SAYS: &'static str =
+        "the work on a key panics, then fails, then succeeds, and the pool ends";
 
     fn run<R: Runtime>(&self, world: &World<R, Pool>) {
         let queue = queue(world);
@@ -118,7 +119,7 @@ pub(super) struct AddedWhileReconciled;
 
 impl Scenario<Pool> for AddedWhileReconciled {
     const NAME: &'static str = "added_while_reconciled";
-    const SAYS: &'static str = "a key is added again while one of two workers is at it";
+    const SAYS: &'static str = "a key is added again while one of two workers reconciles it";
 
     fn run<R: Runtime>(&self, world: &World<R, Pool>) {
         let queue = queue(world);
@@ -142,7 +143,8 @@ pub(super) struct StuckAtTheDeadline;
 
 impl Scenario<Pool> for StuckAtTheDeadline {
     const NAME: &'static str = "stuck_at_the_deadline";
-    const SAYS: &'static str = "a worker is stuck at a key when the deadline of the end comes";
+    const SAYS: &'static str =
+        "a worker is stuck at a key when the deadline of the shutdown passes";
 
     fn run<R: Runtime>(&self, world: &World<R, Pool>) {
         let queue = queue(world);

@@ -22,7 +22,7 @@ pub(super) struct PanickingTask;
 impl Scenario<Pool> for PanickingTask {
     const NAME: &'static str = "panicking_task";
     const SAYS: &'static str =
-        "a key panics in a task, then fails, then succeeds, and the task ends";
+        "the work on a key panics in a task, then fails, then succeeds, and the task ends";
 
     fn run<R: Runtime>(&self, world: &World<R, Pool>) {
         let queue = queue(world);
@@ -53,7 +53,8 @@ pub(super) struct AbortedAtTheDeadline;
 
 impl Scenario<Pool> for AbortedAtTheDeadline {
     const NAME: &'static str = "aborted_at_the_deadline";
-    const SAYS: &'static str = "a task that awaits something at the deadline of the end is dropped";
+    const SAYS: &'static str =
+        "a task that still awaits a future at the deadline of the shutdown is dropped";
 
     fn run<R: Runtime>(&self, world: &World<R, Pool>) {
         let (queue, abort) = (queue(world), CancelToken::new(world.runtime()));

@@ -18,7 +18,7 @@ pub(super) struct FailedBatch;
 impl Scenario<PriorityQueue> for FailedBatch {
     const NAME: &'static str = "failed_batch";
     const SAYS: &'static str =
-        "a batch fails of which one item has failed before, another is forgotten";
+        "a batch fails; one of its items has failed before, and the other is forgotten";
 
     fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
         let queue = queue(world);
@@ -52,7 +52,7 @@ pub(super) struct TriedAgain;
 impl Scenario<PriorityQueue> for TriedAgain {
     const NAME: &'static str = "tried_again";
     const SAYS: &'static str =
-        "an item fails twice, comes back with its priority, asks for more, and is done";
+        "an item fails, is requeued, fails again and succeeds, and keeps its priority";
 
     fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
         let queue = queue(world);
@@ -87,7 +87,7 @@ pub(super) struct StaleToken;
 
 impl Scenario<PriorityQueue> for StaleToken {
     const NAME: &'static str = "stale_token";
-    const SAYS: &'static str = "a token is used again while another consumer holds its item";
+    const SAYS: &'static str = "an old token is used again while another consumer holds its item";
 
     fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
         let queue = queue(world);
@@ -149,7 +149,7 @@ pub(super) struct RequeuedAfter;
 impl Scenario<PriorityQueue> for RequeuedAfter {
     const NAME: &'static str = "requeued_after";
     const SAYS: &'static str =
-        "items that failed come back after a time or at once, in their order";
+        "items that failed are requeued, one at once and another after a delay";
 
     fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
         let queue = queue(world);

@@ -14,7 +14,7 @@ pub(super) struct ShutDownWhileReady;
 
 impl Scenario<PriorityQueue> for ShutDownWhileReady {
     const NAME: &'static str = "shut_down_while_ready";
-    const SAYS: &'static str = "two consumers and a producer meet a shutdown";
+    const SAYS: &'static str = "the queue is shut down beside two consumers and a producer";
 
     fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
         let queue = queue(world);
@@ -75,7 +75,8 @@ pub(super) struct FailedAtTheEnd;
 
 impl Scenario<PriorityQueue> for FailedAtTheEnd {
     const NAME: &'static str = "failed_at_the_end";
-    const SAYS: &'static str = "an item fails, and is to be tried again later, around a shutdown";
+    const SAYS: &'static str =
+        "an item fails with a delay for its next try, before or after a shutdown";
 
     fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
         let queue = queue(world);

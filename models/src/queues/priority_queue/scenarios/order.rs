@@ -15,7 +15,8 @@ pub(super) struct RaiseAmongEquals;
 
 impl Scenario<PriorityQueue> for RaiseAmongEquals {
     const NAME: &'static str = "raise_among_equals";
-    const SAYS: &'static str = "priorities rise and items are added again while two consumers work";
+    const SAYS: &'static str =
+        "items are added again, and one rises to a higher priority, while a consumer works";
 
     fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
         let queue = queue(world);
@@ -47,7 +48,8 @@ pub(super) struct AddWhileHeld;
 
 impl Scenario<PriorityQueue> for AddWhileHeld {
     const NAME: &'static str = "add_while_held";
-    const SAYS: &'static str = "a held item is added again, above another, while a consumer comes";
+    const SAYS: &'static str =
+        "a held item is added again, with a higher priority than another, beside a consumer";
 
     fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
         let queue = queue(world);
@@ -78,7 +80,8 @@ pub(super) struct TakenTogether;
 
 impl Scenario<PriorityQueue> for TakenTogether {
     const NAME: &'static str = "taken_together";
-    const SAYS: &'static str = "one takes two at a time, while a more urgent item comes";
+    const SAYS: &'static str =
+        "a consumer takes two items at a time, while a more urgent item is added";
 
     fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
         const TWO: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1);
@@ -109,7 +112,8 @@ pub(super) struct BatchForTwo;
 
 impl Scenario<PriorityQueue> for BatchForTwo {
     const NAME: &'static str = "batch_for_two";
-    const SAYS: &'static str = "two consumers sleep when two items come at once, and hold them";
+    const SAYS: &'static str =
+        "two consumers sleep, one call adds two items, and each consumer holds one";
 
     fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
         let queue = queue(world);

@@ -44,7 +44,7 @@ pub(super) struct DroppedGetter;
 
 impl Scenario<PriorityQueue> for DroppedGetter {
     const NAME: &'static str = "dropped_getter";
-    const SAYS: &'static str = "a task gives up its get while an item comes and a thread waits";
+    const SAYS: &'static str = "a task gives up its get while an item is added and a thread waits";
 
     fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
         let queue = queue(world);
@@ -76,7 +76,7 @@ pub(super) struct BusyExecutor;
 impl Scenario<PriorityQueue> for BusyExecutor {
     const NAME: &'static str = "busy_executor";
     const SAYS: &'static str =
-        "a task is woken for an earlier time, its executor runs it late, and a thread sleeps on";
+        "a task is woken for an earlier time, but its executor is busy; a thread sleeps on";
 
     fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
         busy_executor(world, &queue(world));
@@ -96,7 +96,8 @@ pub(super) struct BusyHolder;
 
 impl Scenario<PriorityQueue> for BusyHolder {
     const NAME: &'static str = "busy_holder";
-    const SAYS: &'static str = "a task with a busy executor holds the timer, another takes one of two items, a third waits";
+    const SAYS: &'static str =
+        "a busy task holds the timer, another task takes one of two items, and a third waits";
 
     fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
         busy_holder(world, &queue(world));

@@ -17,7 +17,8 @@ pub(super) struct EarlierTime;
 
 impl Scenario<PriorityQueue> for EarlierTime {
     const NAME: &'static str = "earlier_time";
-    const SAYS: &'static str = "two slow consumers sleep until a time, and two earlier ones come";
+    const SAYS: &'static str =
+        "two slow consumers sleep until a time, and two items with earlier times are added";
 
     fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
         earlier_time(world, &queue(world));
@@ -34,7 +35,8 @@ pub(super) struct BroughtForward;
 
 impl Scenario<PriorityQueue> for BroughtForward {
     const NAME: &'static str = "brought_forward";
-    const SAYS: &'static str = "a waiting item is given an earlier and a later time, and no delay";
+    const SAYS: &'static str =
+        "a waiting item is added with an earlier and a later time, another without delay";
 
     fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
         let queue = queue(world);
@@ -61,7 +63,7 @@ pub(super) struct DueTogether;
 impl Scenario<PriorityQueue> for DueTogether {
     const NAME: &'static str = "due_together";
     const SAYS: &'static str =
-        "times have come when a consumer looks, and one item is added at once";
+        "two items are due before a consumer looks, and a waiting item is added at once";
 
     fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
         let queue = queue(world);
@@ -95,7 +97,7 @@ pub(super) struct ThreeDue;
 impl Scenario<PriorityQueue> for ThreeDue {
     const NAME: &'static str = "three_due";
     const SAYS: &'static str =
-        "three consumers sleep until the time of three items, and take one each";
+        "three consumers sleep until three items become due, and take one each";
 
     fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
         three_due(world, &queue(world));
@@ -115,7 +117,7 @@ pub(super) struct DueWhileHeld;
 
 impl Scenario<PriorityQueue> for DueWhileHeld {
     const NAME: &'static str = "due_while_held";
-    const SAYS: &'static str = "the time of an item comes while one consumer holds it";
+    const SAYS: &'static str = "an item becomes due while a consumer holds it";
 
     fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
         let queue = queue(world);
@@ -144,7 +146,8 @@ pub(super) struct RefreshedWhileDue;
 
 impl Scenario<PriorityQueue> for RefreshedWhileDue {
     const NAME: &'static str = "refreshed_while_due";
-    const SAYS: &'static str = "times come while the only consumer is busy and figures are told";
+    const SAYS: &'static str =
+        "items become due while the only consumer is busy and metrics are refreshed";
 
     fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
         let queue = queue(world);

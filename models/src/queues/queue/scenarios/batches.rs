@@ -20,7 +20,7 @@ pub(super) struct BatchForWaiters;
 
 impl Scenario<Queue> for BatchForWaiters {
     const NAME: &'static str = "batch_for_waiters";
-    const SAYS: &'static str = "two consumers wait, each for one item, while two are added at once";
+    const SAYS: &'static str = "two consumers wait for one item each, and one call adds two items";
 
     fn run<R: Runtime>(&self, world: &World<R, Queue>) {
         let queue = queue(world);
@@ -48,7 +48,7 @@ pub(super) struct BatchWhileProcessing;
 impl Scenario<Queue> for BatchWhileProcessing {
     const NAME: &'static str = "batch_while_processing";
     const SAYS: &'static str =
-        "items of a batch are added again, beside new ones, while they are processed";
+        "a producer adds the items of a batch again, and a new one, while they are processed";
 
     fn run<R: Runtime>(&self, world: &World<R, Queue>) {
         let queue = queue(world);

@@ -69,7 +69,7 @@ pub(super) struct TwoGetters;
 
 impl Scenario<Queue> for TwoGetters {
     const NAME: &'static str = "two_getters";
-    const SAYS: &'static str = "two consumers take one item each, and are long about it";
+    const SAYS: &'static str = "two consumers take one item each and hold it for a long time";
 
     fn run<R: Runtime>(&self, world: &World<R, Queue>) {
         let queue = queue(world);
@@ -100,7 +100,7 @@ pub(super) struct WorkersGoOn;
 impl Scenario<Queue> for WorkersGoOn {
     const NAME: &'static str = "workers_go_on";
     const SAYS: &'static str =
-        "two consumers each end an item and take the next in one step, while one comes again";
+        "two consumers end an item and take the next in one step, while an item is added again";
 
     fn run<R: Runtime>(&self, world: &World<R, Queue>) {
         let queue = queue(world);
@@ -162,7 +162,7 @@ pub(super) struct Timed;
 impl Scenario<Queue> for Timed {
     const NAME: &'static str = "timed";
     const SAYS: &'static str =
-        "items wait a while and take a while, while somebody adds them again";
+        "an item waits and is processed for some time, and is added again meanwhile";
 
     fn run<R: Runtime>(&self, world: &World<R, Queue>) {
         let queue = queue(world);

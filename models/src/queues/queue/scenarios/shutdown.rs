@@ -12,7 +12,8 @@ pub(super) struct ShutDownWhileWaiting;
 
 impl Scenario<Queue> for ShutDownWhileWaiting {
     const NAME: &'static str = "shut_down_while_waiting";
-    const SAYS: &'static str = "two consumers wait while an item is added and the queue shut down";
+    const SAYS: &'static str =
+        "two consumers wait while an item is added and the queue is shut down";
 
     fn run<R: Runtime>(&self, world: &World<R, Queue>) {
         let queue = queue(world);
@@ -42,7 +43,7 @@ pub(super) struct DrainReleasedByShutdown;
 
 impl Scenario<Queue> for DrainReleasedByShutdown {
     const NAME: &'static str = "drain_released_by_shutdown";
-    const SAYS: &'static str = "a drain waits for an item that is not done, and shut_down comes";
+    const SAYS: &'static str = "a drain waits for an item in flight, and shut_down releases it";
 
     fn run<R: Runtime>(&self, world: &World<R, Queue>) {
         let queue = queue(world);
@@ -73,7 +74,7 @@ pub(super) struct TwoDrains;
 
 impl Scenario<Queue> for TwoDrains {
     const NAME: &'static str = "two_drains";
-    const SAYS: &'static str = "two drains wait for one item in flight, which is then done";
+    const SAYS: &'static str = "two drains wait for one item in flight until it is done";
 
     fn run<R: Runtime>(&self, world: &World<R, Queue>) {
         let queue = queue(world);
@@ -127,7 +128,7 @@ pub(super) struct DrainWithReprocess;
 
 impl Scenario<Queue> for DrainWithReprocess {
     const NAME: &'static str = "drain_with_reprocess";
-    const SAYS: &'static str = "a drain meets an item that was added while it was processed";
+    const SAYS: &'static str = "a drain begins while an item in flight has been added again";
 
     fn run<R: Runtime>(&self, world: &World<R, Queue>) {
         let queue = queue(world);

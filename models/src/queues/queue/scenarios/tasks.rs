@@ -45,7 +45,7 @@ pub(super) struct DroppedGetter;
 
 impl Scenario<Queue> for DroppedGetter {
     const NAME: &'static str = "dropped_getter";
-    const SAYS: &'static str = "a task gives up its get while an item comes and a thread waits";
+    const SAYS: &'static str = "a task gives up its get while an item is added and a thread waits";
 
     fn run<R: Runtime>(&self, world: &World<R, Queue>) {
         let queue = queue(world);
@@ -77,7 +77,7 @@ pub(super) struct DroppedDrain;
 
 impl Scenario<Queue> for DroppedDrain {
     const NAME: &'static str = "dropped_drain";
-    const SAYS: &'static str = "a drain is awaited beside one that is given up";
+    const SAYS: &'static str = "two drains are awaited, and one of them is given up";
 
     fn run<R: Runtime>(&self, world: &World<R, Queue>) {
         let queue = queue(world);

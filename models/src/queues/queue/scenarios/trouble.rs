@@ -14,7 +14,8 @@ pub(super) struct StaleToken;
 
 impl Scenario<Queue> for StaleToken {
     const NAME: &'static str = "stale_token";
-    const SAYS: &'static str = "a token is used again while another consumer processes its item";
+    const SAYS: &'static str =
+        "an old token is used again while another consumer processes its item";
 
     fn run<R: Runtime>(&self, world: &World<R, Queue>) {
         let queue = queue(world);
@@ -47,7 +48,7 @@ pub(super) struct Misuse;
 
 impl Scenario<Queue> for Misuse {
     const NAME: &'static str = "misuse";
-    const SAYS: &'static str = "done is called for an item that waits, with two consumers about";
+    const SAYS: &'static str = "done is called for an item that still waits, beside two consumers";
 
     fn run<R: Runtime>(&self, world: &World<R, Queue>) {
         let queue = queue(world);
@@ -77,7 +78,7 @@ pub(super) struct PanickingWorker;
 
 impl Scenario<Queue> for PanickingWorker {
     const NAME: &'static str = "panicking_worker";
-    const SAYS: &'static str = "a consumer panics in the middle of its work while a drain waits";
+    const SAYS: &'static str = "a consumer panics while it processes an item and a drain waits";
 
     fn run<R: Runtime>(&self, world: &World<R, Queue>) {
         let queue = queue(world);

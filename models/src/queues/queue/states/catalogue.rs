@@ -18,7 +18,7 @@ pub(in crate::queues::queue) fn all() -> Vec<Box<dyn Simulation<Queue>>> {
     let models = [
         States {
             name: "states_of_three_workers",
-            says: "three producers add four items and shut down, three workers work",
+            says: "three producers add four items and shut the queue down, beside three workers",
             judges: SAFE,
             subject: || made_for(&[ONE, TWO, LAST, &[Work], &[Work], &[Work]], all_work),
             rules: ANY,
@@ -35,14 +35,14 @@ pub(in crate::queues::queue) fn all() -> Vec<Box<dyn Simulation<Queue>>> {
         },
         States {
             name: "states_of_wakes_in_order",
-            says: "three workers that are woken in the order in which they went to sleep",
+            says: "three workers are woken in the order in which they went to sleep",
             judges: SAFE,
             subject: || made_for(&[TWO, LAST, &[Work], &[Work], &[Work]], works),
             rules: May { wake_ups: WakeUps::InOrder, ..ANY },
         },
         States {
             name: "states_of_spurious_wakes",
-            says: "two workers that wake once each for no reason",
+            says: "two workers wake once each without a reason",
             judges: SAFE,
             subject: || made_for(&[TWO, LAST, &[Work], &[Work]], works),
             rules: May { spurious: 1, ..ANY },
