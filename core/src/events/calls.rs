@@ -1,4 +1,4 @@
-//! The calls that all queues of objects share, written once.
+//! The calls that `Fifo`, `DeltaFifo` and `OrderedFifo` share, written once.
 
 /// Writes the calls that are the same in all queues of objects. The attributes in front are those
 /// of `has_synced`, which counts differently in each queue.

@@ -1,4 +1,4 @@
-//! The calls that are the same in every queue with the plain calls of the work queue, written once.
+//! The calls that `WorkQueue`, `DelayingQueue` and `LimitedQueue` share, written once.
 
 /// Writes the calls that all queues share: add, take, end a delivery, drain, batches, loops, and
 /// the impls that follow from these. `Drain` is the operation of the calling module.
