@@ -1,6 +1,7 @@
 //! Elections of replicas against a server, in real time.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -148,12 +149,13 @@ async fn a_replica_that_stood_still_knows_at_its_next_look() {
     let address = face.address();
     let works = Arc::new(Works::default());
     let standing = Arc::clone(&works);
+    let (thaw, blocked) = channel::<()>();
     let frozen = std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         runtime.expect("a runtime").block_on(async {
             let work = async move |leadership: Leadership| {
                 drop(standing.begin("a", &leadership));
-                std::thread::sleep(LEASE * 2); // the case that is tested: a blocked thread
+                assert!(blocked.recv().is_err()); // the case that is tested: a blocked thread
                 leadership.is_valid()
             };
             // The work is a task on the same single thread as the renewal.
@@ -165,6 +167,7 @@ async fn a_replica_that_stood_still_knows_at_its_next_look() {
     let second = tokio::spawn(second);
     let (who, _) = works.wait(2).await;
     assert_eq!(who, "b");
+    drop(thaw);
     let led = tokio::task::spawn_blocking(|| frozen.join()).await.expect("joined");
     assert_ne!(led.expect("no panic"), Some(true), "it takes itself for the leader");
     second.abort();
@@ -210,16 +213,26 @@ async fn a_shutdown_frees_no_lease_while_the_work_blocks_its_thread() {
     let client = client(face.address());
     let (works, stop) = (Arc::new(Works::default()), Arc::new(Notify::new()));
     let (working, asked) = (Arc::clone(&works), Arc::clone(&stop));
+    let (end, blocked) = channel::<()>();
     let first = election(&client, "a")
         .graceful_shutdown_on(async move { asked.notified().await })
         .run(async move |leadership: Leadership| {
             let _working = working.begin("a", &leadership);
-            std::thread::sleep(LEASE / 2); // the case that is tested: a long poll
+            assert!(blocked.recv().is_err()); // the case that is tested: a long poll
         });
     let first = tokio::spawn(first);
     works.wait(1).await;
     let second = tokio::spawn(stubborn(election(&client, "b"), Arc::clone(&works), "b"));
     stop.notify_one();
+    // The poll goes on until the second replica has read the Lease some more times.
+    let (at, what) =
+        (Point::of("GET", "leases"), Trouble::Refuse { status: 500, retry_after: None });
+    face.with(|server| server.inject(Fault { at, after: 6, times: 1, what }));
+    let led = || works.began.lock().unwrap().len();
+    let looked = async || led() > 1 || face.with(|server| server.pending_faults()) == 0;
+    soon("the second looks again", looked).await;
+    assert_eq!(led(), 1, "the first still works");
+    drop(end);
     let (who, _) = works.wait(2).await;
     assert_eq!((who.as_str(), works.most.load(Ordering::SeqCst)), ("b", 1));
     first.await.expect("no panic").expect("a good set-up");

@@ -95,7 +95,7 @@ impl Alone {
 
 /// Finds out the use of the invariants of the matching components, `jobs` mutants at a time. A
 /// pattern is the name of a component, or else a part of it. If the process is asked to stop,
-/// nothing is said, since half a search proves nothing.
+/// the result is empty, because an unfinished search can miss uses.
 pub fn alone(
     catalogue: &Catalogue,
     patterns: &[String],
