@@ -7,12 +7,13 @@ use std::sync::Arc;
 use seatrial_core::delta_fifo::{
     AddIfAbsent, Delete, Delta, Op, Popped, Processed, Put, Replace, Ret, Verb,
 };
-use seatrial_core::machine::Step;
 
-use super::tried::{Call, Config, Reply, State};
-use super::{DeltaFifo, Event, History, MachineOp, MachineRet, Spec};
-use crate::events::fixtures::{Asleep, Bed, Object, left_by};
-use crate::trial::{self, Ledger as _, Violation, What};
+use super::tried::{Call, Config, Over, Reply, State};
+use super::{DeltaFifo, Event, History, Spec};
+use crate::events::fixtures::first_list::{Answer, Awaited, FirstList};
+use crate::events::fixtures::over::{self, over};
+use crate::events::fixtures::{Asleep, Object, left_by};
+use crate::trial::{self, Ledger as _, Violation};
 
 /// The state before an event, derived from the history.
 #[derive(Clone, Debug, Default)]
@@ -39,25 +40,6 @@ pub(super) struct DeltaLedger {
     pub(super) asleep: Asleep,
     /// Whether the queue is closed.
     pub(super) closed: bool,
-}
-
-/// A call that ended a step with a result.
-pub(super) struct Over<'a> {
-    pub(super) thread: u8,
-    pub(super) op: &'a MachineOp,
-    pub(super) ret: &'a MachineRet,
-    /// The state after the call.
-    pub(super) state: &'a State,
-}
-
-/// Returns the call that an event ended.
-pub(super) fn over(event: &Event) -> Option<Over<'_>> {
-    match event.returned()? {
-        (Call::Queue(op), Reply { ret: Some(ret), state }) => {
-            Some(Over { thread: event.thread, op, ret, state })
-        }
-        _ => None,
-    }
 }
 
 impl Over<'_> {
@@ -90,23 +72,19 @@ impl Over<'_> {
 
 impl trial::Ledger<DeltaFifo> for DeltaLedger {
     fn apply(&mut self, event: &Event) {
-        self.asleep.wake::<DeltaFifo>(event);
-        let What::Step { op, outcome, .. } = &event.what else { return };
-        match (op, outcome) {
-            (Call::Make(config), Step::Done(reply)) => self.begin(config, reply),
-            (Call::Queue(op), Step::Wait { .. }) => {
-                let bed = if matches!(op, Op::WaitForSync(_)) { Bed::Sync } else { Bed::Pop };
-                self.asleep.lie_down(event.thread, bed);
-            }
-            (_, Step::Done(reply) | Step::Held(reply)) => {
-                if let Some(over) = over(event) {
+        let is_sync = |call: &Call| matches!(call, Call::Queue(Op::WaitForSync(_)));
+        self.asleep.take_in::<DeltaFifo>(event, is_sync);
+        match event.returned() {
+            Some((Call::Make(config), reply)) => self.begin(config, reply),
+            Some((Call::Queue(_), reply)) => {
+                if let Some(over) = over::<DeltaFifo>(event) {
                     self.spec.known =
                         self.config.known.is_some().then(|| reply.state.known.clone());
                     self.take_in(&over);
                     self.state = Arc::clone(&reply.state);
                 }
             }
-            (Call::Make(_), Step::Wait { .. }) => {}
+            None => {}
         }
     }
 }
@@ -208,11 +186,6 @@ impl DeltaLedger {
         self.spec.populated && self.batch.is_empty()
     }
 
-    /// Tells whether nothing more is handed out unless there is another write.
-    pub(super) fn is_drained(&self) -> bool {
-        self.closed && self.state.pending.is_empty() && self.in_process.is_empty()
-    }
-
     /// Returns the object that the consumer will have once everything is applied to its store: from
     /// the pending changes, else from its store or from what it was handed.
     pub(super) fn outcome(&self, key: u8) -> Option<Object> {
@@ -226,12 +199,24 @@ impl DeltaLedger {
     }
 }
 
-/// Checks every event against the state before it.
-pub(super) fn at_every_event(
-    history: &History,
-    check: impl Fn(&DeltaLedger, &Event) -> Result<(), String>,
-) -> Result<(), Violation> {
-    DeltaLedger::at_every_event(history, check)
+impl Awaited<DeltaFifo> for DeltaLedger {
+    fn answer(event: &Event) -> Option<Answer> {
+        match over::<DeltaFifo>(event)?.ret {
+            Ret::HasSynced(says) => Some(Answer::Asked(*says)),
+            Ret::WaitForSync(says) => Some(Answer::Waited(*says)),
+            _ => None,
+        }
+    }
+
+    fn first_list(&self) -> FirstList<'_> {
+        let nothing_left = self.state.pending.is_empty() && self.in_process.is_empty();
+        FirstList {
+            told: self.synced,
+            processed: self.has_synced(),
+            drained: self.closed && nothing_left,
+            asleep: &self.asleep,
+        }
+    }
 }
 
 /// Checks every finished call against the state before it.
@@ -239,7 +224,7 @@ pub(super) fn at_every_call(
     history: &History,
     check: impl Fn(&DeltaLedger, &Over<'_>) -> Result<(), String>,
 ) -> Result<(), Violation> {
-    at_every_event(history, |before, event| over(event).map_or(Ok(()), |over| check(before, &over)))
+    over::at_every_call(history, check)
 }
 
 /// Checks the state after every finished call.
@@ -250,17 +235,9 @@ pub(super) fn after_every_call(
     let mut ledger = DeltaLedger::default();
     for (number, event) in history.events.iter().enumerate() {
         ledger.apply(event);
-        if over(event).is_some() {
+        if over::<DeltaFifo>(event).is_some() {
             check(&ledger).map_err(|because| Violation::at(number, because))?;
         }
     }
     Ok(())
-}
-
-/// Checks every moment at which no caller can move: recorded ones, and a deadlock at the end.
-pub(super) fn when_quiet(
-    history: &History,
-    check: impl Fn(&DeltaLedger) -> Result<(), String>,
-) -> Result<(), Violation> {
-    DeltaLedger::when_quiet(history, check)
 }

@@ -24,6 +24,8 @@ pub type Tried = fixtures::Tried<Page>;
 pub type Call = fixtures::Call<Page>;
 /// The result of a call, and the state after it.
 pub type Reply = fixtures::Reply<Page>;
+/// A call that ended a step with a result.
+pub(super) type Over<'a> = fixtures::Over<'a, Page>;
 
 impl Made for Page {
     type Rules = Rules;

@@ -4,9 +4,10 @@
 use seatrial_core::fifo::{AddIfAbsent, Delete, Op, Popped, Processed, Put, Replace, Ret};
 use seatrial_core::machine::Step;
 
-use super::{Event, Fifo, History, MachineOp, MachineRet, Spec};
-use crate::events::fixtures::{Asleep, Bed, Object};
-use crate::trial::{self, Ledger as _, Violation, What};
+use super::{Event, Fifo, MachineOp, MachineRet, Spec};
+use crate::events::fixtures::first_list::{Answer, Awaited, FirstList};
+use crate::events::fixtures::{Asleep, Object};
+use crate::trial::{self, What};
 
 /// The state before an event, derived from the history.
 #[derive(Clone, Debug, Default)]
@@ -41,16 +42,11 @@ pub(super) fn writes(event: &Event) -> bool {
 
 impl trial::Ledger<Fifo> for FifoLedger {
     fn apply(&mut self, event: &Event) {
-        self.asleep.wake::<Fifo>(event);
+        self.asleep.take_in::<Fifo>(event, |op| matches!(op, Op::WaitForSync(_)));
         let What::Step { op, outcome, .. } = &event.what else { return };
         match outcome {
-            Step::Wait { .. } => {
-                let bed = if matches!(op, Op::WaitForSync(_)) { Bed::Sync } else { Bed::Pop };
-                self.asleep.lie_down(event.thread, bed);
-                if bed == Bed::Pop {
-                    self.skip_stale();
-                }
-            }
+            Step::Wait { .. } if matches!(op, Op::WaitForSync(_)) => {}
+            Step::Wait { .. } => self.skip_stale(),
             Step::Done(ret) | Step::Held(ret) => self.take_in(event.thread, op, ret),
         }
     }
@@ -108,25 +104,24 @@ impl FifoLedger {
             self.spec.add_if_absent(*key.key(), object);
         }
     }
+}
 
-    /// Tells whether nothing more is handed out unless there is another write.
-    pub(super) fn is_drained(&self) -> bool {
-        self.closed && self.spec.items.is_empty() && self.in_process.is_empty()
+impl Awaited<Fifo> for FifoLedger {
+    fn answer(event: &Event) -> Option<Answer> {
+        match event.returned()?.1 {
+            Ret::HasSynced(says) => Some(Answer::Asked(*says)),
+            Ret::WaitForSync(says) => Some(Answer::Waited(*says)),
+            _ => None,
+        }
     }
-}
 
-/// Checks every event against the state before it.
-pub(super) fn at_every_event(
-    history: &History,
-    check: impl Fn(&FifoLedger, &Event) -> Result<(), String>,
-) -> Result<(), Violation> {
-    FifoLedger::at_every_event(history, check)
-}
-
-/// Checks every moment at which no caller can move: recorded ones, and a deadlock at the end.
-pub(super) fn when_quiet(
-    history: &History,
-    check: impl Fn(&FifoLedger) -> Result<(), String>,
-) -> Result<(), Violation> {
-    FifoLedger::when_quiet(history, check)
+    fn first_list(&self) -> FirstList<'_> {
+        let nothing_left = self.spec.items.is_empty() && self.in_process.is_empty();
+        FirstList {
+            told: self.synced,
+            processed: self.spec.has_synced(),
+            drained: self.closed && nothing_left,
+            asleep: &self.asleep,
+        }
+    }
 }

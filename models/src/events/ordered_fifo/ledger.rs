@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use seatrial_core::delta_fifo::{Delta, Verb};
-use seatrial_core::machine::Step;
 use seatrial_core::ordered_fifo::{Event as Happening, Op, Ret};
 
 use super::spec::key_of_change;
-use super::tried::{Call, Config, Happened, Reply, State};
-use super::{Event, MachineOp, MachineRet, OrderedFifo, Spec};
-use crate::events::fixtures::{Asleep, Bed, Object, left_by};
-use crate::trial::{self, What};
+use super::tried::{Call, Config, Happened, Over, Reply, State};
+use super::{Event, MachineOp, OrderedFifo, Spec};
+use crate::events::fixtures::first_list::{Answer, Awaited, FirstList};
+use crate::events::fixtures::over::over;
+use crate::events::fixtures::{Asleep, Object, left_by};
+use crate::trial;
 
 /// The state before an event, derived from the history.
 #[derive(Clone, Debug)]
@@ -47,33 +48,11 @@ pub(super) struct InProcess {
     pub(super) locked: bool,
 }
 
-/// A call that ended a step with a result.
-pub(super) struct Over<'a> {
-    pub(super) thread: u8,
-    pub(super) op: &'a MachineOp,
-    pub(super) ret: &'a MachineRet,
-    /// Whether the lock stays held.
-    pub(super) held: bool,
-    /// The state after the call.
-    pub(super) state: &'a State,
-}
-
 /// The events that a call took out of the queue.
 pub(super) struct Taken<'a> {
     pub(super) events: &'a [Happened],
     pub(super) initial: bool,
     pub(super) left: usize,
-}
-
-/// Returns the call that an event ended.
-pub(super) fn over(event: &Event) -> Option<Over<'_>> {
-    let held = matches!(event.what, What::Step { outcome: Step::Held(_), .. });
-    match event.returned()? {
-        (Call::Queue(op), Reply { ret: Some(ret), state }) => {
-            Some(Over { thread: event.thread, op, ret, held, state })
-        }
-        _ => None,
-    }
 }
 
 impl<'a> Over<'a> {
@@ -133,16 +112,12 @@ impl Default for OrderedLedger {
 
 impl trial::Ledger<OrderedFifo> for OrderedLedger {
     fn apply(&mut self, event: &Event) {
-        self.asleep.wake::<OrderedFifo>(event);
-        let What::Step { op, outcome, .. } = &event.what else { return };
-        match (op, outcome) {
-            (Call::Make(config), Step::Done(reply)) => self.begin(config, reply),
-            (Call::Queue(op), Step::Wait { .. }) => {
-                let bed = if matches!(op, Op::WaitForSync(_)) { Bed::Sync } else { Bed::Pop };
-                self.asleep.lie_down(event.thread, bed);
-            }
-            (_, Step::Done(reply) | Step::Held(reply)) => {
-                if let Some(over) = over(event) {
+        let is_sync = |call: &Call| matches!(call, Call::Queue(Op::WaitForSync(_)));
+        self.asleep.take_in::<OrderedFifo>(event, is_sync);
+        match event.returned() {
+            Some((Call::Make(config), reply)) => self.begin(config, reply),
+            Some((Call::Queue(_), reply)) => {
+                if let Some(over) = over::<OrderedFifo>(event) {
                     self.spec = self.led_by(&over);
                     self.take_in(&over);
                     self.state = Arc::clone(&reply.state);
@@ -151,7 +126,7 @@ impl trial::Ledger<OrderedFifo> for OrderedLedger {
                     self.spec.events = self.state.events.iter().cloned().collect();
                 }
             }
-            (Call::Make(_), Step::Wait { .. }) => {}
+            None => {}
         }
     }
 }
@@ -264,6 +239,25 @@ impl OrderedLedger {
     /// Tells whether nothing more is handed out unless there is another write.
     pub(super) fn is_drained(&self) -> bool {
         self.closed && self.state.events.is_empty() && self.in_process.is_empty()
+    }
+}
+
+impl Awaited<OrderedFifo> for OrderedLedger {
+    fn answer(event: &Event) -> Option<Answer> {
+        match over::<OrderedFifo>(event)?.ret {
+            Ret::HasSynced(says) => Some(Answer::Asked(*says)),
+            Ret::WaitForSync(says) => Some(Answer::Waited(*says)),
+            _ => None,
+        }
+    }
+
+    fn first_list(&self) -> FirstList<'_> {
+        FirstList {
+            told: self.synced,
+            processed: self.spec.has_synced(),
+            drained: self.is_drained(),
+            asleep: &self.asleep,
+        }
     }
 }
 

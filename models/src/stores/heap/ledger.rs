@@ -1,11 +1,10 @@
 //! Follows a history call by call: the objects in the heap, and the sleeping callers.
 
-use seatrial_core::machine::Step;
 use seatrial_core::store::heap::{Op, Ret};
 
 use super::{Event, Heap, Spec};
 use crate::events::fixtures::{Asleep, Bed, Object};
-use crate::trial::{self, What};
+use crate::trial;
 
 /// The state before an event, derived from the history.
 #[derive(Clone, Debug, Default)]
@@ -30,12 +29,8 @@ impl HeapLedger {
 
 impl trial::Ledger<Heap> for HeapLedger {
     fn apply(&mut self, event: &Event) {
-        self.asleep.wake::<Heap>(event);
-        let What::Step { op, outcome, .. } = &event.what else { return };
-        let ret = match outcome {
-            Step::Wait { .. } => return self.asleep.lie_down(event.thread, Bed::Pop),
-            Step::Done(ret) | Step::Held(ret) => ret,
-        };
+        self.asleep.take_in::<Heap>(event, |_| false);
+        let Some((op, ret)) = event.returned() else { return };
         match (op, ret) {
             (Op::Put(put), _) => self.put(put.key.as_ref().map(|key| *key.key()), put.object),
             (Op::AddIfAbsent(add), _) => {

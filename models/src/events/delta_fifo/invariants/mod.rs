@@ -6,7 +6,8 @@ mod lists;
 mod sync;
 
 use super::DeltaFifo;
-use super::ledger::{self, DeltaLedger, Over};
+use super::ledger::{self, DeltaLedger};
+use super::tried::Over;
 use crate::trial::{Invariant, Violation};
 
 type Checked = Result<(), Violation>;

@@ -2,11 +2,11 @@
 
 use seatrial_core::delta_fifo::Ret;
 
-use super::ledger::{DeltaLedger, Over, at_every_call, when_quiet};
+use super::ledger::{DeltaLedger, at_every_call};
 use super::{Checked, DeltaFifo, Invariant};
 use crate::delta_fifo::History;
-use crate::events::fixtures::{Bed, MISSED};
-use crate::trial::Violation;
+use crate::events::fixtures::{Bed, first_list};
+use crate::trial::Ledger as _;
 
 pub(super) fn all() -> Vec<Invariant<DeltaFifo>> {
     let mut all = safety();
@@ -20,7 +20,7 @@ fn safety() -> Vec<Invariant<DeltaFifo>> {
             "synced_for_good",
             "once the first list counts as processed, it stays so",
             &["cache:QU-16", "cache:INV-8"],
-            synced_for_good,
+            first_list::synced_for_good::<_, DeltaLedger>,
         ),
         Invariant::always(
             "never_synced_early",
@@ -33,7 +33,7 @@ fn safety() -> Vec<Invariant<DeltaFifo>> {
             "synced_once_processed",
             "the first list is processed as soon as its last entry is processed",
             &["cache:QU-17", "cache:QU-19", "cache:DF-10", "cache:DF-19", "cache:INV-9"],
-            synced_once_processed,
+            first_list::synced_once_processed::<_, DeltaLedger>,
         ),
         Invariant::always(
             "initial_until_synced",
@@ -56,61 +56,31 @@ fn liveness() -> Vec<Invariant<DeltaFifo>> {
             "close_wakes_everybody",
             "no consumer sleeps in pop for ever once the queue is closed",
             &["cache:QU-5", "cache:QU-6", "cache:INV-10"],
-            close_wakes_everybody,
+            |history| first_list::close_wakes_everybody(history, |now: &DeltaLedger| now.closed),
         ),
         Invariant::eventually(
             "sync_wakes_everybody",
             "nobody waits for the first list for ever once it is processed, or never will be",
             &["cache:QU-18", "cache:INV-9"],
-            sync_wakes_everybody,
+            first_list::sync_wakes_everybody::<_, DeltaLedger>,
         ),
     ]
 }
 
-/// Returns what a caller was told about the first list.
-fn said(over: &Over<'_>) -> Option<bool> {
-    match over.ret {
-        Ret::HasSynced(says) => Some(*says),
-        Ret::WaitForSync(true) => Some(true),
-        _ => None,
-    }
-}
-
-fn synced_for_good(history: &History) -> Checked {
-    at_every_call(history, |before, over| match said(over) {
-        Some(false) if before.synced => {
-            Err("the first list was processed, and is not any more".to_owned())
-        }
-        _ => Ok(()),
-    })
-}
-
 fn never_synced_early(history: &History) -> Checked {
-    at_every_call(history, |before, over| match (said(over), before.batch.first()) {
-        (Some(true), Some(key)) => {
-            Err(format!("said to be synced although object {key} is not processed"))
+    at_every_call(history, |before, over| {
+        if !matches!(over.ret, Ret::HasSynced(true) | Ret::WaitForSync(true)) {
+            return Ok(());
         }
-        (Some(true), None) if !before.spec.populated => {
-            Err("said to be synced although nobody has written".to_owned())
+        match before.batch.first() {
+            Some(key) => Err(format!("said to be synced although object {key} is not processed")),
+            None if !before.spec.populated => {
+                Err("said to be synced although nobody has written".to_owned())
+            }
+            None => Ok(()),
         }
-        _ => Ok(()),
     })?;
-    match history.events.iter().position(|event| event.noted(MISSED).is_some_and(|n| n > 0)) {
-        Some(at) => Err(Violation::at(at, "synced, and the consumer's store misses objects")),
-        None => Ok(()),
-    }
-}
-
-fn synced_once_processed(history: &History) -> Checked {
-    at_every_call(history, |before, over| match (said(over), over.ret) {
-        (Some(false), _) if before.has_synced() => {
-            Err("said not to be synced although the first list is processed".to_owned())
-        }
-        (_, Ret::WaitForSync(false)) if before.has_synced() || !before.is_drained() => {
-            Err("waiting for the first list was given up too early".to_owned())
-        }
-        _ => Ok(()),
-    })
+    first_list::never_misses_objects::<DeltaFifo>(history)
 }
 
 fn initial_until_synced(history: &History) -> Checked {
@@ -124,31 +94,10 @@ fn initial_until_synced(history: &History) -> Checked {
 }
 
 fn no_lost_wakeup(history: &History) -> Checked {
-    when_quiet(history, |now| match now.state.pending.first() {
+    DeltaLedger::when_quiet(history, |now| match now.state.pending.first() {
         Some((key, _)) if now.asleep.count(Bed::Pop) > 0 => {
             Err(format!("a consumer sleeps although object {key} is pending"))
         }
         _ => Ok(()),
-    })
-}
-
-fn close_wakes_everybody(history: &History) -> Checked {
-    when_quiet(history, |now| {
-        if now.closed && now.asleep.count(Bed::Pop) > 0 {
-            return Err("a consumer sleeps although the queue is closed".to_owned());
-        }
-        Ok(())
-    })
-}
-
-fn sync_wakes_everybody(history: &History) -> Checked {
-    when_quiet(history, |now: &DeltaLedger| {
-        if now.asleep.count(Bed::Sync) > 0 && now.has_synced() {
-            return Err("somebody waits for the first list, which is processed".to_owned());
-        }
-        if now.asleep.count(Bed::Sync) > 0 && now.is_drained() {
-            return Err("somebody waits for a list that will never be processed".to_owned());
-        }
-        Ok(())
     })
 }

@@ -4,8 +4,8 @@ use seatrial_core::delta_fifo::{Delete, Delta, Op};
 use seatrial_core::runtime::Runtime;
 
 use super::{Stage, some, store};
-use crate::delta_fifo::ledger::{DeltaLedger, Over};
-use crate::delta_fifo::tried::Config;
+use crate::delta_fifo::ledger::DeltaLedger;
+use crate::delta_fifo::tried::{Config, Over};
 use crate::delta_fifo::{DeltaFifo, History};
 use crate::events::fixtures::Bed;
 use crate::trial::{DynScenario, Scenario, World};

@@ -4,8 +4,7 @@ use seatrial_core::delta_fifo::{Delta, Op};
 use seatrial_core::runtime::Runtime;
 
 use super::{Stage, some, store};
-use crate::delta_fifo::ledger::Over;
-use crate::delta_fifo::tried::Config;
+use crate::delta_fifo::tried::{Config, Over};
 use crate::delta_fifo::{DeltaFifo, History};
 use crate::engine::Engine;
 use crate::events::fixtures::Bed;

@@ -9,10 +9,10 @@ mod tasks;
 
 use seatrial_core::runtime::Runtime;
 
-use super::ledger::{DeltaLedger, Over, at_every_call};
-use super::tried::{Config, Queue, Store, queue};
+use super::ledger::DeltaLedger;
+use super::tried::{Config, Over, Queue, Store, queue};
 use super::{DeltaFifo, History};
-use crate::events::fixtures::{self, Object};
+use crate::events::fixtures::{self, Object, over};
 use crate::trial::{DynScenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<DeltaFifo>>> {
@@ -47,8 +47,5 @@ fn store(objects: impl IntoIterator<Item = Object>) -> Store {
 
 /// Tells whether some call meets a condition. The condition also sees the state before the call.
 fn some(history: &History, wanted: impl Fn(&DeltaLedger, &Over<'_>) -> bool) -> bool {
-    let found = |before: &DeltaLedger, over: &Over<'_>| {
-        if wanted(before, over) { Err(String::new()) } else { Ok(()) }
-    };
-    at_every_call(history, found).is_err()
+    over::some_call(history, wanted)
 }

@@ -5,8 +5,8 @@ use seatrial_core::machine::Step;
 
 use super::{Checked, Fifo, Invariant};
 use crate::fifo::History;
-use crate::fifo::ledger::{at_every_event, popped, writes};
-use crate::trial::What;
+use crate::fifo::ledger::{FifoLedger, popped, writes};
+use crate::trial::{Ledger as _, What};
 
 pub(super) fn all() -> Vec<Invariant<Fifo>> {
     vec![
@@ -65,7 +65,7 @@ pub(super) fn agrees() -> Invariant<Fifo> {
 }
 
 fn one_at_a_time(history: &History) -> Checked {
-    at_every_event(history, |before, event| {
+    FifoLedger::at_every_event(history, |before, event| {
         let other = before.in_process.iter().find(|(thread, _)| *thread != event.thread);
         match other {
             Some((_, other)) if writes(event) || popped(event).is_some() => {
@@ -77,7 +77,7 @@ fn one_at_a_time(history: &History) -> Checked {
 }
 
 fn only_what_waits(history: &History) -> Checked {
-    at_every_event(history, |before, event| match popped(event) {
+    FifoLedger::at_every_event(history, |before, event| match popped(event) {
         Some(popped) if !before.spec.items.contains_key(&popped.key) => {
             Err(format!("object {} is handed out, which does not wait", popped.key))
         }
@@ -86,7 +86,7 @@ fn only_what_waits(history: &History) -> Checked {
 }
 
 fn newest_state(history: &History) -> Checked {
-    at_every_event(history, |before, event| {
+    FifoLedger::at_every_event(history, |before, event| {
         let Some(popped) = popped(event) else { return Ok(()) };
         match before.spec.items.get(&popped.key) {
             Some(newest) if *newest != popped.object => {
@@ -98,7 +98,7 @@ fn newest_state(history: &History) -> Checked {
 }
 
 fn order_of_places(history: &History) -> Checked {
-    at_every_event(history, |before, event| {
+    FifoLedger::at_every_event(history, |before, event| {
         let Some(popped) = popped(event) else { return Ok(()) };
         let first = before.spec.queue.iter().find(|key| before.spec.items.contains_key(key));
         match first {
@@ -112,7 +112,7 @@ fn order_of_places(history: &History) -> Checked {
 }
 
 fn close_discards_nothing(history: &History) -> Checked {
-    at_every_event(history, |before, event| {
+    FifoLedger::at_every_event(history, |before, event| {
         if !matches!(event.returned(), Some((Op::Pop(_), Ret::Pop(None)))) {
             return Ok(());
         }
@@ -125,7 +125,7 @@ fn close_discards_nothing(history: &History) -> Checked {
 }
 
 fn nothing_is_lost(history: &History) -> Checked {
-    at_every_event(history, |before, event| {
+    FifoLedger::at_every_event(history, |before, event| {
         let sleeps =
             matches!(event.what, What::Step { op: Op::Pop(_), outcome: Step::Wait { .. }, .. });
         match before.spec.items.keys().next() {
@@ -136,7 +136,7 @@ fn nothing_is_lost(history: &History) -> Checked {
 }
 
 fn reads_agree(history: &History) -> Checked {
-    at_every_event(history, |before, event| {
+    FifoLedger::at_every_event(history, |before, event| {
         let Some((op, ret)) = event.returned() else { return Ok(()) };
         let spec = &before.spec;
         let right = match (op, ret) {
@@ -151,7 +151,7 @@ fn reads_agree(history: &History) -> Checked {
 }
 
 fn same_as_the_sequential_object(history: &History) -> Checked {
-    at_every_event(history, |before, event| {
+    FifoLedger::at_every_event(history, |before, event| {
         let Some(popped) = popped(event) else { return Ok(()) };
         let mut spec = before.spec.clone();
         let right = spec.pop().map(|taken| (taken.key, taken.object, spec.items.len()));

@@ -11,10 +11,10 @@ use seatrial_core::machine::Boxed;
 use seatrial_core::runtime::Runtime;
 use seatrial_core::store::{Intake, KeyHasher};
 
-use super::ledger::{FifoLedger, at_every_event};
+use super::ledger::FifoLedger;
 use super::{Event, Fifo, History, Machine};
 use crate::events::fixtures::{self, Object, Store, key_of};
-use crate::trial::{DynScenario, What, World};
+use crate::trial::{DynScenario, Ledger as _, What, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Fifo>>> {
     let mut all = places::all();
@@ -40,10 +40,7 @@ impl<R: Runtime> Stage<R> {
 
 /// Tells whether some event meets a condition. The condition also sees the state before the event.
 fn some(history: &History, wanted: impl Fn(&FifoLedger, &Event) -> bool) -> bool {
-    let found = |before: &FifoLedger, event: &Event| {
-        if wanted(before, event) { Err(String::new()) } else { Ok(()) }
-    };
-    at_every_event(history, found).is_err()
+    FifoLedger::some(history, wanted)
 }
 
 /// Tells whether an event is a step of a call that `call` accepts.

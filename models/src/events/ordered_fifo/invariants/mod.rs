@@ -5,9 +5,11 @@ mod delivery;
 mod lists;
 mod sync;
 
-use super::ledger::{OrderedLedger, Over, over};
+use super::ledger::OrderedLedger;
+use super::tried::Over;
 use super::{History, OrderedFifo};
-use crate::trial::{Invariant, Ledger as _, Violation};
+use crate::events::fixtures::over;
+use crate::trial::{Invariant, Violation};
 
 type Checked = Result<(), Violation>;
 
@@ -28,7 +30,5 @@ fn at_every_call(
     history: &History,
     check: impl Fn(&OrderedLedger, &Over<'_>) -> Result<(), String>,
 ) -> Checked {
-    OrderedLedger::at_every_event(history, |before, event| {
-        over(event).map_or(Ok(()), |over| check(before, &over))
-    })
+    over::at_every_call(history, check)
 }

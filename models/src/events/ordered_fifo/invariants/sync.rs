@@ -1,11 +1,9 @@
 //! Checks of the moment when the first list is processed, and of callers that sleep too long.
 
-use seatrial_core::ordered_fifo::Ret;
-
-use super::{Checked, Invariant, OrderedFifo, OrderedLedger, Over, at_every_call};
-use crate::events::fixtures::{Bed, MISSED};
+use super::{Checked, Invariant, OrderedFifo, OrderedLedger, at_every_call};
+use crate::events::fixtures::{Bed, first_list};
 use crate::ordered_fifo::History;
-use crate::trial::{Ledger as _, Violation};
+use crate::trial::Ledger as _;
 
 pub(super) fn all() -> Vec<Invariant<OrderedFifo>> {
     let mut all = safety();
@@ -19,19 +17,19 @@ fn safety() -> Vec<Invariant<OrderedFifo>> {
             "synced_for_good",
             "once the first list counts as processed, it stays so",
             &["cache:QU-16", "cache:INV-8"],
-            synced_for_good,
+            first_list::synced_for_good::<_, OrderedLedger>,
         ),
         Invariant::always(
             "never_synced_early",
             "the first list is processed only when all its events are processed",
             &["cache:QU-14", "cache:QU-18", "cache:RF-11", "cache:RF-16", "cache:RF-17"],
-            never_synced_early,
+            first_list::never_synced_early::<_, OrderedLedger>,
         ),
         Invariant::always(
             "synced_once_processed",
             "the first list is processed as soon as its last event is processed",
             &["cache:QU-15", "cache:QU-17", "cache:QU-19", "cache:RF-6", "cache:INV-9"],
-            synced_once_processed,
+            first_list::synced_once_processed::<_, OrderedLedger>,
         ),
         Invariant::always(
             "initial_until_synced",
@@ -56,59 +54,15 @@ fn liveness() -> Vec<Invariant<OrderedFifo>> {
             "no consumer sleeps in pop for ever once the queue is closed and all taken events are \
              processed",
             &["cache:QU-5", "cache:QU-6", "cache:INV-10"],
-            close_wakes_everybody,
+            |history| first_list::close_wakes_everybody(history, OrderedLedger::is_drained),
         ),
         Invariant::eventually(
             "sync_wakes_everybody",
             "nobody waits for the first list for ever once it is processed, or never will be",
             &["cache:QU-18", "cache:INV-9"],
-            sync_wakes_everybody,
+            first_list::sync_wakes_everybody::<_, OrderedLedger>,
         ),
     ]
-}
-
-/// Returns what a caller was told about the first list.
-fn said(over: &Over<'_>) -> Option<bool> {
-    match over.ret {
-        Ret::HasSynced(says) => Some(*says),
-        Ret::WaitForSync(true) => Some(true),
-        _ => None,
-    }
-}
-
-fn synced_for_good(history: &History) -> Checked {
-    at_every_call(history, |before, over| match said(over) {
-        Some(false) if before.synced => {
-            Err("the first list was processed, and is not any more".to_owned())
-        }
-        _ => Ok(()),
-    })
-}
-
-fn never_synced_early(history: &History) -> Checked {
-    at_every_call(history, |before, over| match said(over) {
-        Some(true) if !before.spec.has_synced() => {
-            Err("said to be synced although the first list is not processed".to_owned())
-        }
-        _ => Ok(()),
-    })?;
-    match history.events.iter().position(|event| event.noted(MISSED).is_some_and(|n| n > 0)) {
-        Some(at) => Err(Violation::at(at, "synced, and the consumer's store misses objects")),
-        None => Ok(()),
-    }
-}
-
-fn synced_once_processed(history: &History) -> Checked {
-    at_every_call(history, |before, over| {
-        let synced = before.spec.has_synced();
-        if said(over) == Some(false) && synced {
-            return Err("said not to be synced although the first list is processed".to_owned());
-        }
-        if matches!(over.ret, Ret::WaitForSync(false)) && (synced || !before.is_drained()) {
-            return Err("waiting for the first list was given up too early".to_owned());
-        }
-        Ok(())
-    })
 }
 
 fn initial_until_synced(history: &History) -> Checked {
@@ -126,27 +80,5 @@ fn no_lost_wakeup(history: &History) -> Checked {
             Err(format!("a consumer sleeps although {event:?} waits"))
         }
         _ => Ok(()),
-    })
-}
-
-fn close_wakes_everybody(history: &History) -> Checked {
-    OrderedLedger::when_quiet(history, |now| {
-        if now.is_drained() && now.asleep.count(Bed::Pop) > 0 {
-            return Err("a consumer sleeps although the queue is closed".to_owned());
-        }
-        Ok(())
-    })
-}
-
-fn sync_wakes_everybody(history: &History) -> Checked {
-    OrderedLedger::when_quiet(history, |now| {
-        let waits = now.asleep.count(Bed::Sync) > 0;
-        if waits && now.spec.has_synced() {
-            return Err("somebody waits for the first list, which is processed".to_owned());
-        }
-        if waits && now.is_drained() {
-            return Err("somebody waits for a list that will never be processed".to_owned());
-        }
-        Ok(())
     })
 }

@@ -10,11 +10,11 @@ mod tasks;
 use seatrial_core::ordered_fifo::Op;
 use seatrial_core::runtime::Runtime;
 
-use super::ledger::{self, InProcess, OrderedLedger, Over};
-use super::tried::{Config, Happened, Queue, Store, queue};
+use super::ledger::{self, InProcess, OrderedLedger};
+use super::tried::{Config, Happened, Over, Queue, Store, queue};
 use super::{History, MachineOp, OrderedFifo};
-use crate::events::fixtures::{self, Object};
-use crate::trial::{DynScenario, Ledger as _, World};
+use crate::events::fixtures::{self, Object, over};
+use crate::trial::{DynScenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<OrderedFifo>>> {
     let mut all = changes::all();
@@ -66,9 +66,7 @@ fn consume(store: &Store, event: &Happened) {
 
 /// Tells whether some call meets a condition. The condition also sees the state before the call.
 fn some(history: &History, wanted: impl Fn(&OrderedLedger, &Over<'_>) -> bool) -> bool {
-    OrderedLedger::some(history, |before, event| {
-        ledger::over(event).is_some_and(|over| wanted(before, &over))
-    })
+    over::some_call(history, wanted)
 }
 
 /// Tells whether a call is a list.

@@ -4,7 +4,7 @@ use seatrial_core::ordered_fifo::{Event, Op};
 use seatrial_core::runtime::Runtime;
 
 use super::{Config, Stage, is_unlocked, lists, some};
-use crate::events::fixtures::{Bed, PANICS};
+use crate::events::fixtures::{Bed, PANICS, over};
 use crate::ordered_fifo::{History, OrderedFifo};
 use crate::trial::{DynScenario, Scenario, World};
 
@@ -342,7 +342,7 @@ impl Scenario<OrderedFifo> for PanickingConsumer {
     /// The consumer panics, and the other one takes an event afterwards.
     fn reaches(history: &History) -> bool {
         let panics = history.events.iter().position(|event| event.noted(PANICS).is_some());
-        let takes = |event| super::ledger::over(event).is_some_and(|over| over.taken().is_some());
+        let takes = |event| over::over::<OrderedFifo>(event).is_some_and(|it| it.taken().is_some());
         panics.is_some_and(|at| history.events[at..].iter().any(takes))
     }
 }
