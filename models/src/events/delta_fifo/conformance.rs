@@ -3,14 +3,14 @@
 use seatrial_core::delta_fifo::{DeltaFifo, DeltaQueue};
 use seatrial_core::machine::Boxed;
 use seatrial_core::runtime::System;
-use seatrial_core::store::{Intake, KeyHasher};
+use seatrial_core::store::KeyHasher;
 use serde_json::{Value, json};
 
 use super::{MapAndKeys, REFERENCE};
 use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, TraceError};
 use crate::events::fixtures::Checked;
 use crate::events::fixtures::traced::{
-    Object, Store, count_transform, key_of, read_store, write_delta, write_end,
+    Object, Store, must_not_block, read_intake, read_store, write_delta, write_end,
 };
 
 type Machine = DeltaQueue<String, Object, Store>;
@@ -59,10 +59,7 @@ impl Driven {
     ) -> Result<Self, String> {
         let known = config["known_objects"] == true;
         let store = read_store(config.get("known_initial"))?;
-        let mut intake = Intake::with_hasher(KeyHasher::fixed(7), key_of);
-        if config["transform"] == true {
-            intake = intake.with_transform(count_transform);
-        }
+        let intake = read_intake(config);
         let emit_replaced = config["emit_delta_type_replaced"] == true;
         let host = make(known.then(|| store.clone()), emit_replaced);
         Ok(Self { queue: DeltaFifo::with_host(&System::new(), intake, None, host), store })
@@ -99,9 +96,7 @@ impl Driven {
     }
 
     fn pop(&self, fail: bool) -> Result<Value, String> {
-        if self.queue.is_empty() && !self.queue.is_closed() {
-            return Err("the call would block, and no recorded call does".to_owned());
-        }
+        must_not_block(&self.queue)?;
         let popped = self.queue.pop(|popped| {
             if !fail {
                 self.store.apply(&popped.key, &popped.deltas);

@@ -10,8 +10,10 @@ use seatrial_core::runtime::System;
 use seatrial_core::store::{Intake, KeyHasher, LastState};
 
 use super::Spec;
-use crate::events::fixtures::wait_says;
-use crate::events::fixtures::{Checked, Object, Store, at_once, expected, key_of, said, transform};
+use crate::events::fixtures::{
+    Checked, Object, Store, assert_pops_nothing, assert_says, at_once, expected, key_of, said,
+    transform,
+};
 
 /// The machine that is compared.
 pub type Machine = DeltaQueue<u8, Object, Store<u8, Object>>;
@@ -195,8 +197,7 @@ impl Pair {
 
     fn pop(&mut self, fate: Fate) {
         if self.spec.pending.is_empty() {
-            let popped = at_once(self.queue.pop_async(|_| ())).map(|popped| popped.is_err());
-            return assert_eq!(popped, self.closed.then_some(true), "nothing is left");
+            return assert_pops_nothing(&self.queue, self.closed);
         }
         let (key, deltas, initial) = self.spec.pop().expect("something is pending");
         let mut seen = None;
@@ -238,12 +239,8 @@ impl Pair {
         let listed: Vec<_> =
             self.queue.list().into_iter().map(|(key, deltas)| (key, deltas.to_vec())).collect();
         assert_eq!(listed, self.spec.pending);
-        assert_eq!(self.queue.len(), self.spec.pending.len());
-        assert_eq!(self.queue.has_synced(), self.spec.has_synced());
-        let drained = self.closed && self.spec.pending.is_empty();
-        let waited = at_once(self.queue.wait_for_sync_async());
-        assert_eq!(waited, wait_says(self.spec.has_synced(), drained));
-        assert_eq!(self.queue.is_closed(), self.closed);
+        let (len, synced) = (self.spec.pending.len(), self.spec.has_synced());
+        assert_says(&self.queue, len, synced, self.closed);
         if let Some(known) = &self.spec.known {
             assert_eq!(*self.store.objects(), *known);
         }

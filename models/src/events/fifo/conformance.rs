@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{MapAndList, REFERENCE, Spec};
 use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, TraceError};
 use crate::events::fixtures::Checked;
-use crate::events::fixtures::traced::{Object, key_of, write_end};
+use crate::events::fixtures::traced::{Object, key_of, must_not_block, write_end};
 
 type Machine = FifoQueue<String, Object>;
 
@@ -130,9 +130,7 @@ impl Driven {
     }
 
     fn pop(&self, fail: bool) -> Result<Value, String> {
-        if self.queue.is_empty() && !self.queue.is_closed() {
-            return Err("the call would block, and no recorded call does".to_owned());
-        }
+        must_not_block(&self.queue)?;
         Ok(match self.queue.pop(|_| ()) {
             Err(_) => json!({ "obj": null, "initial": null, "err": "closed" }),
             Ok((popped, ())) => {

@@ -8,7 +8,7 @@ use seatrial_core::runtime::System;
 use seatrial_core::store::{Intake, KeyHasher, LastState};
 
 use super::Spec;
-use crate::events::fixtures::{Checked, Object, at_once, key_of, wait_says};
+use crate::events::fixtures::{Checked, Object, assert_pops_nothing, assert_says, at_once, key_of};
 
 /// The machine that is compared.
 pub type Machine = FifoQueue<u8, Object>;
@@ -123,8 +123,7 @@ impl Pair {
     fn pop(&mut self, fate: Fate) {
         let expected = self.spec.pop();
         if expected.is_none() {
-            let popped = at_once(self.queue.pop_async(|_| ())).map(|popped| popped.is_err());
-            return assert_eq!(popped, self.closed.then_some(true), "nothing is left");
+            return assert_pops_nothing(&self.queue, self.closed);
         }
         let mut seen = None;
         let outcome = catch_unwind(AssertUnwindSafe(|| {
@@ -150,12 +149,8 @@ impl Pair {
 
     fn compare(&self) {
         assert_eq!(self.queue.list(), self.spec.waiting());
-        assert_eq!(self.queue.len(), self.spec.items.len());
-        assert_eq!(self.queue.has_synced(), self.spec.has_synced());
-        let drained = self.closed && self.spec.items.is_empty();
-        let waited = at_once(self.queue.wait_for_sync_async());
-        assert_eq!(waited, wait_says(self.spec.has_synced(), drained));
-        assert_eq!(self.queue.is_closed(), self.closed);
+        let (len, synced) = (self.spec.items.len(), self.spec.has_synced());
+        assert_says(&self.queue, len, synced, self.closed);
     }
 }
 

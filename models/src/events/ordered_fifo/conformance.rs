@@ -5,13 +5,12 @@ use std::sync::Arc;
 use seatrial_core::machine::Boxed;
 use seatrial_core::ordered_fifo::{Batch, Event, Mode, OrderedFifo, OrderedQueue, Snapshot};
 use seatrial_core::runtime::System;
-use seatrial_core::store::{Intake, KeyHasher};
 use serde_json::{Value, json};
 
 use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, TraceError};
 use crate::events::fixtures::Checked;
 use crate::events::fixtures::traced::{
-    Object, Store, count_transform, key_of, key_of_delta, read_store, write_delta, write_end,
+    Object, Store, key_of_delta, must_not_block, read_intake, read_store, write_delta, write_end,
 };
 
 type Machine = OrderedQueue<String, Object, Store>;
@@ -36,10 +35,7 @@ struct Driven {
 impl Driven {
     fn new(config: &Value) -> Result<Self, String> {
         let store = read_store(config.get("known_initial"))?;
-        let mut intake = Intake::with_hasher(KeyHasher::fixed(7), key_of);
-        if config["transform"] == true {
-            intake = intake.with_transform(count_transform);
-        }
+        let intake = read_intake(config);
         let atomic = config["atomic_events"] == true;
         let emit_bookmarks = config["emit_bookmark"] == true;
         let mode = if atomic {
@@ -84,15 +80,8 @@ impl Driven {
         })
     }
 
-    fn must_not_block(&self) -> Result<(), String> {
-        if self.queue.is_empty() && !self.queue.is_closed() {
-            return Err("the call would block, and no recorded call does".to_owned());
-        }
-        Ok(())
-    }
-
     fn pop(&self, fail: bool) -> Result<Value, String> {
-        self.must_not_block()?;
+        must_not_block(&self.queue)?;
         let popped = self.queue.pop(|popped| {
             if !fail {
                 self.apply(&popped.event);
@@ -106,7 +95,7 @@ impl Driven {
     }
 
     fn pop_batch(&self, fail: bool) -> Result<Value, String> {
-        self.must_not_block()?;
+        must_not_block(&self.queue)?;
         let batch = self.queue.pop_batch(|batch: &Batch<_, _>| {
             if !fail {
                 batch.events.iter().for_each(|event| self.apply(event));

@@ -13,7 +13,9 @@ use seatrial_core::runtime::System;
 use seatrial_core::store::{EnqueueError, Intake, KeyHasher, LastState};
 
 use super::Spec;
-use crate::events::fixtures::{Checked, Object, Store, at_once, expected, key_of, said, wait_says};
+use crate::events::fixtures::{
+    Checked, Object, Store, assert_says, at_once, expected, key_of, said,
+};
 
 /// The machine that is compared.
 pub type Machine = OrderedQueue<u8, Object, Store<u8, Object>>;
@@ -280,12 +282,8 @@ impl Pair {
 
     fn compare(&self) {
         assert_eq!(self.queue.list(), Vec::from(self.spec.events.clone()));
-        assert_eq!(self.queue.len(), self.spec.events.len());
-        assert_eq!(self.queue.has_synced(), self.spec.has_synced());
-        let drained = self.closed && self.spec.events.is_empty();
-        let waited = at_once(self.queue.wait_for_sync_async());
-        assert_eq!(waited, wait_says(self.spec.has_synced(), drained));
-        assert_eq!(self.queue.is_closed(), self.closed);
+        let (len, synced) = (self.spec.events.len(), self.spec.has_synced());
+        assert_says(&self.queue, len, synced, self.closed);
     }
 }
 

@@ -26,12 +26,7 @@ impl Scenario<DeltaFifo> for CloseWhileTwoWait {
         "two consumers wait while an object is added and the queue is closed";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
-        let stage = Stage::informer(world, []);
-        let consumers = [stage.consumer("first"), stage.consumer("second")];
-        let writer = stage.on("writer", |stage| stage.add((1, 1)));
-        stage.queue.close();
-        stage.join([writer]);
-        stage.join(consumers);
+        Stage::informer(world, []).close_while_two_wait();
     }
 
     /// Both sleep when the queue is closed.
@@ -52,17 +47,7 @@ impl Scenario<DeltaFifo> for WriteAfterClose {
         "writers go on after the queue is closed, and a caller asks if it is closed";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
-        let stage = Stage::informer(world, []);
-        let writer = stage.on("writer", |stage| {
-            stage.add((1, 1));
-            let _says = stage.queue.is_closed();
-            stage.list(&[(2, 1)]);
-        });
-        let consumer = stage.consumer("consumer");
-        let observer = stage.observer(2);
-        stage.queue.close();
-        stage.join([writer, consumer, observer]);
-        while stage.pop().is_ok() {} // what came after the consumer left
+        Stage::informer(world, []).write_after_close();
     }
 
     /// An entry that was added after the end is handed out.
@@ -80,11 +65,7 @@ impl Scenario<DeltaFifo> for CloseBeforeFirstList {
     const SAYS: &'static str = "a caller waits for the first list while the queue is closed";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
-        let stage = Stage::informer(world, []);
-        let waiter = stage.waiter("waiter");
-        let consumer = stage.consumer("consumer");
-        stage.queue.close();
-        stage.join([waiter, consumer]);
+        Stage::informer(world, []).closed_under_a_waiter();
     }
 
     /// The caller was asleep, and is told that there will be no list.
@@ -106,10 +87,7 @@ impl Scenario<DeltaFifo> for CloseWithAnEntryLeft {
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
         let stage = Stage::informer(world, []);
         stage.list(&[(1, 1)]);
-        let waiter = stage.waiter("waiter");
-        let consumer = stage.consumer("consumer");
-        stage.queue.close();
-        stage.join([waiter, consumer]);
+        stage.closed_under_a_waiter();
     }
 
     /// The waiter waits on although the queue is closed: the list is not processed yet.

@@ -158,10 +158,7 @@ impl Scenario<DeltaFifo> for TwoConsumersOneList {
         "two consumers wait, and a list of two objects arrives, one for each consumer";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
-        let stage = Stage::informer(world, [(3, 1)]);
-        let poppers = [stage.popper("first"), stage.popper("second")];
-        stage.list(&[(1, 1)]);
-        stage.end(poppers);
+        Stage::informer(world, [(3, 1)]).two_consumers_one_list(&[(1, 1)]);
     }
 
     fn reaches(history: &History) -> bool {

@@ -29,13 +29,7 @@ impl Scenario<DeltaFifo> for FailingConsumer {
         "a consumer fails to apply an entry while the entry's object changes";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
-        let stage = Stage::informer(world, []);
-        stage.add((1, 1));
-        let failing = stage.failing();
-        stage.update((1, 2));
-        stage.join([failing]);
-        let consumer = stage.consumer("consumer");
-        stage.end([consumer]);
+        Stage::informer(world, []).failing_consumer();
     }
 
     /// The update comes after the failure.
@@ -165,12 +159,7 @@ impl Scenario<DeltaFifo> for PanickingConsumer {
         "a consumer panics while it holds the lock and another consumer waits";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
-        let stage = Stage::informer(world, []);
-        let panicking = stage.panicking();
-        let consumer = stage.consumer("consumer");
-        stage.add((1, 1));
-        stage.add((2, 1));
-        stage.end([panicking, consumer]);
+        Stage::informer(world, []).panicking_consumer();
     }
 
     /// The consumer panics, and the other one pops afterwards.

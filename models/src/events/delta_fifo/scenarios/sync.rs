@@ -26,13 +26,7 @@ impl Scenario<DeltaFifo> for FirstListAwaited {
     const SAYS: &'static str = "two callers wait for the first list and read the consumer's store";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
-        let stage = Stage::informer(world, []);
-        let waiters = ["waiter", "other"].map(|name| stage.reader_of_the_first_list(name, 2));
-        let consumer = stage.consumer("consumer");
-        stage.list(&[(1, 1), (2, 1)]);
-        stage.world.quiesce();
-        stage.join(waiters);
-        stage.end([consumer]);
+        Stage::informer(world, []).first_list_awaited(&[(1, 1), (2, 1)]);
     }
 
     /// Both wait when the last entry of the list is taken.
@@ -78,12 +72,7 @@ impl Scenario<DeltaFifo> for ListWithDuplicates {
         "the first list names an object twice; a caller waits for it, and asks again at the end";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
-        let stage = Stage::informer(world, []);
-        let waiter = stage.waiter("waiter");
-        let consumer = stage.consumer("consumer");
-        stage.list(&[(1, 1), (1, 2)]);
-        stage.end([waiter, consumer]);
-        let _still = stage.queue.has_synced();
+        Stage::informer(world, []).list_with_duplicates();
     }
 
     fn reaches(history: &History) -> bool {
@@ -127,12 +116,7 @@ impl Scenario<DeltaFifo> for WriteBeforeFirstList {
     const SAYS: &'static str = "an object is added before or after the first list";
 
     fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
-        let stage = Stage::informer(world, []);
-        let writer = stage.on("writer", |stage| stage.add((1, 1)));
-        let observer = stage.observer(2);
-        stage.list(&[(1, 2), (2, 1)]);
-        let consumer = stage.consumer("consumer");
-        stage.end([writer, observer, consumer]);
+        Stage::informer(world, []).write_before_first_list(&[(1, 2), (2, 1)]);
     }
 
     /// The queue counts as synced at once, with the list still pending.

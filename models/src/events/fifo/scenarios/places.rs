@@ -167,10 +167,7 @@ impl Scenario<Fifo> for TwoConsumersOneList {
         "two consumers wait, and a list of two objects arrives, one for each consumer";
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
-        let stage = Stage::new(world);
-        let poppers = [stage.popper("first"), stage.popper("second")];
-        stage.list(&[(2, 1), (1, 1)]);
-        stage.end(poppers);
+        Stage::new(world).two_consumers_one_list(&[(2, 1), (1, 1)]);
     }
 
     fn reaches(history: &History) -> bool {

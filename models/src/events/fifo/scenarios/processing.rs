@@ -28,13 +28,7 @@ impl Scenario<Fifo> for FailingConsumer {
     const SAYS: &'static str = "a consumer fails to process an object while the object changes";
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
-        let stage = Stage::new(world);
-        stage.add((1, 1));
-        let failing = stage.failing();
-        stage.update((1, 2));
-        stage.join([failing]);
-        let consumer = stage.consumer("consumer");
-        stage.end([consumer]);
+        Stage::new(world).failing_consumer();
     }
 
     /// The update comes after the failure.
@@ -161,12 +155,7 @@ impl Scenario<Fifo> for PanickingConsumer {
         "a consumer panics while it holds the lock and another consumer waits";
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
-        let stage = Stage::new(world);
-        let panicking = stage.panicking();
-        let consumer = stage.consumer("consumer");
-        stage.add((1, 1));
-        stage.add((2, 1));
-        stage.end([panicking, consumer]);
+        Stage::new(world).panicking_consumer();
     }
 
     /// The consumer panics, and the other one pops afterwards.

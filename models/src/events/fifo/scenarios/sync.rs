@@ -30,13 +30,7 @@ impl Scenario<Fifo> for FirstListAwaited {
     const SAYS: &'static str = "two callers wait for the first list and read the consumer's store";
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
-        let stage = Stage::new(world);
-        let waiters = ["waiter", "other"].map(|name| stage.reader_of_the_first_list(name, 2));
-        let consumer = stage.consumer("consumer");
-        stage.list(&[(2, 1), (1, 1)]);
-        stage.world.quiesce();
-        stage.join(waiters);
-        stage.end([consumer]);
+        Stage::new(world).first_list_awaited(&[(2, 1), (1, 1)]);
     }
 
     /// Both wait when the last place of the list is taken.
@@ -110,12 +104,7 @@ impl Scenario<Fifo> for ListWithDuplicates {
         "the first list names an object twice; a caller waits for it, and asks again at the end";
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
-        let stage = Stage::new(world);
-        let waiter = stage.waiter("waiter");
-        let consumer = stage.consumer("consumer");
-        stage.list(&[(1, 1), (1, 2)]);
-        stage.end([waiter, consumer]);
-        let _still = stage.queue.has_synced();
+        Stage::new(world).list_with_duplicates();
     }
 
     fn reaches(history: &History) -> bool {
@@ -158,12 +147,7 @@ impl Scenario<Fifo> for WriteBeforeFirstList {
     const SAYS: &'static str = "an object is added before or after the first list";
 
     fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
-        let stage = Stage::new(world);
-        let writer = stage.on("writer", |stage| stage.add((1, 1)));
-        let observer = stage.observer(2);
-        stage.list(&[(2, 1), (1, 2)]);
-        let consumer = stage.consumer("consumer");
-        stage.end([writer, observer, consumer]);
+        Stage::new(world).write_before_first_list(&[(2, 1), (1, 2)]);
     }
 
     /// The queue counts as synced at once, with the list still waiting.

@@ -27,12 +27,7 @@ impl Scenario<OrderedFifo> for CloseWhileTwoWait {
         "two consumers wait while an object is added and the queue is closed";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
-        let stage = Stage::plain(world, []);
-        let consumers = [stage.consumer("first"), stage.consumer("second")];
-        let writer = stage.on("writer", |stage| stage.add((1, 1)));
-        stage.queue.close();
-        stage.join([writer]);
-        stage.join(consumers);
+        Stage::plain(world, []).close_while_two_wait();
     }
 
     /// Both sleep when the queue is closed.

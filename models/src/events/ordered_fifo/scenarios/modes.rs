@@ -127,10 +127,7 @@ impl Scenario<OrderedFifo> for ListForTwo {
         "two consumers wait for one event each, and a list of two objects arrives";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
-        let stage = Stage::plain(world, []);
-        let poppers = ["first", "second"].map(|name| stage.popper(name));
-        stage.list(&[(1, 1), (2, 1)]);
-        stage.end(poppers);
+        Stage::plain(world, []).two_consumers_one_list(&[(1, 1), (2, 1)]);
     }
 
     /// Both sleep when the list comes.
@@ -309,13 +306,7 @@ impl Scenario<OrderedFifo> for FailingConsumer {
     const SAYS: &'static str = "a consumer fails to process a change while another change arrives";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
-        let stage = Stage::new(world, Config::informer());
-        stage.add((1, 1));
-        let failing = stage.failing();
-        stage.update((1, 2));
-        stage.join([failing]);
-        let consumer = stage.consumer("consumer");
-        stage.end([consumer]);
+        Stage::new(world, Config::informer()).failing_consumer();
     }
 
     fn reaches(history: &History) -> bool {
@@ -331,12 +322,7 @@ impl Scenario<OrderedFifo> for PanickingConsumer {
     const SAYS: &'static str = "a consumer panics while it processes and another consumer waits";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
-        let stage = Stage::new(world, Config::informer());
-        let panicking = stage.panicking();
-        let consumer = stage.consumer("consumer");
-        stage.add((1, 1));
-        stage.add((2, 1));
-        stage.end([panicking, consumer]);
+        Stage::new(world, Config::informer()).panicking_consumer();
     }
 
     /// The consumer panics, and the other one takes an event afterwards.

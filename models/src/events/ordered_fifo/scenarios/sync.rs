@@ -28,13 +28,7 @@ impl Scenario<OrderedFifo> for FirstListAwaited {
     const SAYS: &'static str = "two callers wait for the first list and read the consumer's store";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
-        let stage = Stage::plain(world, []);
-        let waiters = ["waiter", "other"].map(|name| stage.reader_of_the_first_list(name, 2));
-        let consumer = stage.consumer("consumer");
-        stage.list(&[(2, 1), (1, 1)]);
-        stage.world.quiesce();
-        stage.join(waiters);
-        stage.end([consumer]);
+        Stage::plain(world, []).first_list_awaited(&[(2, 1), (1, 1)]);
     }
 
     /// Both wait when the last event of the list is taken.
@@ -107,12 +101,7 @@ impl Scenario<OrderedFifo> for WriteBeforeFirstList {
     const SAYS: &'static str = "an object is added before or after the first list";
 
     fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
-        let stage = Stage::plain(world, []);
-        let writer = stage.on("writer", |stage| stage.add((1, 1)));
-        let observer = stage.observer(2);
-        stage.list(&[(2, 1), (1, 2)]);
-        let consumer = stage.consumer("consumer");
-        stage.end([writer, observer, consumer]);
+        Stage::plain(world, []).write_before_first_list(&[(2, 1), (1, 2)]);
     }
 
     /// The queue counts as synced at once, with the list still waiting.
