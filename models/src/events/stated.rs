@@ -1,6 +1,8 @@
 //! A short way to write a scenario: its name, its sentence, its program, and the case it must
 //! reach.
 
+use crate::engine::Engine;
+
 /// Writes a scenario of a component. The component's type comes first, before a semicolon.
 macro_rules! scenario_of {
     ($component:ty; $name:ident, $text:literal, $says:literal, |$world:ident| $run:block,
@@ -37,3 +39,9 @@ macro_rules! scenario_of {
 }
 
 pub(super) use scenario_of;
+
+/// Refuses the search of all traces to scenarios that have too many.
+pub(super) fn has_many_traces(engine: Engine) -> Option<&'static str> {
+    let many = "it has too many traces; others try some of them";
+    (engine == Engine::Trace).then_some(many)
+}

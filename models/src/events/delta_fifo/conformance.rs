@@ -10,7 +10,7 @@ use super::{MapAndKeys, REFERENCE};
 use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, TraceError};
 use crate::events::fixtures::Checked;
 use crate::events::fixtures::traced::{
-    Object, Store, must_not_block, read_intake, read_store, write_delta, write_end,
+    Object, Store, common_call, must_not_block, read_intake, read_store, write_delta, write_end,
 };
 
 type Machine = DeltaQueue<String, Object, Store>;
@@ -67,16 +67,8 @@ impl Driven {
 
     fn step(&self, step: &Step) -> Result<Value, String> {
         let args = &step.args.0;
-        let object = || Object::read(&args["obj"]);
         Ok(match step.op.as_str() {
-            "add" => write_end(self.queue.add(object()?)),
-            "update" => write_end(self.queue.update(object()?)),
-            "delete" => write_end(self.queue.delete_last_state(Object::read_last(&args["obj"])?)),
             "replace" => write_end(self.queue.replace(Object::read_all(&args["objs"])?)),
-            "resync" => {
-                self.queue.resync();
-                Value::Null
-            }
             "pop" => self.pop(args["fail"] == true)?,
             "get_by_key" => {
                 let deltas = self.queue.get(&step.args.text("key")?.to_owned());
@@ -86,12 +78,10 @@ impl Driven {
             }
             "queue_keys" => self.queue.list().into_iter().map(|(key, _)| key).collect(),
             "known_keys" => self.store.objects().keys().cloned().collect(),
-            "has_synced" => json!(self.queue.has_synced()),
-            "close" => {
-                self.queue.close();
-                Value::Null
+            other => {
+                let done = common_call(&self.queue, step, Object::read, Object::read_last)?;
+                done.ok_or_else(|| format!("a DeltaFIFO has no call '{other}'"))?
             }
-            other => return Err(format!("a DeltaFIFO has no call '{other}'")),
         })
     }
 

@@ -6,9 +6,8 @@
 
 use std::time::Duration;
 
-use seatrial_core::machine::{Cx, Machine, Step};
-
 use super::mutants::Mistake;
+use crate::events::fixtures::{self, Entered};
 
 /// The number of a handler.
 pub type Number = u8;
@@ -106,15 +105,6 @@ pub enum Complaint {
     Slow,
 }
 
-/// The answer of the book.
-#[derive(Clone, Debug)]
-pub enum Said {
-    /// The informer under trial.
-    Which(Which),
-    /// The entry is recorded.
-    Noted,
-}
-
 /// The informer under trial.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Which {
@@ -125,17 +115,10 @@ pub enum Which {
 }
 
 /// A book that knows which informer is under trial.
-#[derive(Clone, Copy, Debug)]
-pub struct Book(pub Which);
+pub type Book = fixtures::Book<Entry>;
 
-impl Machine for Book {
-    type Op = Entry;
-    type Ret = Said;
+impl Entered for Entry {
+    type Which = Which;
 
-    fn step(&mut self, entry: &mut Entry, _: &mut Cx<'_>) -> Step<Said> {
-        Step::Done(match entry {
-            Entry::Which => Said::Which(self.0),
-            _ => Said::Noted,
-        })
-    }
+    const WHICH: Self = Self::Which;
 }

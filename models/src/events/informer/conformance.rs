@@ -13,7 +13,9 @@ use seatrial_core::store::{
 use serde_json::{Value, json};
 
 use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, TraceError};
-use crate::events::fixtures::traced::{Object, count_transform, key_of, write_end};
+use crate::events::fixtures::traced::{
+    Object, common_call, count_transform, key_of, must_not_block, write_end,
+};
 
 /// How the recorded traces of an informer's core are replayed.
 #[must_use]
@@ -102,16 +104,11 @@ impl Driven {
 
     fn step(&self, step: &Step) -> Result<Value, String> {
         let args = &step.args.0;
-        let object = || Versioned::read(&args["obj"]);
         Ok(match step.op.as_str() {
-            "add" => write_end(self.queue.add(object()?)),
-            "update" => write_end(self.queue.update(object()?)),
-            "delete" => write_end(self.queue.delete_last_state(read_last(&args["obj"])?)),
             "replace" => {
                 let objects = Versioned::read_all(&args["objs"])?;
                 write_end(self.queue.replace(objects, step.args.text("rv")?))
             }
-            "resync" => write_end(self.queue.resync()),
             "bookmark" => {
                 self.queue.bookmark(step.args.text("rv")?);
                 Value::Null
@@ -119,13 +116,11 @@ impl Driven {
             "pop" => self.pop(args["fail"] == true)?,
             "pop_batch" => self.pop_batch(args["fail"] == true)?,
             "len" => json!(self.queue.len()),
-            "has_synced" => json!(self.queue.has_synced()),
             "store_list" => self.list(),
-            "close" => {
-                self.queue.close();
-                Value::Null
+            other => {
+                let done = common_call(&self.queue, step, Versioned::read, read_last)?;
+                done.ok_or_else(|| format!("an informer's core has no call '{other}'"))?
             }
-            other => return Err(format!("an informer's core has no call '{other}'")),
         })
     }
 
@@ -136,15 +131,8 @@ impl Driven {
         json!({ "objs": objects, "last_rv": self.store.last_resource_version() })
     }
 
-    fn must_not_block(&self) -> Result<(), String> {
-        if self.queue.is_empty() && !self.queue.is_closed() {
-            return Err("the call would block, and no recorded call does".to_owned());
-        }
-        Ok(())
-    }
-
     fn pop(&self, fail: bool) -> Result<Value, String> {
-        self.must_not_block()?;
+        must_not_block(&self.queue)?;
         let mut told = Vec::new();
         let popped = self.queue.pop(|popped| match fail {
             true => Ok(()),
@@ -162,7 +150,7 @@ impl Driven {
     }
 
     fn pop_batch(&self, fail: bool) -> Result<Value, String> {
-        self.must_not_block()?;
+        must_not_block(&self.queue)?;
         let mut told = Vec::new();
         let popped = self.queue.pop_batch(|batch| match fail {
             true => Ok(()),

@@ -50,7 +50,7 @@ use crate::trial::{
     component_tests,
 };
 
-pub use book::{Book, Complaint, Entry, Number, Said, Told, Which};
+pub use book::{Book, Complaint, Entry, Number, Told, Which};
 pub use conformance::conformance;
 pub use mutants::Mistake;
 
@@ -69,7 +69,7 @@ impl Component for Informer {
         "a store that follows a server, and handlers that are called for each change";
 
     fn machine() -> MachineOf<Self> {
-        Box::new(Book(Which::Ships))
+        Box::new(Book::of(Which::Ships))
     }
 
     fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {

@@ -101,7 +101,7 @@ mistakes! {
 }
 
 fn mistaken(mistake: Option<Mistake>) -> MachineOf<Informer> {
-    Box::new(Book(Which::Plain(mistake)))
+    Box::new(Book::of(Which::Plain(mistake)))
 }
 
 pub(super) fn all() -> Vec<Mutant<Informer>> {

@@ -2,57 +2,26 @@
 //! happens.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use seatrial_core::cancel::CancelToken;
 use seatrial_core::informer::reflector::Config;
 use seatrial_core::informer::{Change, Handling, ObjectChange, OnPanic, Report, Wants};
-use seatrial_core::machine::{Boxed, Cx, Step};
 use seatrial_core::runtime::Runtime;
 use seatrial_core::store::indexed::Values;
 use seatrial_core::store::{Cause, IndexedStore};
 
 use super::Informer;
-use super::book::{Book, Complaint, Entry, Number, Said, Told, Which};
+use super::book::{Complaint, Entry, Number, Told, Which};
 use super::reference::Plain;
 use super::source::{Manners, Object, Source, transformed};
 use super::tried::{Registered, Tried};
+use crate::events::fixtures;
 use crate::trial::World;
 
-/// Records entries. Its lock is no part of the checked execution: no thread ever waits for it.
-pub(super) struct Pen<R: Runtime> {
-    world: World<R, Informer>,
-    book: Mutex<Boxed<Book>>,
-}
-
-impl<R: Runtime> Pen<R> {
-    fn new(world: &World<R, Informer>) -> Self {
-        Self { world: world.clone(), book: Mutex::new(world.machine()) }
-    }
-
-    /// Makes another pen, for another owner.
-    pub(super) fn again(&self) -> Self {
-        Self::new(&self.world)
-    }
-
-    pub(super) fn runtime(&self) -> &R {
-        self.world.runtime()
-    }
-
-    fn ask(&self, mut entry: Entry) -> Said {
-        let mut book = self.book.lock().unwrap_or_else(PoisonError::into_inner);
-        match book.0.step(&mut entry, &mut Cx::new(self.runtime())) {
-            Step::Done(said) => said,
-            _ => unreachable!("a book waits for nobody"),
-        }
-    }
-
-    pub(super) fn write(&self, entry: Entry) {
-        let noted = self.ask(entry);
-        assert!(matches!(noted, Said::Noted), "it is written down");
-    }
-}
+/// Records entries.
+pub(super) type Pen<R> = fixtures::Pen<R, Informer>;
 
 /// An additional action of a handler in its calls.
 pub(super) type Act = Box<dyn FnMut(u16) + Send>;
@@ -107,12 +76,12 @@ impl<R: Runtime> Stage<R> {
     pub(super) fn new(world: &World<R, Informer>, setting: Setting) -> Self {
         let pen = Pen::new(world);
         let source = Source::new(&pen, setting.manners);
-        let tried = match pen.ask(Entry::Which) {
-            Said::Which(Which::Plain(mistake)) => {
+        let tried = match pen.which() {
+            Which::Plain(mistake) => {
                 let plain = Plain::new(world.runtime(), source.clone(), setting.resync, mistake);
                 Tried::Plain(Arc::new(plain))
             }
-            _ => {
+            Which::Ships => {
                 use seatrial_core::informer::Informer;
                 let config = Config::default().resync(setting.resync);
                 let builder = Informer::builder(world.runtime(), Arc::new(source.clone()));

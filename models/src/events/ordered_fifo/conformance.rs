@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, TraceError};
 use crate::events::fixtures::Checked;
 use crate::events::fixtures::traced::{
-    Object, Store, key_of_delta, must_not_block, read_intake, read_store, write_delta, write_end,
+    Object, Store, common_call, key_of_delta, must_not_block, read_intake, read_store, write_delta,
+    write_end,
 };
 
 type Machine = OrderedQueue<String, Object, Store>;
@@ -53,16 +54,11 @@ impl Driven {
 
     fn step(&self, step: &Step) -> Result<Value, String> {
         let args = &step.args.0;
-        let object = || Object::read(&args["obj"]);
         Ok(match step.op.as_str() {
-            "add" => write_end(self.queue.add(object()?)),
-            "update" => write_end(self.queue.update(object()?)),
-            "delete" => write_end(self.queue.delete_last_state(Object::read_last(&args["obj"])?)),
             "replace" => {
                 let objects = Object::read_all(&args["objs"])?;
                 write_end(self.queue.replace(objects, step.args.text("rv")?))
             }
-            "resync" => write_end(self.queue.resync()),
             "bookmark" => {
                 self.queue.bookmark(step.args.text("rv")?);
                 Value::Null
@@ -71,12 +67,10 @@ impl Driven {
             "pop_batch" => self.pop_batch(args["fail"] == true)?,
             "len" => json!(self.queue.len()),
             "known_keys" => self.store.objects().keys().cloned().collect(),
-            "has_synced" => json!(self.queue.has_synced()),
-            "close" => {
-                self.queue.close();
-                Value::Null
+            other => {
+                let done = common_call(&self.queue, step, Object::read, Object::read_last)?;
+                done.ok_or_else(|| format!("an ordered FIFO has no call '{other}'"))?
             }
-            other => return Err(format!("an ordered FIFO has no call '{other}'")),
         })
     }
 

@@ -100,6 +100,20 @@ impl<R: Runtime> Stage<R> {
         self.world.spawn(name, move || run(own))
     }
 
+    /// A client that deletes the object `a` and then reads; it waits without a limit.
+    pub(super) fn deleter(&self, name: &str, wish: Wish) -> R::Join<()> {
+        self.spawn(name, |client| {
+            client.deleted(&Thing::object("a", "1", 1));
+            client.read(wish, Instant::NEVER);
+        })
+    }
+
+    /// Waits until no thread can move, and joins these.
+    pub(super) fn end(&self, threads: impl IntoIterator<Item = R::Join<()>>) {
+        self.world.quiesce();
+        threads.into_iter().for_each(|thread| self.world.join(thread));
+    }
+
     /// Changes the store and tells the rules, as an informer does.
     pub(super) fn tell(&self, news: News) {
         self.visible.prepare(std::slice::from_ref(&news));

@@ -3,10 +3,10 @@
 //! A registry is no machine under one lock: each of its members has its own locks and its own
 //! thread. So the book records the events that a user sees, and the members' actions.
 
-use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::runtime::Instant;
 
 use super::mutants::Mistake;
+use crate::events::fixtures::{self, Entered};
 
 /// The number of a member, in the order in which they are made.
 pub type Number = u8;
@@ -55,15 +55,6 @@ pub enum Entry {
     Gone(Number),
 }
 
-/// The answer of the book.
-#[derive(Clone, Debug)]
-pub enum Said {
-    /// The registry under trial.
-    Which(Which),
-    /// The entry is recorded.
-    Noted,
-}
-
 /// The registry under trial.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Which {
@@ -74,17 +65,10 @@ pub enum Which {
 }
 
 /// A book that knows which registry is under trial.
-#[derive(Clone, Copy, Debug)]
-pub struct Book(pub Which);
+pub type Book = fixtures::Book<Entry>;
 
-impl Machine for Book {
-    type Op = Entry;
-    type Ret = Said;
+impl Entered for Entry {
+    type Which = Which;
 
-    fn step(&mut self, entry: &mut Entry, _: &mut Cx<'_>) -> Step<Said> {
-        Step::Done(match entry {
-            Entry::Which => Said::Which(self.0),
-            _ => Said::Noted,
-        })
-    }
+    const WHICH: Self = Self::Which;
 }

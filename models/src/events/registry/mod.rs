@@ -36,7 +36,7 @@ use crate::trial::{
     component_tests,
 };
 
-pub use book::{Book, Entry, Name, Number, Said, Which};
+pub use book::{Book, Entry, Name, Number, Which};
 pub use mutants::Mistake;
 
 /// A registry of informers, as a component under trial.
@@ -53,7 +53,7 @@ impl Component for Registry {
     const SAYS: &'static str = "the informers of a program, one of a kind";
 
     fn machine() -> MachineOf<Self> {
-        Box::new(Book(Which::Ships))
+        Box::new(Book::of(Which::Ships))
     }
 
     fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {

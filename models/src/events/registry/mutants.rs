@@ -49,7 +49,7 @@ mistakes! {
 }
 
 fn mistaken(mistake: Option<Mistake>) -> MachineOf<Registry> {
-    Box::new(Book(Which::Reference(mistake)))
+    Box::new(Book::of(Which::Reference(mistake)))
 }
 
 pub(super) fn all() -> Vec<Mutant<Registry>> {

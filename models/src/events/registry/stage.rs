@@ -1,17 +1,17 @@
 //! The registry under trial, with the pens that record what happens.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use seatrial_core::informer::Members;
-use seatrial_core::machine::{Boxed, Cx, Step};
 use seatrial_core::runtime::{Instant, Runtime};
 
 use super::Registry;
-use super::book::{Book, Entry, Name, Said, Which};
+use super::book::{Entry, Name, Which};
 use super::member::{Manners, Member};
 use super::reference::Reference;
+use crate::events::fixtures;
 use crate::trial::World;
 
 /// The registry under trial.
@@ -64,34 +64,8 @@ impl<R: Runtime> Tried<R> {
     }
 }
 
-/// Records entries. Its lock is no part of the checked execution: no thread ever waits for it.
-pub(super) struct Pen<R: Runtime> {
-    world: World<R, Registry>,
-    book: Mutex<Boxed<Book>>,
-}
-
-impl<R: Runtime> Pen<R> {
-    fn new(world: &World<R, Registry>) -> Self {
-        Self { world: world.clone(), book: Mutex::new(world.machine()) }
-    }
-
-    pub(super) fn runtime(&self) -> &R {
-        self.world.runtime()
-    }
-
-    fn ask(&self, mut entry: Entry) -> Said {
-        let mut book = self.book.lock().unwrap_or_else(PoisonError::into_inner);
-        match book.0.step(&mut entry, &mut Cx::new(self.runtime())) {
-            Step::Done(said) => said,
-            _ => unreachable!("a book waits for nobody"),
-        }
-    }
-
-    pub(super) fn write(&self, entry: Entry) {
-        let noted = self.ask(entry);
-        assert!(matches!(noted, Said::Noted), "it is written down");
-    }
-}
+/// Records entries.
+pub(super) type Pen<R> = fixtures::Pen<R, Registry>;
 
 /// The parts of every scenario.
 pub(super) struct Stage<R: Runtime> {
@@ -105,18 +79,16 @@ pub(super) struct Stage<R: Runtime> {
 impl<R: Runtime> Clone for Stage<R> {
     fn clone(&self) -> Self {
         let (tried, made) = (Arc::clone(&self.tried), Arc::clone(&self.made));
-        Self { world: self.world.clone(), pen: Pen::new(&self.world), tried, made }
+        Self { world: self.world.clone(), pen: self.pen.again(), tried, made }
     }
 }
 
 impl<R: Runtime> Stage<R> {
     pub(super) fn new(world: &World<R, Registry>) -> Self {
         let pen = Pen::new(world);
-        let tried = match pen.ask(Entry::Which) {
-            Said::Which(Which::Reference(mistake)) => {
-                Tried::Reference(Reference::new(pen.runtime(), mistake))
-            }
-            _ => Tried::Ships(Members::new(pen.runtime())),
+        let tried = match pen.which() {
+            Which::Reference(mistake) => Tried::Reference(Reference::new(pen.runtime(), mistake)),
+            Which::Ships => Tried::Ships(Members::new(pen.runtime())),
         };
         Self { world: world.clone(), pen, tried: Arc::new(tried), made: Arc::default() }
     }
@@ -137,7 +109,7 @@ impl<R: Runtime> Stage<R> {
                 self.get(first);
             }
             let number = self.made.fetch_add(1, Ordering::Relaxed);
-            Member::new(number, Pen::new(&self.world), &self.tried, manners)
+            Member::new(number, self.pen.again(), &self.tried, manners)
         });
         self.pen.write(Entry::Got(name, got.map(|member| member.number)));
     }

@@ -12,6 +12,7 @@ use super::source::Manners;
 use super::stage::{Care, Setting, Stage};
 use super::{History, Informer};
 use crate::engine::Engine;
+use crate::events::has_many_traces;
 use crate::trial::{DynScenario, Ledger as _};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Informer>>> {
@@ -46,12 +47,6 @@ fn during_a_call(history: &History, number: Number, wanted: impl Fn(&Entry) -> b
 fn sleeps(engine: Engine) -> Option<&'static str> {
     let sleeps = "it sleeps for seconds, and so would real threads";
     (engine == Engine::Threads).then_some(sleeps)
-}
-
-/// Refuses the search of all traces to scenarios that have too many.
-fn has_many_traces(engine: Engine) -> Option<&'static str> {
-    let many = "it has too many traces; others try some of them";
-    (engine == Engine::Trace).then_some(many)
 }
 
 /// Refuses all searches to scenarios that have too many schedules.

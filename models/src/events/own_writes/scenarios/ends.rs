@@ -38,8 +38,7 @@ scenario!(
         let stage = Stage::new(world, MANY, WRITTEN);
         let client = stage.spawn("client", |client| client.read(one(1), soon(&client)));
         stage.tell(put("a", "1", 1));
-        world.quiesce();
-        world.join(client);
+        stage.end([client]);
     },
     |history| told_in_error(history, |error| {
         *error == NotVisible::Behind { wanted: 1, seen: 0 }
@@ -55,8 +54,7 @@ scenario!(
         let read = |client: Stage<R>| client.read(Wish::AllAtLeast(9), soon(&client));
         let client = stage.spawn("client", read);
         stage.tell(put("a", "1", 1));
-        world.quiesce();
-        world.join(client);
+        stage.end([client]);
     },
     |history| told_in_error(history, |error| {
         *error == NotVisible::Behind { wanted: 9, seen: 1 }
@@ -75,8 +73,7 @@ scenario!(
             client.read(own(), soon(&client));
         });
         stage.tell(bookmark(1));
-        world.quiesce();
-        world.join(client);
+        stage.end([client]);
     },
     |history| told_in_error(history, |error| matches!(error, NotVisible::StillThere { .. }))
 );
@@ -90,14 +87,9 @@ scenario!(
         let stage = Stage::new(world, MANY, DELETED);
         stage.tell(put("a", "1", 1));
         let version = stage.spawn("version", |client| client.read(one(2), Instant::NEVER));
-        let deletion = stage.spawn("deletion", |client| {
-            client.deleted(&Thing::object("a", "1", 1));
-            client.read(own(), Instant::NEVER);
-        });
+        let deletion = stage.deleter("deletion", own());
         stage.over();
-        world.quiesce();
-        world.join(version);
-        world.join(deletion);
+        stage.end([version, deletion]);
         stage.read(one(1), Instant::NEVER);
     },
     |history| some(history, |book, call, _| {
@@ -115,8 +107,7 @@ scenario!(
             .map(|name| stage.spawn(name, |client| client.wait_for_sync(Instant::NEVER)));
         let while_ = stage.spawn("three", |client| client.wait_for_sync(soon(&client)));
         stage.synced();
-        world.quiesce();
-        forever.into_iter().for_each(|client| world.join(client));
+        stage.end(forever);
         world.join(while_);
         stage.wait_for_sync(Instant::NEVER);
     },
@@ -137,8 +128,7 @@ scenario!(
         let forever = ["one", "two"]
             .map(|name| stage.spawn(name, |client| client.wait_for_sync(Instant::NEVER)));
         stage.over();
-        world.quiesce();
-        forever.into_iter().for_each(|client| world.join(client));
+        stage.end(forever);
     },
     |history| some(history, |book, call, _| {
         matches!(call, fresh::Op::Over(_)) && book.asleep.len() == 2

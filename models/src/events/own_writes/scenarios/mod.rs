@@ -77,12 +77,6 @@ fn wakes_tasks_by_the_clock(engine: Engine) -> Option<&'static str> {
     (engine == Engine::Loom).then_some(why)
 }
 
-/// Refuses the search of all traces to scenarios that have too many.
-fn has_many_traces(engine: Engine) -> Option<&'static str> {
-    let many = "it has too many traces; others try some of them";
-    (engine == Engine::Trace).then_some(many)
-}
-
 /// Writes a scenario.
 macro_rules! scenario {
     ($name:ident, $text:literal, $says:literal, |$world:ident| $run:block,

@@ -7,7 +7,8 @@ use super::super::OwnWrites;
 use super::super::book::Book;
 use super::super::shelf::{Note, Op, Thing, Wish};
 use super::super::stage::{Stage, gone, list, put};
-use super::{ANEW, DELETED, MANY, WRITTEN, has_many_traces, one, own, scenario, some, soon};
+use super::{ANEW, DELETED, MANY, WRITTEN, one, own, scenario, some, soon};
+use crate::events::has_many_traces;
 use crate::trial::{DynScenario, Ledger as _, What};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<OwnWrites>>> {
@@ -31,8 +32,7 @@ scenario!(
         let client = stage.spawn("client", |client| client.read(one(2), Instant::NEVER));
         stage.tell(list(1, &[Thing::object("a", "1", 1)]));
         stage.tell(put("a", "1", 2));
-        world.quiesce();
-        world.join(client);
+        stage.end([client]);
     },
     |history| some(history, |book, call, _| {
         matches!(call, fresh::Op::Prepare(Prepare(Some(_))))
@@ -54,8 +54,7 @@ scenario!(
         });
         stage.tell(list(1, &[Thing::object("a", "1", 1)]));
         stage.tell(put("a", "1", 2));
-        world.quiesce();
-        world.join(client);
+        stage.end([client]);
     },
     |history| some(history, |book, call, _| {
         matches!(call, fresh::Op::Prepare(Prepare(Some(_))))
@@ -71,14 +70,10 @@ scenario!(
     |world| {
         let stage = Stage::new(world, MANY, ANEW);
         stage.tell(put("a", "1", 1));
-        let client = stage.spawn("client", |client| {
-            client.deleted(&Thing::object("a", "1", 1));
-            client.read(own(), Instant::NEVER);
-        });
+        let client = stage.deleter("client", own());
         stage.tell(gone("a", "1", 2));
         stage.tell(put("a", "2", 3));
-        world.quiesce();
-        world.join(client);
+        stage.end([client]);
     },
     |history| some(history, |book, call, waits| {
         matches!(call, fresh::Op::Turn(_)) && waits && book.version < 3
@@ -92,13 +87,9 @@ scenario!(
     |world| {
         let stage = Stage::new(world, MANY, DELETED);
         stage.tell(put("a", "1", 1));
-        let client = stage.spawn("client", |client| {
-            client.deleted(&Thing::object("a", "1", 1));
-            client.read(Wish::AllWritten, Instant::NEVER);
-        });
+        let client = stage.deleter("client", Wish::AllWritten);
         stage.tell(list(2, &[]));
-        world.quiesce();
-        world.join(client);
+        stage.end([client]);
     },
     |history| some(history, |book, call, _| {
         matches!(call, fresh::Op::Prepare(Prepare(Some(_)))) && book.asleep.len() == 1

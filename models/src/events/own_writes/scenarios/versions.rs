@@ -33,8 +33,7 @@ scenario!(
         });
         stage.tell(put("a", "1", 1));
         stage.tell(put("a", "1", 2));
-        world.quiesce();
-        world.join(client);
+        stage.end([client]);
     },
     |history| some(history, |book, call, waits| {
         matches!(call, fresh::Op::AtLeast(_)) && waits && book.version == 1
@@ -50,8 +49,7 @@ scenario!(
         let clients = [one(1), Wish::AllAtLeast(1)]
             .map(|wish| stage.spawn("client", |client| client.read(wish, Instant::NEVER)));
         stage.tell(put("a", "1", 1));
-        world.quiesce();
-        clients.into_iter().for_each(|client| world.join(client));
+        stage.end(clients);
     },
     |history| advances_for(history, 2)
 );
@@ -65,9 +63,7 @@ scenario!(
         let task = stage.spawn("task", |task| task.read_at_once(one(1)));
         let client = stage.spawn("client", |client| client.read(one(1), Instant::NEVER));
         stage.tell(put("a", "1", 1));
-        world.quiesce();
-        world.join(task);
-        world.join(client);
+        stage.end([task, client]);
     },
     |history| Book::some(history, |book, event| {
         matches!(event.what, What::Cancel { .. }) && book.version == 1
@@ -84,8 +80,7 @@ scenario!(
         let client = stage.spawn("client", read);
         stage.tell(put("a", "1", 1));
         stage.tell(bookmark(3));
-        world.quiesce();
-        world.join(client);
+        stage.end([client]);
     },
     |history| some(history, |book, call, _| {
         matches!(call, fresh::Op::Advance(_)) && book.asleep.len() == 1 && book.version == 1
@@ -101,8 +96,7 @@ scenario!(
         let clients = [one(2), Wish::AllAtLeast(2)]
             .map(|wish| stage.spawn("client", |client| client.read(wish, Instant::NEVER)));
         stage.tell(list(2, &[Thing::object("a", "1", 2)]));
-        world.quiesce();
-        clients.into_iter().for_each(|client| world.join(client));
+        stage.end(clients);
     },
     |history| advances_for(history, 2)
 );
@@ -118,8 +112,7 @@ scenario!(
         stage.refuse("a", 2);
         stage.tell(put("b", "2", 3));
         stage.tell(put("a", "1", 4));
-        world.quiesce();
-        world.join(client);
+        stage.end([client]);
     },
     |history| some(history, |book, call, waits| {
         matches!(call, fresh::Op::AtLeast(_)) && waits && book.version == 3

@@ -4,7 +4,8 @@ use super::super::Registry;
 use super::super::book::Entry;
 use super::super::member::Manners;
 use super::super::stage::Stage;
-use super::{has_many_traces, scenario, some};
+use super::{scenario, some};
+use crate::events::has_many_traces;
 use crate::trial::DynScenario;
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Registry>>> {

@@ -10,7 +10,6 @@ use seatrial_core::runtime::{Instant, Runtime};
 use super::book::Entry;
 use super::ledger::{Seen, entry};
 use super::{History, Registry};
-use crate::engine::Engine;
 use crate::trial::{DynScenario, Ledger as _, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Registry>>> {
@@ -27,12 +26,6 @@ fn some(history: &History, wanted: impl Fn(&Seen, &Entry) -> bool) -> bool {
 /// A time in the near future.
 fn soon<R: Runtime>(world: &World<R, Registry>) -> Instant {
     world.runtime().now() + Duration::from_millis(10)
-}
-
-/// Refuses the search of all traces to scenarios that have too many.
-fn has_many_traces(engine: Engine) -> Option<&'static str> {
-    let many = "it has too many traces; others try some of them";
-    (engine == Engine::Trace).then_some(many)
 }
 
 /// Writes a scenario.
