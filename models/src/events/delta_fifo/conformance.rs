@@ -1,6 +1,6 @@
 //! The reference's recorded traces of the DeltaFIFO, replayed.
 
-use seatrial_core::delta_fifo::{DeltaFifo, DeltaQueue};
+use seatrial_core::delta_fifo::{Delta, DeltaFifo, DeltaQueue};
 use seatrial_core::machine::Boxed;
 use seatrial_core::runtime::System;
 use seatrial_core::store::KeyHasher;
@@ -72,14 +72,13 @@ impl Driven {
             "pop" => self.pop(args["fail"] == true)?,
             "get_by_key" => {
                 let deltas = self.queue.get(&step.args.text("key")?.to_owned());
-                let written: Vec<_> =
-                    deltas.iter().flat_map(|d| d.iter()).map(write_delta).collect();
+                let written: Vec<_> = deltas.iter().flat_map(|d| d.iter()).map(write).collect();
                 json!({ "deltas": written, "exists": deltas.is_some() })
             }
             "queue_keys" => self.queue.list().into_iter().map(|(key, _)| key).collect(),
             "known_keys" => self.store.objects().keys().cloned().collect(),
             other => {
-                let done = common_call(&self.queue, step, Object::read, Object::read_last)?;
+                let done = common_call(&self.queue, step, Object::read)?;
                 done.ok_or_else(|| format!("a DeltaFIFO has no call '{other}'"))?
             }
         })
@@ -95,10 +94,14 @@ impl Driven {
         Ok(match popped {
             Err(_) => json!({ "deltas": null, "initial": null, "err": "closed" }),
             Ok((popped, ())) => {
-                let deltas: Vec<_> = popped.deltas.iter().map(write_delta).collect();
+                let deltas: Vec<_> = popped.deltas.iter().map(write).collect();
                 let error = fail.then_some("boom");
                 json!({ "deltas": deltas, "initial": popped.initial, "err": error })
             }
         })
     }
+}
+
+fn write(delta: &Delta<String, Object>) -> Value {
+    write_delta(delta, Object::write)
 }

@@ -1,18 +1,17 @@
 //! Sequences of calls, and the property that the queue agrees with the sequential object.
 
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use seatrial_core::delta_fifo::{self, Delta, DeltaFifo, DeltaQueue, Deltas, Ret, Verb};
-use seatrial_core::fifo::AfterPop;
 use seatrial_core::machine::Boxed;
 use seatrial_core::runtime::System;
 use seatrial_core::store::{Intake, KeyHasher, LastState};
 
 use super::Spec;
 use crate::events::fixtures::{
-    Checked, Object, Store, assert_pops_nothing, assert_says, at_once, expected, key_of, said,
-    transform,
+    Checked, Fate, Object, Store, assert_pops_nothing, assert_says, at_once, expected, key_of,
+    said, transform,
 };
 
 /// The machine that is compared.
@@ -106,15 +105,6 @@ struct Pair {
     last: Option<(u8, Vec<Change>)>,
 }
 
-/// The fate of an entry that was popped.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Fate {
-    Applied,
-    Failed,
-    Panicked,
-    Requeued,
-}
-
 impl Pair {
     fn step(&mut self, op: &Op) {
         match op {
@@ -127,7 +117,7 @@ impl Pair {
                 self.queue.resync();
                 self.spec.resync();
             }
-            Op::Pop => self.pop(Fate::Applied),
+            Op::Pop => self.pop(Fate::Processed),
             Op::PopAndFail => self.pop(Fate::Failed),
             Op::PopAndPanic => self.pop(Fate::Panicked),
             Op::PopAndRequeue => self.pop(Fate::Requeued),
@@ -204,20 +194,17 @@ impl Pair {
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             at_once(self.queue.pop_or_requeue_async(|popped| {
                 seen = Some(popped.clone());
-                match fate {
-                    Fate::Applied => self.store.apply(&popped.key, &popped.deltas),
-                    Fate::Panicked => resume_unwind(Box::new("process panics")),
-                    Fate::Failed | Fate::Requeued => {}
+                if fate == Fate::Processed {
+                    self.store.apply(&popped.key, &popped.deltas);
                 }
-                let requeue = fate == Fate::Requeued;
-                (if requeue { AfterPop::Requeue } else { AfterPop::Forget }, ())
+                fate.end()
             }))
         }));
         assert_eq!(outcome.is_err(), fate == Fate::Panicked);
         let seen = seen.expect("process was called");
         assert_eq!((seen.key, seen.deltas.to_vec(), seen.initial), (key, deltas.clone(), initial));
         assert_eq!(seen.left, self.spec.pending.len());
-        self.spec.processed(&key, &deltas, fate == Fate::Applied);
+        self.spec.processed(&key, &deltas, fate == Fate::Processed);
         if fate == Fate::Requeued {
             self.spec.add_if_absent(key, deltas.clone());
         }
@@ -257,11 +244,7 @@ pub fn decode(bytes: &[u8]) -> (Setup, Vec<Op>) {
         transform: first & 4 != 0,
         unreadable: first & 0x38 == 0x38,
     };
-    let mut ops = vec![];
-    while let Some(op) = decode_op(&mut bytes) {
-        ops.push(op);
-    }
-    (setup, ops)
+    (setup, std::iter::from_fn(|| decode_op(&mut bytes)).collect())
 }
 
 fn decode_op(bytes: &mut impl Iterator<Item = u8>) -> Option<Op> {

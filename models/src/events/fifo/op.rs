@@ -1,14 +1,16 @@
 //! Sequences of calls, and the property that the queue agrees with the sequential object.
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use seatrial_core::fifo::{self, AfterPop, Fifo, FifoQueue, Ret};
+use seatrial_core::fifo::{self, Fifo, FifoQueue, Ret};
 use seatrial_core::machine::Boxed;
 use seatrial_core::runtime::System;
 use seatrial_core::store::{Intake, KeyHasher, LastState};
 
 use super::Spec;
-use crate::events::fixtures::{Checked, Object, assert_pops_nothing, assert_says, at_once, key_of};
+use crate::events::fixtures::{
+    Checked, Fate, Object, assert_pops_nothing, assert_says, at_once, key_of,
+};
 
 /// The machine that is compared.
 pub type Machine = FifoQueue<u8, Object>;
@@ -63,14 +65,6 @@ struct Pair {
     queue: Fifo<u8, Object, System, Boxed<Machine>>,
     spec: Spec<u8, Object>,
     closed: bool,
-}
-
-/// The fate of an object that was popped.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Fate {
-    Processed,
-    Panicked,
-    Requeued,
 }
 
 impl Pair {
@@ -129,11 +123,7 @@ impl Pair {
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             at_once(self.queue.pop_or_requeue_async(|popped| {
                 seen = Some(popped.clone());
-                if fate == Fate::Panicked {
-                    resume_unwind(Box::new("process panics"));
-                }
-                let requeue = fate == Fate::Requeued;
-                (if requeue { AfterPop::Requeue } else { AfterPop::Forget }, ())
+                fate.end()
             }))
         }));
         assert_eq!(outcome.is_err(), fate == Fate::Panicked);

@@ -14,7 +14,8 @@ use serde_json::{Value, json};
 
 use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, TraceError};
 use crate::events::fixtures::traced::{
-    Object, common_call, count_transform, key_of, must_not_block, write_end,
+    Object, common_call, count_transform, key_of, must_not_block, write_end, write_event,
+    write_last,
 };
 
 /// How the recorded traces of an informer's core are replayed.
@@ -47,6 +48,10 @@ impl Versioned {
 
     fn read_all(value: &Value) -> Result<Vec<Self>, String> {
         Ok(Object::read_all(value)?.into_iter().map(Self::of).collect())
+    }
+
+    fn write(&self) -> Value {
+        self.object.write()
     }
 }
 
@@ -118,7 +123,7 @@ impl Driven {
             "len" => json!(self.queue.len()),
             "store_list" => self.list(),
             other => {
-                let done = common_call(&self.queue, step, Versioned::read, read_last)?;
+                let done = common_call(&self.queue, step, Versioned::read)?;
                 done.ok_or_else(|| format!("an informer's core has no call '{other}'"))?
             }
         })
@@ -127,7 +132,7 @@ impl Driven {
     fn list(&self) -> Value {
         let mut objects = self.store.list().to_vec();
         objects.sort_by(|one, other| one.object.key.cmp(&other.object.key));
-        let objects: Vec<_> = objects.iter().map(|of| of.object.write()).collect();
+        let objects: Vec<_> = objects.iter().map(|of| of.write()).collect();
         json!({ "objs": objects, "last_rv": self.store.last_resource_version() })
     }
 
@@ -174,24 +179,6 @@ impl Driven {
     }
 }
 
-fn read_last(value: &Value) -> Result<LastState<String, Versioned>, String> {
-    Ok(match Object::read_last(value)? {
-        LastState::Final(object) => LastState::Final(Versioned::of(object)),
-        LastState::Tombstone(gone) => {
-            LastState::unknown(gone.key.clone(), gone.object.clone().map(Versioned::of))
-        }
-    })
-}
-
-fn write_last(last: &LastState<String, Versioned>) -> Value {
-    Object::write_last(&match last {
-        LastState::Final(of) => LastState::Final(of.object.clone()),
-        LastState::Tombstone(gone) => {
-            LastState::unknown(gone.key.clone(), gone.object.as_ref().map(|of| of.object.clone()))
-        }
-    })
-}
-
 fn write_failure(fail: bool, result: Result<(), ApplyError>) -> Value {
     match result {
         _ if fail => json!("boom"),
@@ -201,26 +188,7 @@ fn write_failure(fail: bool, result: Result<(), ApplyError>) -> Value {
 }
 
 fn write(event: &Event<String, Versioned>) -> Value {
-    match event {
-        Event::Delta(delta) => {
-            let object = match delta {
-                seatrial_core::delta_fifo::Delta::Deleted(last) => write_last(last),
-                other => other.object().map_or(Value::Null, |of| of.object.write()),
-            };
-            json!({ "type": delta.kind().to_string(), "obj": object })
-        }
-        Event::ReplacedAll(list) => {
-            let objects: Vec<_> = list.objects.iter().map(|of| of.object.write()).collect();
-            json!({
-                "type": "ReplacedAll",
-                "obj": { "rv": list.resource_version, "objects": objects }
-            })
-        }
-        Event::SyncAll => json!({ "type": "SyncAll", "obj": {} }),
-        Event::Bookmark(bookmark) => {
-            json!({ "type": "Bookmark", "obj": { "rv": bookmark.resource_version } })
-        }
-    }
+    write_event(event, Versioned::write)
 }
 
 /// Writes the changes that were told. Where their order comes from the store's listing, which is
@@ -244,12 +212,14 @@ fn write_told(
     });
     let write = |change: Change<String, Versioned>| match change {
         Change::Added { object, initial } => {
-            json!({ "ev": "add", "obj": object.object.write(), "initial": initial })
+            json!({ "ev": "add", "obj": object.write(), "initial": initial })
         }
         Change::Updated { old, new } => {
-            json!({ "ev": "update", "old": old.object.write(), "obj": new.object.write() })
+            json!({ "ev": "update", "old": old.write(), "obj": new.write() })
         }
-        Change::Deleted(last) => json!({ "ev": "delete", "obj": write_last(&last) }),
+        Change::Deleted(last) => {
+            json!({ "ev": "delete", "obj": write_last(&last, Versioned::write) })
+        }
     };
     told.into_iter().map(write).collect()
 }

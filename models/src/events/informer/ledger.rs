@@ -7,7 +7,8 @@ use seatrial_core::runtime::Instant;
 
 use super::book::{Complaint, Entry, Number, Told};
 use super::{Event, Informer};
-use crate::trial::{self, What};
+use crate::events::fixtures::entry;
+use crate::trial;
 
 /// The state of a handler.
 #[derive(Clone, Debug, Default)]
@@ -74,14 +75,6 @@ pub(super) struct Seen {
     /// How many runs were accepted.
     pub(super) runs: u32,
     pub(super) open: u32,
-}
-
-/// Returns the entry that an event recorded.
-pub(super) fn entry(event: &Event) -> Option<&Entry> {
-    match &event.what {
-        What::Step { op, .. } => Some(op),
-        _ => None,
-    }
 }
 
 impl Known {

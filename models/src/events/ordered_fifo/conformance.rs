@@ -1,17 +1,15 @@
 //! The reference's recorded traces of the ordered FIFO, replayed.
 
-use std::sync::Arc;
-
 use seatrial_core::machine::Boxed;
-use seatrial_core::ordered_fifo::{Batch, Event, Mode, OrderedFifo, OrderedQueue, Snapshot};
+use seatrial_core::ordered_fifo::{Batch, Event, Mode, OrderedFifo, OrderedQueue};
 use seatrial_core::runtime::System;
 use serde_json::{Value, json};
 
 use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, TraceError};
 use crate::events::fixtures::Checked;
 use crate::events::fixtures::traced::{
-    Object, Store, common_call, key_of_delta, must_not_block, read_intake, read_store, write_delta,
-    write_end,
+    Object, Store, common_call, key_of_delta, must_not_block, read_intake, read_store, write_end,
+    write_event,
 };
 
 type Machine = OrderedQueue<String, Object, Store>;
@@ -68,7 +66,7 @@ impl Driven {
             "len" => json!(self.queue.len()),
             "known_keys" => self.store.objects().keys().cloned().collect(),
             other => {
-                let done = common_call(&self.queue, step, Object::read, Object::read_last)?;
+                let done = common_call(&self.queue, step, Object::read)?;
                 done.ok_or_else(|| format!("an ordered FIFO has no call '{other}'"))?
             }
         })
@@ -123,17 +121,5 @@ impl Driven {
 }
 
 fn write(event: &Happened) -> Value {
-    match event {
-        Event::Delta(delta) => write_delta(delta),
-        Event::ReplacedAll(list) => write_list(list),
-        Event::SyncAll => json!({ "type": "SyncAll", "obj": {} }),
-        Event::Bookmark(bookmark) => {
-            json!({ "type": "Bookmark", "obj": { "rv": bookmark.resource_version } })
-        }
-    }
-}
-
-fn write_list(list: &Arc<Snapshot<Object>>) -> Value {
-    let objects: Vec<_> = list.objects.iter().map(Object::write).collect();
-    json!({ "type": "ReplacedAll", "obj": { "rv": list.resource_version, "objects": objects } })
+    write_event(event, Object::write)
 }

@@ -7,6 +7,7 @@ use seatrial_core::informer::SourceKind;
 use seatrial_core::runtime::Instant;
 
 use super::follower::{Answer, Call, Happen, Setting};
+use super::server::objects_at;
 use super::turn::{Asked, Given, Reply, Told, Turned};
 use super::{Event, Reflector};
 use crate::trial::{self, What};
@@ -114,15 +115,7 @@ impl Default for Book {
 impl Book {
     /// The objects of the server at a version.
     pub(super) fn at(&self, revision: u64) -> BTreeMap<u8, u64> {
-        let mut objects = BTreeMap::new();
-        for &(at, key, exists) in self.log.iter().filter(|(at, ..)| *at <= revision) {
-            if exists {
-                objects.insert(key, at)
-            } else {
-                objects.remove(&key)
-            };
-        }
-        objects
+        objects_at(&self.log, revision)
     }
 
     /// Whether the first objects come through a stream.

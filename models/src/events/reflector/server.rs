@@ -158,6 +158,20 @@ pub(super) fn number(version: &str) -> u64 {
     version.parse().unwrap_or(0)
 }
 
+/// Returns the objects at a version, with the versions of their last changes. The log has all changes:
+/// version, object, and whether the object exists from then on.
+pub(super) fn objects_at(log: &[(u64, u8, bool)], revision: u64) -> BTreeMap<u8, u64> {
+    let mut objects = BTreeMap::new();
+    for &(at, key, exists) in log.iter().filter(|(at, ..)| *at <= revision) {
+        if exists {
+            objects.insert(key, at)
+        } else {
+            objects.remove(&key)
+        };
+    }
+    objects
+}
+
 impl Server {
     /// A server with this number of objects.
     pub(super) fn new(objects: u8, streams: bool) -> Self {
@@ -168,15 +182,7 @@ impl Server {
 
     /// Returns the objects at a version, with the versions of their last changes.
     pub(super) fn at(&self, revision: u64) -> BTreeMap<u8, u64> {
-        let mut objects = BTreeMap::new();
-        for &(at, key, exists) in self.log.iter().filter(|(at, ..)| *at <= revision) {
-            if exists {
-                objects.insert(key, at)
-            } else {
-                objects.remove(&key)
-            };
-        }
-        objects
+        objects_at(&self.log, revision)
     }
 
     /// Changes an object; returns the version. Deleting an object that does not exist changes

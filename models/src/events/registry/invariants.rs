@@ -1,8 +1,9 @@
 //! The promises of a registry, as checks of a history.
 
 use super::book::Entry;
-use super::ledger::{Seen, entry};
+use super::ledger::Seen;
 use super::{Event, History, Registry};
+use crate::events::fixtures::entry;
 use crate::trial::{Invariant, Ledger as _, Violation};
 
 type Checked = Result<(), Violation>;

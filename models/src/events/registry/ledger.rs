@@ -6,7 +6,8 @@ use seatrial_core::runtime::Instant;
 
 use super::book::{Entry, Name, Number};
 use super::{Event, Registry};
-use crate::trial::{self, What};
+use crate::events::fixtures::entry;
+use crate::trial;
 
 /// The state of a member.
 #[derive(Clone, Debug, Default)]
@@ -52,14 +53,6 @@ pub(super) struct Seen {
     pub(super) is_dropped: bool,
     pub(super) has_removed: bool,
     pub(super) has_panicked: bool,
-}
-
-/// Returns the entry that an event recorded.
-pub(super) fn entry(event: &Event) -> Option<&Entry> {
-    match &event.what {
-        What::Step { op, .. } => Some(op),
-        _ => None,
-    }
 }
 
 impl Seen {

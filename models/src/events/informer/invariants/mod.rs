@@ -6,7 +6,8 @@ mod times;
 
 use super::Informer;
 use super::book::Entry;
-use super::ledger::{Seen, entry};
+use super::ledger::Seen;
+use crate::events::fixtures::entry;
 use crate::trial::{HistoryOf, Invariant, Ledger as _, Violation};
 
 type Checked = Result<(), Violation>;

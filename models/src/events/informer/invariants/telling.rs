@@ -103,7 +103,7 @@ fn stored_before_told(history: &History) -> Checked {
 /// Whether the server deletes an object after having it in this version.
 fn is_gone_later(history: &History, key: u16, version: u64) -> bool {
     let mut had = false;
-    history.events.iter().filter_map(crate::informer::ledger::entry).any(|entry| {
+    history.events.iter().filter_map(crate::events::fixtures::entry).any(|entry| {
         had |= match entry {
             Entry::Begins(count) => key < *count && version == u64::from(key) + 1,
             entry => *entry == Entry::Has(key, version),

@@ -7,11 +7,12 @@ mod timing;
 use std::time::Duration;
 
 use super::book::{Entry, Number};
-use super::ledger::{Seen, entry};
+use super::ledger::Seen;
 use super::source::Manners;
 use super::stage::{Care, Setting, Stage};
 use super::{History, Informer};
 use crate::engine::Engine;
+use crate::events::fixtures::entry;
 use crate::events::has_many_traces;
 use crate::trial::{DynScenario, Ledger as _};
 

@@ -1,13 +1,10 @@
 //! The property detects the mistakes.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use seatrial_core::machine::Boxed;
 
-use crate::engine::quietly;
+use crate::events::fixtures::fails_on_some;
 use crate::ordered_fifo::Mistake::{self, *};
 use crate::ordered_fifo::{EventList, check_on, decode};
-use crate::random::random_bytes;
 use crate::trial::component_tests::every_mistake_is_noticed;
 
 /// Mistakes that need a second thread.
@@ -21,17 +18,12 @@ const UNSEEN: &[Mistake] = &[
 ];
 
 fn noticed(mistakes: &'static [Mistake]) -> bool {
-    quietly(|| {
-        (1..1000).any(|seed| {
-            let (setup, ops) = decode(&random_bytes(seed, 120));
-            let run = || {
-                check_on(setup, &ops, |machine| {
-                    let known = machine.known().cloned();
-                    Boxed(Box::new(EventList::with(mistakes, setup, known)))
-                });
-            };
-            catch_unwind(AssertUnwindSafe(run)).is_err()
-        })
+    fails_on_some(1000, |bytes| {
+        let (setup, ops) = decode(bytes);
+        check_on(setup, &ops, |machine| {
+            let known = machine.known().cloned();
+            Boxed(Box::new(EventList::with(mistakes, setup, known)))
+        });
     })
 }
 

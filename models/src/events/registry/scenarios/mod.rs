@@ -8,8 +8,9 @@ use std::time::Duration;
 use seatrial_core::runtime::{Instant, Runtime};
 
 use super::book::Entry;
-use super::ledger::{Seen, entry};
+use super::ledger::Seen;
 use super::{History, Registry};
+use crate::events::fixtures::entry;
 use crate::trial::{DynScenario, Ledger as _, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Registry>>> {
