@@ -12,7 +12,7 @@ use super::tried::{Call, Config, Over, Reply, State};
 use super::{DeltaFifo, Event, History, Spec};
 use crate::events::fixtures::first_list::{Answer, Awaited, FirstList};
 use crate::events::fixtures::over::{self, over};
-use crate::events::fixtures::{Asleep, Object, left_by};
+use crate::events::fixtures::{Asleep, Object, apply, left_by};
 use crate::trial::{self, Ledger as _, Violation};
 
 /// The state before an event, derived from the history.
@@ -156,12 +156,7 @@ impl DeltaLedger {
 
     fn pop(&mut self, thread: u8, popped: &Popped<u8, Object>) {
         self.spec.pending.retain(|(key, _)| *key != popped.key);
-        for delta in &popped.deltas {
-            match left_by(delta) {
-                Some(object) => drop(self.handed.insert(popped.key, *object)),
-                None => drop(self.handed.remove(&popped.key)),
-            }
-        }
+        apply(&mut self.handed, &popped.key, &popped.deltas);
         self.in_process.push((thread, popped.clone()));
     }
 

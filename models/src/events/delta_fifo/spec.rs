@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use seatrial_core::delta_fifo::Delta;
 use seatrial_core::store::LastState;
 
+use crate::events::fixtures::apply;
+
 /// An entry that was taken: key, changes, and the flag for its processing.
 pub type Taken<K, O> = (K, Vec<Delta<K, O>>, bool);
 
@@ -121,12 +123,8 @@ impl<K: Ord + Clone, O: Clone> Spec<K, O> {
     /// Ends the processing of an entry; `applied` if the consumer's store took it in.
     pub fn processed(&mut self, key: &K, deltas: &[Delta<K, O>], applied: bool) {
         self.initial_left = self.initial_left.saturating_sub(1);
-        let Some(known) = self.known.as_mut().filter(|_| applied) else { return };
-        for delta in deltas {
-            match delta.object().filter(|_| !delta.is_deleted()) {
-                Some(object) => drop(known.insert(key.clone(), object.clone())),
-                None => drop(known.remove(key)),
-            }
+        if let Some(known) = self.known.as_mut().filter(|_| applied) {
+            apply(known, key, deltas);
         }
     }
 

@@ -66,6 +66,20 @@ impl<R: Runtime> Stage<R> {
         self.world.spawn(name, move || run(own))
     }
 
+    /// A thread that reads to the end.
+    fn reader(&self) -> R::Join<()> {
+        self.spawn("reader", |own| {
+            own.read();
+        })
+    }
+
+    /// A thread that waits until the first list was looked at.
+    fn waiter(&self, name: &str) -> R::Join<()> {
+        self.spawn(name, |own| {
+            own.feed.call(WaitForSync);
+        })
+    }
+
     fn end(&self) {
         drop(self.feed.call(End));
     }
@@ -142,12 +156,8 @@ impl Scenario<Feed> for SlowReader {
     fn run<R: Runtime>(&self, world: &World<R, Feed>) {
         let stage = Stage::new(world);
         stage.push(&[1], true);
-        let reader = stage.spawn("reader", |own| {
-            own.read();
-        });
-        let waiter = stage.spawn("waiter", |own| {
-            own.feed.call(WaitForSync);
-        });
+        let reader = stage.reader();
+        let waiter = stage.waiter("waiter");
         stage.push(&[2, 3], false);
         stage.push(&[4, 5], false);
         stage.push(&[6, 7], false);
@@ -172,14 +182,8 @@ impl Scenario<Feed> for EndedAnywhere {
 
     fn run<R: Runtime>(&self, world: &World<R, Feed>) {
         let stage = Stage::new(world);
-        let reader = stage.spawn("reader", |own| {
-            own.read();
-        });
-        let waiters = ["waiter", "other waiter"].map(|name| {
-            stage.spawn(name, |own| {
-                own.feed.call(WaitForSync);
-            })
-        });
+        let reader = stage.reader();
+        let waiters = ["waiter", "other waiter"].map(|name| stage.waiter(name));
         stage.push(&[1, 2], true);
         stage.end();
         stage.push(&[3], false);
@@ -209,14 +213,8 @@ impl Scenario<Feed> for FirstListIsLookedAt {
     fn run<R: Runtime>(&self, world: &World<R, Feed>) {
         let stage = Stage::new(world);
         stage.push(&[1, 2], true);
-        let reader = stage.spawn("reader", |own| {
-            own.read();
-        });
-        let waiters = ["waiter", "other waiter"].map(|name| {
-            stage.spawn(name, |own| {
-                own.feed.call(WaitForSync);
-            })
-        });
+        let reader = stage.reader();
+        let waiters = ["waiter", "other waiter"].map(|name| stage.waiter(name));
         stage.feed.call(Complete);
         stage.push(&[3], false);
         stage.feed.call(HasSynced);
@@ -246,9 +244,7 @@ impl Scenario<Feed> for EmptyList {
 
     fn run<R: Runtime>(&self, world: &World<R, Feed>) {
         let stage = Stage::new(world);
-        let waiter = stage.spawn("waiter", |own| {
-            own.feed.call(WaitForSync);
-        });
+        let waiter = stage.waiter("waiter");
         stage.push(&[], true);
         stage.feed.call(Complete);
         stage.push(&[1], false);

@@ -11,7 +11,7 @@ use super::tried::{Call, Config, Happened, Over, Reply, State};
 use super::{Event, MachineOp, OrderedFifo, Spec};
 use crate::events::fixtures::first_list::{Answer, Awaited, FirstList};
 use crate::events::fixtures::over::over;
-use crate::events::fixtures::{Asleep, Object, left_by};
+use crate::events::fixtures::{self, Asleep, Object};
 use crate::trial;
 
 /// The state before an event, derived from the history.
@@ -269,10 +269,8 @@ fn by_key(objects: &[Object]) -> BTreeMap<u8, Object> {
 pub(super) fn apply(store: &mut BTreeMap<u8, Object>, event: &Happened) {
     match event {
         Happening::Delta(change) => {
-            let Some(key) = key_of_change(change) else { return };
-            match left_by(change) {
-                Some(object) => drop(store.insert(key, *object)),
-                None => drop(store.remove(&key)),
+            if let Some(key) = key_of_change(change) {
+                fixtures::apply(store, &key, [change]);
             }
         }
         Happening::ReplacedAll(list) => *store = by_key(&list.objects),

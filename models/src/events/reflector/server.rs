@@ -158,8 +158,8 @@ pub(super) fn number(version: &str) -> u64 {
     version.parse().unwrap_or(0)
 }
 
-/// Returns the objects at a version, with the versions of their last changes. The log has all changes:
-/// version, object, and whether the object exists from then on.
+/// Returns the objects at a version, with the versions of their last changes. The log has all
+/// changes: version, object, and whether the object exists from then on.
 pub(super) fn objects_at(log: &[(u64, u8, bool)], revision: u64) -> BTreeMap<u8, u64> {
     let mut objects = BTreeMap::new();
     for &(at, key, exists) in log.iter().filter(|(at, ..)| *at <= revision) {

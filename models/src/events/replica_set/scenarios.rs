@@ -1,4 +1,7 @@
 //! Small programs of users and accidents, each named by the case that it must reach.
+//!
+//! They have more than 200,000 traces each, because every step of the four threads is one of the
+//! same machine. The models of states visit each state once.
 
 use std::sync::Arc;
 
@@ -12,6 +15,7 @@ use super::server::{Kind, Todo};
 use super::stage::{Act, Acted, Answer, Call, Inform, Occur, Stage, StopAtRest, Take};
 use super::{Event, History, ReplicaSet};
 use crate::engine::Engine;
+use crate::events::has_many_traces;
 use crate::trial::{DynScenario, Scenario, What, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<ReplicaSet>>> {
@@ -23,12 +27,6 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<ReplicaSet>>> {
         Box::new(MadeAnew),
         Box::new(RequestFails),
     ]
-}
-
-/// There are more than 200,000, because every step of the four threads is one of the same machine.
-/// The models of states visit each state once.
-fn too_many_traces(engine: Engine) -> Option<&'static str> {
-    (engine == Engine::Trace).then_some("it has too many traces; others try some of them")
 }
 
 type Shared<R> = Arc<Monitor<Stage, R, Boxed<Stage>>>;
@@ -90,7 +88,7 @@ impl Scenario<ReplicaSet> for ScaledMeanwhile {
     }
 
     fn cannot_run_on(engine: Engine) -> Option<&'static str> {
-        too_many_traces(engine)
+        has_many_traces(engine)
     }
 
     fn reaches(history: &History) -> bool {
@@ -110,7 +108,7 @@ impl Scenario<ReplicaSet> for PodsAreLost {
     }
 
     fn cannot_run_on(engine: Engine) -> Option<&'static str> {
-        too_many_traces(engine)
+        has_many_traces(engine)
     }
 
     fn reaches(history: &History) -> bool {
@@ -135,7 +133,7 @@ impl Scenario<ReplicaSet> for DiesBetweenRequests {
     }
 
     fn cannot_run_on(engine: Engine) -> Option<&'static str> {
-        too_many_traces(engine)
+        has_many_traces(engine)
     }
 
     /// The pod is there, and the status does not count it yet.
@@ -162,7 +160,7 @@ impl Scenario<ReplicaSet> for DeletedMeanwhile {
     }
 
     fn cannot_run_on(engine: Engine) -> Option<&'static str> {
-        too_many_traces(engine)
+        has_many_traces(engine)
     }
 
     fn reaches(history: &History) -> bool {
@@ -183,7 +181,7 @@ impl Scenario<ReplicaSet> for MadeAnew {
     }
 
     fn cannot_run_on(engine: Engine) -> Option<&'static str> {
-        too_many_traces(engine)
+        has_many_traces(engine)
     }
 
     /// The first set has the uid 1.
@@ -213,7 +211,7 @@ impl Scenario<ReplicaSet> for RequestFails {
     }
 
     fn cannot_run_on(engine: Engine) -> Option<&'static str> {
-        too_many_traces(engine)
+        has_many_traces(engine)
     }
 
     fn reaches(history: &History) -> bool {

@@ -79,35 +79,8 @@ fn wakes_tasks_by_the_clock(engine: Engine) -> Option<&'static str> {
 
 /// Writes a scenario.
 macro_rules! scenario {
-    ($name:ident, $text:literal, $says:literal, |$world:ident| $run:block,
-     |$history:ident| $reaches:expr) => {
-        scenario!($name, $text, $says, 0, |_| None, |$world| $run, |$history| $reaches);
-    };
-    ($name:ident, $text:literal, $says:literal, $free:literal, $refuses:expr,
-     |$world:ident| $run:block, |$history:ident| $reaches:expr) => {
-        #[doc = $says]
-        struct $name;
-
-        impl crate::trial::Scenario<crate::own_writes::OwnWrites> for $name {
-            const NAME: &'static str = $text;
-            const SAYS: &'static str = $says;
-            const FREE_DEADLINES: u32 = $free;
-
-            fn run<R: seatrial_core::runtime::Runtime>(
-                &self,
-                $world: &crate::trial::World<R, crate::own_writes::OwnWrites>,
-            ) {
-                $run
-            }
-
-            fn reaches($history: &crate::own_writes::History) -> bool {
-                $reaches
-            }
-
-            fn cannot_run_on(engine: crate::engine::Engine) -> Option<&'static str> {
-                $refuses(engine)
-            }
-        }
+    ($($stated:tt)*) => {
+        crate::events::scenario_of! { crate::own_writes::OwnWrites; $($stated)* }
     };
 }
 

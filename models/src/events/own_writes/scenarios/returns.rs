@@ -100,7 +100,6 @@ scenario!(
     DeletionIsUndone,
     "deletion_is_undone",
     "a client reads while a deletion and then an older list are stored, and reads again after both",
-    0,
     has_many_traces,
     |world| {
         let stage = Stage::new(world, MANY, DELETED);
