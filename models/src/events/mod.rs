@@ -13,4 +13,4 @@ pub mod registry;
 pub mod replica_set;
 mod stated;
 
-use stated::{has_many_traces, scenario_of};
+use stated::scenario_of;

@@ -15,7 +15,7 @@ use super::server::{Kind, Todo};
 use super::stage::{Act, Acted, Answer, Call, Inform, Occur, Stage, StopAtRest, Take};
 use super::{Event, History, ReplicaSet};
 use crate::engine::Engine;
-use crate::events::has_many_traces;
+use crate::events::stated::has_many_traces;
 use crate::trial::{DynScenario, Scenario, What, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<ReplicaSet>>> {

@@ -13,7 +13,7 @@ use super::stage::{Care, Setting, Stage};
 use super::{History, Informer};
 use crate::engine::Engine;
 use crate::events::fixtures::entry;
-use crate::events::has_many_traces;
+use crate::events::stated::has_many_traces;
 use crate::trial::{DynScenario, Ledger as _};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Informer>>> {

@@ -8,7 +8,7 @@ use super::super::book::Book;
 use super::super::shelf::{Note, Op, Thing, Wish};
 use super::super::stage::{Stage, gone, list, put};
 use super::{ANEW, DELETED, MANY, WRITTEN, one, own, scenario, some, soon};
-use crate::events::has_many_traces;
+use crate::events::stated::has_many_traces;
 use crate::trial::{DynScenario, Ledger as _, What};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<OwnWrites>>> {

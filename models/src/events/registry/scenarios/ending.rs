@@ -5,7 +5,7 @@ use super::super::book::Entry;
 use super::super::member::Manners;
 use super::super::stage::Stage;
 use super::{scenario, some};
-use crate::events::has_many_traces;
+use crate::events::stated::has_many_traces;
 use crate::trial::DynScenario;
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Registry>>> {
