@@ -4,13 +4,10 @@ use std::time::Duration;
 
 use ::proptest::collection::vec;
 use ::proptest::prelude::*;
-use ::proptest::test_runner::FileFailurePersistence;
 use seatrial_core::limited_queue::Outcome;
 
 use crate::limited_queue::{Op, check, decode};
-
-const SEEDS: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/limited_queue.txt");
+use crate::regressions::tried;
 
 fn outcome() -> impl Strategy<Value = Outcome> {
     let again = |delay| Outcome::RequeueAfter(Duration::from_millis(delay));
@@ -43,11 +40,7 @@ fn op() -> impl Strategy<Value = Op> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 512,
-        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(SEEDS))),
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(tried!("limited_queue", cases: 512))]
 
     #[test]
     fn the_machine_agrees_with_the_sequential_object(ops in vec(op(), 0..80)) {

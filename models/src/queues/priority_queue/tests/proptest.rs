@@ -4,14 +4,11 @@ use std::time::Duration;
 
 use ::proptest::collection::vec;
 use ::proptest::prelude::*;
-use ::proptest::test_runner::FileFailurePersistence;
 use seatrial_core::limited_queue::Outcome;
 use seatrial_core::priority_queue::AddOptions;
 
 use crate::priority_queue::{Op, check, decode};
-
-const SEEDS: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/priority_queue.txt");
+use crate::regressions::tried;
 
 fn options() -> impl Strategy<Value = AddOptions> {
     let after = proptest::option::of((0..16_u64).prop_map(Duration::from_millis));
@@ -62,11 +59,7 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 1024,
-        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(SEEDS))),
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(tried!("priority_queue", cases: 1024))]
 
     #[test]
     fn the_machine_agrees_with_the_sequential_object(ops in ops()) {
