@@ -3,8 +3,6 @@
 mod judged;
 mod tasks;
 
-use std::collections::hash_map::DefaultHasher;
-use std::hash::BuildHasherDefault;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +19,7 @@ use self::judged::{GivesUp, JudgedErrors, JudgingTask};
 use self::tasks::{AbortedAtTheDeadline, PanickingTask};
 use super::ledger::PoolLedger;
 use super::{Event, History, Pool, Rules};
+use crate::queues::fixtures::FixedHasher;
 use crate::trial::{DynScenario, Ledger as _, Scenario, What, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Pool>>> {
@@ -36,8 +35,6 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Pool>>> {
     ]
 }
 
-/// A hasher that computes the same hashes in every execution.
-type FixedHasher = BuildHasherDefault<DefaultHasher>;
 type Tried<R> = Arc<LimitedQueue<u8, R, Exponential<u8>, Fifo, FixedHasher, Boxed<Rules>>>;
 
 const PATIENCE: Duration = Duration::from_secs(1);

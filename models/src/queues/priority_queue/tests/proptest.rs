@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use ::proptest::collection::vec;
 use ::proptest::prelude::*;
-use seatrial_core::limited_queue::Outcome;
 use seatrial_core::priority_queue::AddOptions;
 
 use crate::priority_queue::{Op, check, decode};
+use crate::queues::fixtures::outcomes::any_outcome;
 use crate::regressions::tried;
 
 fn options() -> impl Strategy<Value = AddOptions> {
@@ -18,18 +18,6 @@ fn options() -> impl Strategy<Value = AddOptions> {
         rate_limited,
         priority,
     })
-}
-
-fn outcome() -> impl Strategy<Value = Outcome> {
-    let again = |delay| Outcome::RequeueAfter(Duration::from_millis(delay));
-    let later = |delay| Outcome::RetryAfter(Duration::from_millis(delay));
-    prop_oneof![
-        3 => Just(Outcome::Retry),
-        1 => Just(Outcome::Success),
-        1 => Just(Outcome::GiveUp),
-        1 => (0..16_u64).prop_map(again),
-        1 => (0..16_u64).prop_map(later),
-    ]
 }
 
 fn op() -> impl Strategy<Value = Op> {
@@ -43,7 +31,7 @@ fn op() -> impl Strategy<Value = Op> {
         8 => Just(Op::Get),
         3 => key().prop_map(Op::Done),
         2 => key().prop_map(Op::DoneByValue),
-        4 => (key(), outcome(), -1..2_i32).prop_map(|(key, o, rank)| Op::Settle(key, o, rank)),
+        4 => (key(), any_outcome(16), -1..2_i32).prop_map(|(key, o, rank)| Op::Settle(key, o, rank)),
         2 => Just(Op::Len),
     ]
 }
