@@ -1,43 +1,16 @@
-//! What the trials of all parts on the wire share: no call waits for another one, and a sequential
-//! object gives the right results.
+//! What the checks of all parts on the wire share: a sequential object gives the right results.
 
 use std::fmt::Debug;
-use std::sync::Arc;
 
-use seatrial_core::machine::{Boxed, Cx, Machine, Step};
-use seatrial_core::runtime::Runtime;
+use seatrial_core::machine::{Boxed, Cx, Machine};
 
+use crate::queues::fixtures::shared::at_once;
 use crate::single_step::HandClock;
 #[cfg(test)]
 use crate::single_step::doubt::notices;
 #[cfg(test)]
 use crate::trial::MutantKind;
-use crate::trial::{Component, EventOf, HistoryOf, Ledger, OpOf, RetOf, Violation, World};
-
-/// A part under trial, under one lock of the runtime.
-pub(super) struct Shared<R: Runtime, C: Component> {
-    runtime: R,
-    part: R::Mutex<Boxed<C::Machine>>,
-}
-
-impl<R: Runtime, C: Component> Shared<R, C> {
-    pub(super) fn new(world: &World<R, C>) -> Arc<Self> {
-        let runtime = world.runtime().clone();
-        Arc::new(Self { part: runtime.mutex(world.machine()), runtime })
-    }
-
-    pub(super) fn call(&self, mut call: OpOf<C>) -> RetOf<C> {
-        let mut part = self.runtime.lock(&self.part);
-        at_once(part.0.step(&mut call, &mut Cx::new(&self.runtime)))
-    }
-}
-
-fn at_once<T>(step: Step<T>) -> T {
-    match step {
-        Step::Done(said) | Step::Held(said) => said,
-        Step::Wait { .. } => unreachable!("nobody waits for a part on the wire"),
-    }
-}
+use crate::trial::{Component, EventOf, HistoryOf, Ledger, OpOf, RetOf, Violation};
 
 /// Makes a call of a machine without a runtime.
 fn called<M: Machine<Op: Clone> + ?Sized>(machine: &mut M, call: &M::Op) -> M::Ret {

@@ -5,9 +5,9 @@ use seatrial_core::runtime::Runtime;
 use super::machine::{BASES, Call};
 use super::words::{TIMEOUTS, URIS, VERBS};
 use super::{Address, History};
+use crate::queues::fixtures::shared::Shared;
 use crate::queues::fixtures::{caller, in_turns};
 use crate::trial::{DynScenario, Scenario, World};
-use crate::wire::fixtures::Shared;
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Address>>> {
     vec![

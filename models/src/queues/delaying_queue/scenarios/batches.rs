@@ -3,10 +3,9 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use seatrial_core::delaying_queue::AddAfter;
 use seatrial_core::runtime::Runtime;
 
-use super::{Call, Tried, caller, due, end, millis, queue, sleep, some};
+use super::{Call, Tried, caller, due, end, gives, millis, queue, sleep, some};
 use crate::delaying_queue::{DelayingQueue, Event, History};
 use crate::trial::{Scenario, World};
 
@@ -43,11 +42,8 @@ impl Scenario<DelayingQueue> for DueInBatches {
 
     /// The consumer sleeps when the earlier time is given, and later two items are due together.
     fn reaches(history: &History) -> bool {
-        let gives = |event: &Event| {
-            matches!(event.call(), Some(Call::AddAfter(AddAfter { key: Some(2), .. })))
-        };
         let takes = |event: &Event| matches!(event.call(), Some(Call::GetBatch(_)));
-        some(history, |before, event| gives(event) && !before.getters.is_empty())
+        some(history, |before, event| gives(event, 2) && !before.getters.is_empty())
             && some(history, |before, event| {
                 takes(event) && due(&before.times, event.at).len() == 2
             })

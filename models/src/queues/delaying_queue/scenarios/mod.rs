@@ -110,3 +110,8 @@ fn some(history: &History, wanted: impl Fn(&Before, &Event) -> bool) -> bool {
     }
     false
 }
+
+/// Tells whether an event adds an item after a delay.
+fn gives(event: &Event, key: u8) -> bool {
+    matches!(event.call(), Some(Call::AddAfter(add)) if add.key == Some(key))
+}

@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use seatrial_core::delaying_queue::AddAfter;
 use seatrial_core::runtime::Runtime;
 
-use super::{Call, due, end, millis, queue, some, worker};
+use super::{Call, due, end, gives, millis, queue, some, worker};
 use crate::delaying_queue::{DelayingQueue, History, Ret};
 use crate::engine::Engine;
 use crate::queues::fixtures::tasks::{busy_executor, busy_holder, giving_up, no_real_hours, task};
@@ -30,11 +29,7 @@ impl Scenario<DelayingQueue> for TaskAndThread {
 
     /// Both consumers sleep until the late time when the early one is given.
     fn reaches(history: &History) -> bool {
-        some(history, |before, event| {
-            let gives_two =
-                matches!(event.call(), Some(Call::AddAfter(AddAfter { key: Some(2), .. })));
-            gives_two && before.getters.len() == 2
-        })
+        some(history, |before, event| gives(event, 2) && before.getters.len() == 2)
     }
 }
 
@@ -84,11 +79,7 @@ impl Scenario<DelayingQueue> for LoneTask {
 
     /// The task sleeps until the late time when the early one is given.
     fn reaches(history: &History) -> bool {
-        some(history, |before, event| {
-            let gives_two =
-                matches!(event.call(), Some(Call::AddAfter(AddAfter { key: Some(2), .. })));
-            gives_two && before.getters.len() == 1
-        })
+        some(history, |before, event| gives(event, 2) && before.getters.len() == 1)
     }
 }
 
@@ -132,9 +123,7 @@ impl Scenario<DelayingQueue> for BusyExecutor {
     /// The task is the longest sleeper when it is woken.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
-            let gives_one =
-                matches!(event.call(), Some(Call::AddAfter(AddAfter { key: Some(1), .. })));
-            gives_one && matches!(before.getters[..], [task, thread] if task < thread)
+            gives(event, 1) && matches!(before.getters[..], [task, thread] if task < thread)
         })
     }
 }

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use seatrial_core::delaying_queue::AddAfter;
 use seatrial_core::queue::Add;
 use seatrial_core::runtime::{Instant, Runtime};
 
-use super::{Call, caller, due, earlier_time, end, millis, queue, sleep, some, three_due, worker};
+use super::{
+    Call, caller, due, earlier_time, end, gives, millis, queue, sleep, some, three_due, worker,
+};
 use crate::delaying_queue::as_queue::moment;
 use crate::delaying_queue::{DelayingQueue, History};
 use crate::engine::Engine;
@@ -26,11 +27,7 @@ impl Scenario<DelayingQueue> for EarlierTime {
 
     /// Both consumers sleep until the late time when the early one is given.
     fn reaches(history: &History) -> bool {
-        some(history, |before, event| {
-            let gives_two =
-                matches!(event.call(), Some(Call::AddAfter(AddAfter { key: Some(2), .. })));
-            gives_two && before.getters.len() == 2
-        })
+        some(history, |before, event| gives(event, 2) && before.getters.len() == 2)
     }
 }
 

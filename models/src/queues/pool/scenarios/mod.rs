@@ -20,7 +20,7 @@ use self::tasks::{AbortedAtTheDeadline, PanickingTask};
 use super::ledger::PoolLedger;
 use super::{Event, History, Pool, Rules};
 use crate::queues::fixtures::FixedHasher;
-use crate::trial::{DynScenario, Ledger as _, Scenario, What, World};
+use crate::trial::{DynScenario, Ledger as _, Scenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Pool>>> {
     vec![
@@ -83,7 +83,7 @@ fn some(history: &History, wanted: impl Fn(&PoolLedger, &Event) -> bool) -> bool
 /// Tells whether the key is handed out after two failures.
 fn failed_twice(history: &History) -> bool {
     some(history, |before, event| {
-        let settles = matches!(&event.what, What::Step { op: Op::Settle(_), .. });
+        let settles = matches!(event.call(), Some(Op::Settle(_)));
         settles && before.failures.get(&1) == Some(&2)
     })
 }
@@ -129,7 +129,7 @@ impl Scenario<Pool> for AddedWhileReconciled {
 
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
-            let adds = matches!(&event.what, What::Step { op: Op::Add(_), .. });
+            let adds = matches!(event.call(), Some(Op::Add(_)));
             adds && before.is_reconciled(1)
         })
     }
@@ -168,7 +168,7 @@ impl Scenario<Pool> for StuckAtTheDeadline {
         said && some(history, |_, event| {
             let retry =
                 |op: &Op<u8>| matches!(op, Op::Settle(Settle { outcome: Outcome::Retry, .. }));
-            matches!(&event.what, What::Step { op, .. } if retry(op))
+            event.call().is_some_and(retry)
         })
     }
 }

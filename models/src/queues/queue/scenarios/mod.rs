@@ -85,7 +85,7 @@ fn adds(event: &Event) -> Option<u8> {
 }
 
 fn ends(event: &Event) -> bool {
-    matches!(&event.what, What::Step { op: Op::Done(_), .. })
+    matches!(event.call(), Some(Op::Done(_)))
 }
 
 fn drain_waits(event: &Event) -> bool {

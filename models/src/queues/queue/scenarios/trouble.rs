@@ -7,7 +7,7 @@ use seatrial_core::runtime::Runtime;
 
 use super::{caller, drain_waits, end, queue, some, worker};
 use crate::queue::{History, Queue};
-use crate::trial::{Scenario, What, World};
+use crate::trial::{Scenario, World};
 
 /// A token is used again after its item was handed out anew (`workqueue:WQ-22`).
 pub(super) struct StaleToken;
@@ -62,7 +62,7 @@ impl Scenario<Queue> for Misuse {
 
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
-            let done = matches!(&event.what, What::Step { op: Op::DoneKey(_), .. });
+            let done = matches!(event.call(), Some(Op::DoneKey(_)));
             done && before.spec.waiting.contains(&1)
         })
     }
