@@ -1,24 +1,23 @@
-//! The place where failures of properties are kept.
+//! How a property is tried, and the place where its failures are kept.
 
-use proptest::test_runner::{FailurePersistence, FileFailurePersistence};
+use proptest::test_runner::{Config, FailurePersistence, FileFailurePersistence};
 
-/// Keeps the failures of a property in a file of the repository; keeps none if the crate is used
-/// alone.
-pub(crate) fn kept_in(path: &'static str) -> Option<Box<dyn FailurePersistence>> {
-    let exists = std::path::Path::new(path).exists();
-    exists.then(|| Box::new(FileFailurePersistence::Direct(path)) as Box<dyn FailurePersistence>)
+/// Tries a property with this many cases. Keeps its failures in a file of the repository; keeps
+/// none if the crate is used alone.
+pub(crate) fn configured(cases: u32, path: &'static str) -> Config {
+    let kept = || Box::new(FileFailurePersistence::Direct(path)) as Box<dyn FailurePersistence>;
+    let failure_persistence = std::path::Path::new(path).exists().then(kept);
+    Config { cases, failure_persistence, ..Config::default() }
 }
 
-/// Names the file in which the failures of a component's properties are kept.
-macro_rules! regressions {
-    ($component:literal) => {
-        $crate::regressions::kept_in(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../proptest-regressions/",
-            $component,
-            ".txt"
-        ))
+/// Says how a property of a component is tried; the component has one file for all its failures.
+macro_rules! tried {
+    ($component:literal, cases: $cases:literal) => {
+        $crate::regressions::configured(
+            $cases,
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/", $component, ".txt"),
+        )
     };
 }
 
-pub(crate) use regressions;
+pub(crate) use tried;

@@ -2,5 +2,6 @@
 
 pub mod address;
 pub mod client;
+mod fixtures;
 pub mod leases;
 pub mod watch;

@@ -56,6 +56,14 @@ pub enum What<Op, Ret> {
 }
 
 impl<Op, Ret> Event<Op, Ret> {
+    /// Returns the call of which the event is a step.
+    pub fn call(&self) -> Option<&Op> {
+        match &self.what {
+            What::Step { op, .. } => Some(op),
+            _ => None,
+        }
+    }
+
     /// Returns the call and its result, if the event ended a call.
     pub fn returned(&self) -> Option<(&Op, &Ret)> {
         match &self.what {

@@ -3,11 +3,9 @@
 use ::proptest::collection::vec;
 use ::proptest::option;
 use ::proptest::prelude::*;
-use ::proptest::test_runner::FileFailurePersistence;
 
 use crate::cancel::{Op, check, decode};
-
-const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/cancel.txt");
+use crate::regressions::tried;
 
 fn op() -> impl Strategy<Value = Op> {
     let number = any::<u8>;
@@ -23,11 +21,7 @@ fn op() -> impl Strategy<Value = Op> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 256,
-        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(SEEDS))),
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(tried!("cancel", cases: 256))]
 
     #[test]
     fn the_tokens_agree_with_the_sequential_object(ops in vec(op(), 0..60)) {

@@ -7,7 +7,7 @@ use super::Plan;
 use super::invariants::{Terms, breaches};
 use super::plan::SECOND;
 use super::simulate_plan;
-use crate::regressions::regressions;
+use crate::regressions::tried;
 
 const MILLI: u64 = SECOND / 1_000;
 
@@ -95,11 +95,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 400,
-        failure_persistence: regressions!("elector"),
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(tried!("elector", cases: 400))]
 
     #[test]
     fn whatever_set_up_is_accepted_keeps_its_promises((plan, calm) in in_any_weather()) {

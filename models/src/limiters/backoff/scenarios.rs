@@ -1,14 +1,13 @@
 //! Small concurrent programs on a keyed back-off, each named by the case that it must reach.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use seatrial_core::machine::{Boxed, Cx, Step};
 use seatrial_core::runtime::{Instant, Runtime};
 
-use super::machine::{Call, Said, Ships};
+use super::machine::{Call, Said};
 use super::{Backoff, History, INITIAL, MAX};
 use crate::engine::Engine;
+use crate::queues::fixtures::shared::Shared;
 use crate::queues::fixtures::{caller, in_turns, sleep};
 use crate::trial::{DynScenario, Scenario, World, sleeps};
 
@@ -21,29 +20,10 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Backoff>>> {
     ]
 }
 
-/// The machine under trial, behind one lock.
-struct Shared<R: Runtime> {
-    runtime: R,
-    machine: R::Mutex<Boxed<Ships>>,
-}
-
-impl<R: Runtime> Shared<R> {
-    fn new(world: &World<R, Backoff>) -> Arc<Self> {
-        let runtime = world.runtime().clone();
-        Arc::new(Self { machine: runtime.mutex(world.machine()), runtime })
-    }
-
-    fn ask(&self, mut call: Call) -> Said {
-        let mut machine = self.runtime.lock(&self.machine);
-        match machine.0.step(&mut call, &mut Cx::new(&self.runtime)) {
-            Step::Done(said) | Step::Held(said) => said,
-            Step::Wait { .. } => unreachable!("a table answers at once"),
-        }
-    }
-
+impl<R: Runtime> Shared<R, Backoff> {
     /// An event of a key happens now.
     fn fail(&self, key: u8) -> Duration {
-        match self.ask(Call::Next(key, self.runtime.now())) {
+        match self.call(Call::Next(key, self.runtime.now())) {
             Said::Delay(delay) => delay,
             other => unreachable!("{other:?} is no delay"),
         }
@@ -63,17 +43,17 @@ impl Scenario<Backoff> for TwoThreadsFail {
         let other = caller(world, "other", &table, |table| {
             table.fail(1);
             table.fail(2);
-            table.ask(Call::Get(2));
+            table.call(Call::Get(2));
         });
         table.fail(1);
-        table.ask(Call::Get(1));
+        table.call(Call::Get(1));
         for _ in 0..5 {
             table.fail(1);
         }
-        table.ask(Call::Get(1));
+        table.call(Call::Get(1));
         world.join(other);
-        table.ask(Call::Get(2));
-        table.ask(Call::Get(3));
+        table.call(Call::Get(2));
+        table.call(Call::Get(3));
     }
 
     fn reaches(history: &History) -> bool {
@@ -94,20 +74,20 @@ impl Scenario<Backoff> for AskedAboutTimes {
         sleep(world, MAX);
         let began = table.runtime.now();
         let other = caller(world, "other", &table, |table| {
-            table.ask(Call::Since(2, Instant::ZERO));
+            table.call(Call::Since(2, Instant::ZERO));
         });
         let early = Instant::from_nanos(began.as_nanos() - 2 * INITIAL.as_nanos() as u64);
-        table.ask(Call::Next(1, early));
-        let Said::Delay(delay) = table.ask(Call::Get(1)) else { unreachable!("a delay is told") };
+        table.call(Call::Next(1, early));
+        let Said::Delay(delay) = table.call(Call::Get(1)) else { unreachable!("a delay is told") };
         let other_delay = table.fail(2);
         for event in [early, began, began + delay, began + delay * 2] {
-            table.ask(Call::Since(1, event));
-            table.ask(Call::SinceUpdate(1, event));
+            table.call(Call::Since(1, event));
+            table.call(Call::SinceUpdate(1, event));
         }
         sleep(world, delay);
-        table.ask(Call::Since(1, began));
-        table.ask(Call::Since(2, began + other_delay));
-        table.ask(Call::SinceUpdate(1, began));
+        table.call(Call::Since(1, began));
+        table.call(Call::Since(2, began + other_delay));
+        table.call(Call::SinceUpdate(1, began));
         world.join(other);
     }
 
@@ -134,14 +114,14 @@ impl Scenario<Backoff> for StartsOver {
             table.fail(1);
         }
         let other = caller(world, "other", &table, |table| {
-            table.ask(Call::Get(1));
+            table.call(Call::Get(1));
         });
         sleep(world, MAX * 2);
         table.fail(1);
         world.join(other);
         sleep(world, MAX * 2 + Duration::from_nanos(1));
-        table.ask(Call::Get(1));
-        table.ask(Call::Since(1, table.runtime.now()));
+        table.call(Call::Get(1));
+        table.call(Call::Since(1, table.runtime.now()));
         table.fail(1);
     }
 
@@ -166,21 +146,21 @@ impl Scenario<Backoff> for GarbageBetween {
         table.fail(1);
         sleep(world, MAX * 2 + Duration::from_nanos(1));
         let other = caller(world, "other", &table, |table| {
-            table.ask(Call::CollectGarbage);
+            table.call(Call::CollectGarbage);
             table.fail(3);
         });
         table.fail(2);
         table.fail(1);
         world.join(other);
-        table.ask(Call::Reset(2));
-        table.ask(Call::Reset(2));
+        table.call(Call::Reset(2));
+        table.call(Call::Reset(2));
         for key in 1..=3 {
-            table.ask(Call::Get(key));
+            table.call(Call::Get(key));
         }
-        table.ask(Call::CollectGarbage);
+        table.call(Call::CollectGarbage);
         sleep(world, MAX * 3);
-        table.ask(Call::CollectGarbage);
-        table.ask(Call::Get(1));
+        table.call(Call::CollectGarbage);
+        table.call(Call::Get(1));
     }
 
     /// A key fails between two collections of garbage.

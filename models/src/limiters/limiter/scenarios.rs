@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use seatrial_core::limiter::{Item, Limiter as Asked, RateLimiter};
-use seatrial_core::machine::{Boxed, Cx, Step};
+use seatrial_core::machine::{Boxed, Cx};
 use seatrial_core::runtime::{Instant, Runtime};
 
 use super::machine::{Alone, Call, Said};
 use super::{History, Limiter};
+use crate::queues::fixtures::shared::at_once;
 use crate::queues::fixtures::{FixedHasher, caller, in_turns, millis, sleep};
 use crate::trial::{DynScenario, Scenario, World};
 
@@ -31,10 +32,8 @@ struct Tried<R> {
 
 impl<R: Runtime> Tried<R> {
     fn ask(&self, mut call: Call) -> Said {
-        match self.machine.borrow_mut().0.step(&mut call, &mut Cx::new(&self.runtime)) {
-            Step::Done(said) | Step::Held(said) => said,
-            Step::Wait { .. } => unreachable!("a limiter answers at once"),
-        }
+        let mut machine = self.machine.borrow_mut();
+        at_once(machine.0.step(&mut call, &mut Cx::new(&self.runtime)))
     }
 }
 

@@ -1,14 +1,13 @@
 //! Small concurrent programs on a token bucket, each named by the case that it must reach.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use seatrial_core::limiter::FOREVER;
-use seatrial_core::machine::{Boxed, Cx, Step};
 use seatrial_core::runtime::{Instant, Runtime};
 
-use super::machine::{Ask, Call, Said, Ships};
+use super::machine::{Ask, Call, Said};
 use super::{Bucket, History, Rate};
+use crate::queues::fixtures::shared::Shared;
 use crate::queues::fixtures::{caller, in_turns, millis};
 use crate::trial::{DynScenario, Scenario, World};
 
@@ -22,25 +21,9 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Bucket>>> {
     ]
 }
 
-/// The machine under trial, behind one lock; every call carries its time.
-struct Shared<R: Runtime> {
-    runtime: R,
-    machine: R::Mutex<Boxed<Ships>>,
-}
-
-impl<R: Runtime> Shared<R> {
-    fn new(world: &World<R, Bucket>) -> Arc<Self> {
-        let runtime = world.runtime().clone();
-        Arc::new(Self { machine: runtime.mutex(world.machine()), runtime })
-    }
-
+impl<R: Runtime> Shared<R, Bucket> {
     fn ask(&self, at: Duration, ask: Ask) -> Said {
-        let mut call = Call { at: Instant::from_nanos(1 << 40) + at, ask };
-        let mut machine = self.runtime.lock(&self.machine);
-        match machine.0.step(&mut call, &mut Cx::new(&self.runtime)) {
-            Step::Done(said) | Step::Held(said) => said,
-            Step::Wait { .. } => unreachable!("a bucket answers at once"),
-        }
+        self.call(Call { at: Instant::from_nanos(1 << 40) + at, ask })
     }
 
     /// Reserves, however long the wait is, and returns the number of the reservation.

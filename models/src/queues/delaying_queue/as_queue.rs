@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use super::{Call, Event, History, Ret, Spec, core};
 use crate::queue;
-use crate::trial::{Component, EventOf, HistoryOf, Violation, What};
+use crate::queues::fixtures::inside::{Seen, translated};
+use crate::trial::{EventOf, Violation, What};
 use seatrial_core::delaying_queue::AddAfter;
 use seatrial_core::machine::{Step, Wakes};
 use seatrial_core::runtime::Instant;
@@ -88,22 +89,9 @@ pub(super) fn due(times: &Spec<u8>, at: Instant) -> Vec<(u8, Duration)> {
     due
 }
 
-/// The events for the queue inside, and the number of the original of each.
-struct Seen {
-    events: Vec<QueueEvent>,
-    stands_for: Vec<usize>,
-}
-
-impl Seen {
-    fn push(&mut self, number: usize, event: QueueEvent) {
-        self.events.push(event);
-        self.stands_for.push(number);
-    }
-}
-
 /// Turns a history into one of the queue.
-fn seen(history: &History) -> Seen {
-    let mut seen = Seen { events: Vec::new(), stands_for: Vec::new() };
+fn seen(history: &History) -> Seen<queue::Queue> {
+    let mut seen = Seen::new();
     let mut times = Spec::<u8>::new();
     for (number, event) in history.events.iter().enumerate() {
         for (key, time) in due(&times, event.at) {
@@ -113,7 +101,9 @@ fn seen(history: &History) -> Seen {
         }
         apply(&mut times, event);
         let tells = event.told.as_ref().is_some_and(|told| !told.is_empty());
-        if let Some(what) = translated(&event.what).or_else(|| tells.then_some(TELLS)) {
+        if let Some(what) =
+            translated(&event.what, call, outcome).or_else(|| tells.then_some(TELLS))
+        {
             let Event { thread, at, object, .. } = *event;
             let told = event.told.clone();
             seen.push(number, QueueEvent { thread, at, object, what, told });
@@ -136,25 +126,7 @@ fn added(key: u8) -> QueueWhat {
     }
 }
 
-fn translated(what: &What<Call<u8>, Ret<u8>>) -> Option<QueueWhat> {
-    Some(match what {
-        What::Step { op, outcome: returned, wakes } => {
-            What::Step { op: call(op)?, outcome: outcome(returned)?, wakes: *wakes }
-        }
-        What::Cancel { op } => What::Cancel { op: call(op)? },
-        What::Note { label, value } => What::Note { label, value: *value },
-        What::Quiet => What::Quiet,
-    })
-}
-
 /// Judges a history by an invariant of the queue.
 pub(super) fn judged(history: &History, invariant: &str) -> Result<(), Violation> {
-    let seen = seen(history);
-    let translated = HistoryOf::<queue::Queue> { events: seen.events, end: history.end.clone() };
-    let all = queue::Queue::invariants();
-    let one = all.iter().find(|one| one.name == invariant).expect("the queue has that invariant");
-    (one.check)(&translated).map_err(|mut violation| {
-        violation.at = violation.at.map(|at| seen.stands_for[at]);
-        violation
-    })
+    seen(history).judged(history.end.clone(), invariant)
 }

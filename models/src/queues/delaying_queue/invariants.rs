@@ -8,17 +8,11 @@ use seatrial_core::queue::Add;
 
 use super::as_queue::{apply, due, judged, moment};
 use super::{Call, DelayingQueue, Event, History, Ret, Spec};
+use crate::queues::fixtures::inside::of_the_queue;
 use crate::queues::queue::AT_ONCE;
 use crate::trial::{Invariant, Ledger, Told, Violation, What};
 
 type Checked = Result<(), Violation>;
-
-/// A promise of the queue inside, on a history in which each time that comes is an add.
-macro_rules! of_the_queue {
-    ($kind:ident, $name:literal, $says:literal, $rules:expr) => {
-        Invariant::$kind($name, $says, $rules, |history| judged(history, $name))
-    };
-}
 
 pub(super) fn all() -> Vec<Invariant<DelayingQueue>> {
     let mut all = times();

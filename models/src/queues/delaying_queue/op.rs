@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::iter;
-use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use seatrial_core::delaying_queue::{AddAfter, Drain, Op as Call, Ret, Retries, ShutDown};
+use seatrial_core::delaying_queue::{
+    AddAfter, Delaying, Drain, Op as Call, Ret, Retries, ShutDown,
+};
 use seatrial_core::machine::{Machine, Step};
 use seatrial_core::queue::{
-    Add, Done, DoneKey, DrainUntil, Finished, Get, GetBatch, Len, Refresh, ShuttingDown, Token,
+    Add, Done, DoneKey, DrainUntil, Finished, Get, Len, Refresh, ShuttingDown, Token,
 };
 use seatrial_core::runtime::Instant;
 
@@ -144,17 +145,8 @@ impl Pair {
     fn get(&mut self) {
         self.takes += 1;
         let asked = batches::asked(self.takes);
-        let call = match asked {
-            None => Call::Get(Get),
-            Some(most) => Call::GetBatch(GetBatch { most, call: Get }),
-        };
-        let step = self.ours.step(call).map(|ret| match ret {
-            Ret::Get(taken) => Vec::from_iter(taken),
-            Ret::GetBatch(taken) => taken,
-            other => panic!("get gave {other:?}"),
-        });
-        let all = iter::from_fn(|| self.spec.queue.get());
-        let expected: Vec<_> = all.take(asked.map_or(1, NonZeroUsize::get)).collect();
+        let step = batches::take::<Delaying<u8>, _, _>(&mut self.ours, Get, asked);
+        let expected = batches::expected(asked, || self.spec.queue.get());
         let (over, earliest) = (self.spec.queue.shutting_down, self.spec.earliest());
         let tokens = batches::given(step, &expected, over, earliest);
         self.deliveries.extend(iter::zip(expected, tokens));

@@ -11,7 +11,8 @@ use seatrial_core::runtime::Instant;
 
 use super::{Event, History, LimitedQueue, delay_after};
 use crate::delaying_queue::DelayingQueue;
-use crate::trial::{self, Component, EventOf, HistoryOf, Invariant, Violation, What};
+use crate::queues::fixtures::inside::{Seen, translated};
+use crate::trial::{self, EventOf, Violation, What};
 
 type InnerCall = inner::Op<u8>;
 type InnerStep = Step<inner::Ret<u8>>;
@@ -144,21 +145,9 @@ fn added(add: AddAfter<u8>) -> InnerWhat {
     }
 }
 
-fn translated(what: &What<Call<u8>, Ret<u8>>) -> Option<InnerWhat> {
-    Some(match what {
-        What::Step { op, outcome: returned, wakes } => {
-            What::Step { op: call(op)?, outcome: outcome(returned)?, wakes: *wakes }
-        }
-        What::Cancel { op } => What::Cancel { op: call(op)? },
-        What::Note { label, value } => What::Note { label, value: *value },
-        What::Quiet => What::Quiet,
-    })
-}
-
-/// Turns a history into one of the delaying queue, and gives for each event the number of its
-/// original.
-fn seen(history: &History) -> (Vec<EventOf<DelayingQueue>>, Vec<usize>) {
-    let (mut events, mut stands_for) = (Vec::new(), Vec::new());
+/// Turns a history into one of the delaying queue.
+fn seen(history: &History) -> Seen<DelayingQueue> {
+    let mut seen = Seen::new();
     let mut known = Failures::default();
     for (number, event) in history.events.iter().enumerate() {
         let Event { thread, at, object, .. } = *event;
@@ -166,26 +155,18 @@ fn seen(history: &History) -> (Vec<EventOf<DelayingQueue>>, Vec<usize>) {
             What::Step { op, .. } => known.added(op, at).map(added),
             _ => None,
         };
-        let whats: Vec<_> = add.into_iter().chain(translated(&event.what)).collect();
+        let whats: Vec<_> = add.into_iter().chain(translated(&event.what, call, outcome)).collect();
         let last = whats.len().saturating_sub(1);
         for (nth, what) in whats.into_iter().enumerate() {
             let told = event.told.clone().filter(|_| nth == last); // told by both steps
-            events.push(EventOf::<DelayingQueue> { thread, at, object, what, told });
-            stands_for.push(number);
+            seen.push(number, EventOf::<DelayingQueue> { thread, at, object, what, told });
         }
         trial::Ledger::apply(&mut known, event);
     }
-    (events, stands_for)
+    seen
 }
 
 /// Judges a history by an invariant of the delaying queue.
 pub(super) fn judged(history: &History, invariant: &str) -> Result<(), Violation> {
-    let (events, stands_for) = seen(history);
-    let translated = HistoryOf::<DelayingQueue> { events, end: history.end.clone() };
-    let all: Vec<Invariant<DelayingQueue>> = DelayingQueue::invariants();
-    let one = all.iter().find(|one| one.name == invariant).expect("it has that invariant");
-    (one.check)(&translated).map_err(|mut violation| {
-        violation.at = violation.at.map(|at| stands_for[at]);
-        violation
-    })
+    seen(history).judged(history.end.clone(), invariant)
 }

@@ -5,16 +5,10 @@ use seatrial_core::queue::Finished;
 
 use super::as_delaying::{Failures, judged};
 use super::{History, LimitedQueue};
+use crate::queues::fixtures::inside::of_the_queue;
 use crate::trial::{Invariant, Ledger as _, Violation};
 
 type Checked = Result<(), Violation>;
-
-/// A promise of the queue inside, on a history in which each failure is replaced by its delay.
-macro_rules! of_the_queue {
-    ($kind:ident, $name:literal, $says:literal, $rules:expr) => {
-        Invariant::$kind($name, $says, $rules, |history| judged(history, $name))
-    };
-}
 
 pub(super) fn all() -> Vec<Invariant<LimitedQueue>> {
     let mut all = of_failures();

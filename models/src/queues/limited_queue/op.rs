@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::iter;
-use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use seatrial_core::delaying_queue::{AddAfter, Drain, Retries, ShutDown};
@@ -12,13 +11,14 @@ use seatrial_core::limiter::Exponential;
 use seatrial_core::machine::{Machine, Step};
 use seatrial_core::queue::Token;
 use seatrial_core::queue::{
-    Add, Done, DoneKey, DrainUntil, Fifo, Finished, Get, GetBatch, Len, Refresh, ShuttingDown,
+    Add, Done, DoneKey, DrainUntil, Fifo, Finished, Get, Len, Refresh, ShuttingDown,
 };
 use seatrial_core::runtime::Instant;
 
 use super::{LimitedQueue, Spec};
 use crate::queues::fixtures::batches;
 use crate::queues::fixtures::listener::metrics;
+use crate::queues::fixtures::outcomes::outcomes;
 use crate::single_step::{ByHand, hash};
 use crate::trial::Alone;
 
@@ -80,8 +80,7 @@ pub fn decode(bytes: &[u8]) -> Vec<Op> {
     let op = |bytes: &[u8]| {
         let (key, time) = (bytes[1] % 5, u16::from(bytes[2]) % 20);
         let millis = Duration::from_millis(time.into());
-        let (again, later) = (Outcome::RequeueAfter(millis), Outcome::RetryAfter(millis));
-        let outcomes = [Outcome::Success, Outcome::Retry, Outcome::GiveUp, again, later];
+        let outcomes = outcomes(millis);
         match bytes[0] % 20 {
             0..2 => Op::Add(key),
             2..4 => Op::AddAfter(key, time),
@@ -178,17 +177,8 @@ impl Pair {
     fn get(&mut self) {
         self.takes += 1;
         let asked = batches::asked(self.takes);
-        let call = match asked {
-            None => Call::Get(Get),
-            Some(most) => Call::GetBatch(GetBatch { most, call: Get }),
-        };
-        let step = self.ours.step(call).map(|ret| match ret {
-            Ret::Get(taken) => Vec::from_iter(taken),
-            Ret::GetBatch(taken) => taken,
-            other => panic!("get gave {other:?}"),
-        });
-        let all = iter::from_fn(|| self.spec.delaying.queue.get());
-        let expected: Vec<_> = all.take(asked.map_or(1, NonZeroUsize::get)).collect();
+        let step = batches::take::<Ours, _, _>(&mut self.ours, Get, asked);
+        let expected = batches::expected(asked, || self.spec.delaying.queue.get());
         let (over, earliest) =
             (self.spec.delaying.queue.shutting_down, self.spec.delaying.earliest());
         let tokens = batches::given(step, &expected, over, earliest);

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::iter;
-use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use seatrial_core::limited_queue::{Forget, NumRequeues, Outcome};
 use seatrial_core::limiter::Exponential;
 use seatrial_core::machine::Machine;
 use seatrial_core::priority_queue::{
-    Add, AddBatch, AddOptions, Get, GetBatch, Meter, Op as Call, Prioritized,
+    Add, AddBatch, AddOptions, Get, Meter, Op as Call, Prioritized,
 };
 use seatrial_core::priority_queue::{Ret, Retries, Settle, Told};
 use seatrial_core::queue::{Done, DoneKey, Finished, Len, Refresh, ShutDown, ShuttingDown, Token};
@@ -18,6 +17,7 @@ use seatrial_core::runtime::Instant;
 use super::{PriorityQueue, Spec};
 use crate::queues::fixtures::batches;
 use crate::queues::fixtures::listener::metrics;
+use crate::queues::fixtures::outcomes::outcomes;
 use crate::single_step::{ByHand, hash};
 use crate::trial::Alone;
 
@@ -84,8 +84,7 @@ pub fn decode(bytes: &[u8]) -> Vec<Op> {
             rate_limited: bytes[1] & 128 != 0,
             priority: i32::from(rank) - 1,
         };
-        let (again, later) = (Outcome::RequeueAfter(millis), Outcome::RetryAfter(millis));
-        let outcomes = [Outcome::Success, Outcome::Retry, Outcome::GiveUp, again, later];
+        let outcomes = outcomes(millis);
         match bytes[0] % 20 {
             0..6 => Op::Add(key, options),
             6 => Op::AddThree([key, bytes[0] / 20 % 5, time % 5], options),
@@ -172,19 +171,11 @@ impl Pair {
     fn get(&mut self) {
         self.takes += 1;
         let asked = batches::asked(self.takes);
-        let call = match asked {
-            None => Call::Get(Get),
-            Some(most) => Call::GetBatch(GetBatch { most, call: Get }),
-        };
         // Only the item and its priority are compared.
         let apart = |(token, key, priority)| (token, (key, priority));
-        let step = self.ours.step(call).map(|ret| match ret {
-            Ret::Get(taken) => taken.into_iter().map(apart).collect(),
-            Ret::GetBatch(taken) => taken.into_iter().map(apart).collect(),
-            other => panic!("get gave {other:?}"),
-        });
-        let all = iter::from_fn(|| self.spec.get());
-        let expected: Vec<_> = all.take(asked.map_or(1, NonZeroUsize::get)).collect();
+        let step = batches::take::<Ours, _, _>(&mut self.ours, Get, asked);
+        let step = step.map(|taken| taken.into_iter().map(apart).collect());
+        let expected = batches::expected(asked, || self.spec.get());
         let (over, earliest) = (self.spec.shut_down, self.spec.earliest());
         let tokens = batches::given(step, &expected, over, earliest);
         self.deliveries.extend(iter::zip(expected.into_iter().map(|(key, _)| key), tokens));

@@ -9,7 +9,7 @@ use seatrial_core::runtime::Instant;
 use super::ledger::{QueueLedger, token_number};
 use super::{Event, Queue};
 use crate::trial::figures::{Books, Figures, unfinished};
-use crate::trial::{self, Told, What};
+use crate::trial::{self, Told};
 
 /// The number of due items that one step of a queue with times adds.
 pub(in crate::queues) const AT_ONCE: usize = 64;
@@ -93,6 +93,6 @@ impl Books<Queue> for Known {
     }
 
     fn is_judged(event: &Event) -> bool {
-        !matches!(&event.what, What::Step { op: Op::ShuttingDown(_), .. })
+        !matches!(event.call(), Some(Op::ShuttingDown(_)))
     }
 }

@@ -10,7 +10,7 @@ use seatrial_core::runtime::System;
 
 use super::op::{Op, check, check_bytes, check_on, decode};
 use super::{Queue, mutants};
-use crate::regressions::regressions;
+use crate::regressions::tried;
 use crate::single_step::doubt::notices;
 use crate::trial::{Component, MachineOf, MutantKind};
 
@@ -34,11 +34,7 @@ fn op() -> impl Strategy<Value = Op> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 512,
-        failure_persistence: regressions!("queue"),
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(tried!("queue", cases: 512))]
 
     #[test]
     fn the_machine_agrees_with_the_sequential_object(ops in vec(op(), 0..80)) {

@@ -3,20 +3,14 @@
 
 use ::proptest::collection::vec;
 use ::proptest::prelude::*;
-use ::proptest::test_runner::FileFailurePersistence;
 
+use crate::regressions::tried;
 use crate::request::{Request, check, decode};
 use crate::single_step::doubt::notices;
 use crate::trial::Component as _;
 
-const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/request.txt");
-
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 1024,
-        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(SEEDS))),
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(tried!("request", cases: 1024))]
 
     #[test]
     fn whatever_bytes_say_the_two_agree(bytes in vec(any::<u8>(), 0..150)) {

@@ -4,10 +4,9 @@
 //! of writes. So nothing can be recorded inside one critical section. Instead, every call must take
 //! effect at one moment between its beginning and its end.
 
-use seatrial_core::machine::{Cx, Machine, Step};
-
 use super::op::Labelled;
 use super::reference::Mistake;
+use crate::stores::fixtures;
 
 /// A call on the store.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -58,38 +57,9 @@ pub enum Answer {
     Version(String),
 }
 
-/// An entry of the book.
-#[derive(Clone, Debug)]
-pub enum Entry {
-    /// Records nothing: asks which store is under trial.
-    Which,
-    /// A call begins.
-    Begins(Call),
-    /// A call has ended.
-    Ended(Call, Answer),
-}
-
-/// The answer of the book.
-#[derive(Clone, Debug)]
-pub enum Said {
-    /// The mistakes of the store under trial; `None` stands for the store that ships.
-    Which(Option<&'static [Mistake]>),
-    /// The entry is recorded.
-    Noted,
-}
-
-/// A book that knows which store is under trial.
-#[derive(Clone, Copy, Debug)]
-pub struct Book(pub Option<&'static [Mistake]>);
-
-impl Machine for Book {
-    type Op = Entry;
-    type Ret = Said;
-
-    fn step(&mut self, entry: &mut Entry, _: &mut Cx<'_>) -> Step<Said> {
-        Step::Done(match entry {
-            Entry::Which => Said::Which(self.0),
-            Entry::Begins(_) | Entry::Ended(..) => Said::Noted,
-        })
-    }
-}
+/// The entries of the book.
+pub type Entry = fixtures::Entry<Call, Answer>;
+/// The book.
+pub type Book = fixtures::Book<Call, Answer, Mistake>;
+/// A call that has ended.
+pub(super) type Ended = fixtures::Ended<Call, Answer>;

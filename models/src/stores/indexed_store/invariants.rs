@@ -1,9 +1,10 @@
 //! The promises of the indexed store, as checks of a history.
 
-use super::book::{Answer, Call};
-use super::moments::{Ended, ended, in_order};
+use super::book::{Answer, Call, Ended};
+use super::moments::in_order;
 use super::sequential::bits_of;
 use super::{History, IndexedStore};
+use crate::stores::fixtures::ended;
 use crate::trial::{Invariant, Violation};
 
 type Checked = Result<(), Violation>;

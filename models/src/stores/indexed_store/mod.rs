@@ -26,7 +26,7 @@ use crate::conformance::Conformance;
 use crate::trial::{
     Component, DynScenario, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf, component_tests,
 };
-use book::{Book, Entry};
+use book::Book;
 
 pub use op::{Labelled, Op, check, decode};
 pub use reference::Mistake;
@@ -45,7 +45,7 @@ impl Component for IndexedStore {
     const SAYS: &'static str = "the store with views by value";
 
     fn machine() -> MachineOf<Self> {
-        Box::new(Book(None))
+        Box::new(Book::of(None))
     }
 
     fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
@@ -67,11 +67,7 @@ impl Component for IndexedStore {
     }
 
     fn describe(entry: &OpOf<Self>, _: &Step<RetOf<Self>>) -> String {
-        match entry {
-            Entry::Which => "makes a store".to_owned(),
-            Entry::Begins(call) => format!("{call:?} ..."),
-            Entry::Ended(call, answer) => format!("... {call:?} -> {answer:?}"),
-        }
+        entry.describe("store")
     }
 
     fn conformance() -> Vec<Conformance> {

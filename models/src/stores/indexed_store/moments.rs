@@ -2,41 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::History;
-use super::book::{Answer, Call, Entry};
+use super::book::Ended;
 use super::sequential::Model;
-use crate::trial::What;
-
-/// A call that has ended.
-#[derive(Clone, Debug)]
-pub(super) struct Ended {
-    pub(super) call: Call,
-    pub(super) answer: Answer,
-    /// The event with which it began.
-    pub(super) from: usize,
-    /// The event with which it ended.
-    pub(super) to: usize,
-}
-
-/// Lists the calls that have ended, in the order of their ends.
-pub(super) fn ended(history: &History) -> Vec<Ended> {
-    let mut begun = Vec::new();
-    let mut ended = Vec::new();
-    for (number, event) in history.events.iter().enumerate() {
-        let What::Step { op, .. } = &event.what else { continue };
-        match op {
-            Entry::Which => {}
-            Entry::Begins(_) => begun.push((event.thread, number)),
-            Entry::Ended(call, answer) => {
-                let mine = begun.iter().rposition(|(thread, _)| *thread == event.thread);
-                let from = mine.map_or(number, |at| begun.remove(at).1);
-                let (call, answer) = (call.clone(), answer.clone());
-                ended.push(Ended { call, answer, from, to: number });
-            }
-        }
-    }
-    ended
-}
 
 /// Returns an order of the calls that explains every answer if no calls overlap; of two calls that
 /// did not overlap, the earlier comes first. `None` if there is no such order. At most 64 calls.

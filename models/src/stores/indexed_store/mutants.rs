@@ -7,7 +7,7 @@ use crate::trial::{MachineOf, Mutant, mutants};
 
 /// A store with mistakes.
 fn mistaken(mistakes: &'static [Mistake]) -> MachineOf<IndexedStore> {
-    Box::new(Book(Some(mistakes)))
+    Box::new(Book::of(Some(mistakes)))
 }
 
 pub(super) fn all() -> Vec<Mutant<IndexedStore>> {

@@ -3,11 +3,11 @@
 use seatrial_core::runtime::Runtime;
 
 use super::book::{Answer, Call};
-use super::moments::ended;
 use super::op::Labelled;
 use super::sequential::REFUSED;
 use super::stage::Stage;
 use super::{History, IndexedStore};
+use crate::stores::fixtures::ended;
 use crate::trial::{DynScenario, Scenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<IndexedStore>>> {

@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use seatrial_core::machine::{Boxed, Cx, Step};
+use seatrial_core::machine::Boxed;
 use seatrial_core::runtime::Runtime;
 use seatrial_core::store::indexed::{IndexError, Transaction, VersionOf};
 use seatrial_core::store::{IndexedStore as Store, Intake, KeyHasher, LastState};
 
 use super::IndexedStore;
-use super::book::{Answer, Book, Call, Entry, Said};
+use super::book::{Answer, Book, Call};
 use super::op::{Labelled, by_bits, key_of};
 use super::reference::PlainStore;
 use super::sequential::{LISTED_AT, version_of};
+use crate::stores::fixtures::{mistakes, record};
 use crate::trial::World;
 
 type Object = Arc<Labelled>;
@@ -32,12 +33,9 @@ pub(super) struct Stage<R: Runtime> {
 impl<R: Runtime> Stage<R> {
     pub(super) fn new(world: &World<R, IndexedStore>) -> Self {
         let mut book = world.machine();
-        let said = book.0.step(&mut Entry::Which, &mut Cx::new(world.runtime()));
-        let store = match said {
-            Step::Done(Said::Which(Some(mistakes))) => {
-                Tried::Broken(PlainStore::with(world.runtime(), mistakes))
-            }
-            _ => {
+        let store = match mistakes(&mut book, world.runtime()) {
+            Some(mistakes) => Tried::Broken(PlainStore::with(world.runtime(), mistakes)),
+            None => {
                 let intake = Intake::with_hasher(KeyHasher::fixed(7), key_of);
                 let follows: VersionOf<Object> = Arc::new(|object| version_of(object));
                 Tried::Ships(Store::with_intake(world.runtime(), intake, Some(follows)))
@@ -56,18 +54,11 @@ impl<R: Runtime> Stage<R> {
     /// Makes calls.
     pub(super) fn call(&mut self, calls: impl Into<Vec<Call>>) {
         for call in calls.into() {
-            self.write_down(Entry::Begins(call.clone()));
-            let answer = match &*self.store {
-                Tried::Ships(store) => answer(store, &call),
-                Tried::Broken(store) => store.call(&call),
-            };
-            self.write_down(Entry::Ended(call, answer));
+            record(&mut self.book, self.world.runtime(), call, |call| match &*self.store {
+                Tried::Ships(store) => answer(store, call),
+                Tried::Broken(store) => store.call(call),
+            });
         }
-    }
-
-    fn write_down(&mut self, mut entry: Entry) {
-        let noted = self.book.0.step(&mut entry, &mut Cx::new(self.world.runtime()));
-        assert!(matches!(noted, Step::Done(_)), "a book waits for nobody");
     }
 
     /// Waits for the threads, and reads the final content.

@@ -3,10 +3,10 @@
 //! The cache reads a store that has its own locks, so nothing can be recorded inside one critical
 //! section. Instead, every call must take effect at one moment between its beginning and its end.
 
-use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::store::{Described, Metadata};
 
 use super::reference::Mistake;
+use crate::stores::fixtures;
 
 /// An object: its key, which is its name, its uid, and its version.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -60,38 +60,9 @@ pub enum Answer {
     Read(Option<Named>),
 }
 
-/// An entry of the book.
-#[derive(Clone, Debug)]
-pub enum Entry {
-    /// Records nothing: asks which code is under trial.
-    Which,
-    /// A call begins.
-    Begins(Call),
-    /// A call has ended.
-    Ended(Call, Answer),
-}
-
-/// The answer of the book.
-#[derive(Clone, Debug)]
-pub enum Said {
-    /// The mistakes of the code under trial; `None` stands for the code that ships.
-    Which(Option<&'static [Mistake]>),
-    /// The entry is recorded.
-    Noted,
-}
-
-/// A book that knows which code is under trial.
-#[derive(Clone, Copy, Debug)]
-pub struct Book(pub Option<&'static [Mistake]>);
-
-impl Machine for Book {
-    type Op = Entry;
-    type Ret = Said;
-
-    fn step(&mut self, entry: &mut Entry, _: &mut Cx<'_>) -> Step<Said> {
-        Step::Done(match entry {
-            Entry::Which => Said::Which(self.0),
-            Entry::Begins(_) | Entry::Ended(..) => Said::Noted,
-        })
-    }
-}
+/// The entries of the book.
+pub type Entry = fixtures::Entry<Call, Answer>;
+/// The book.
+pub type Book = fixtures::Book<Call, Answer, Mistake>;
+/// A call that has ended.
+pub(super) type Ended = fixtures::Ended<Call, Answer>;

@@ -1,11 +1,10 @@
 //! The promises of the mutation cache and the detector, as checks of a history.
 
-use seatrial_core::runtime::Instant;
-
-use super::book::{Answer, Call, Entry};
+use super::book::{Call, Ended};
 use super::reference::Model;
 use super::{History, MutationCache};
-use crate::trial::{Invariant, Violation, What};
+use crate::stores::fixtures::ended;
+use crate::trial::{Invariant, Violation};
 
 type Checked = Result<(), Violation>;
 
@@ -24,38 +23,6 @@ pub(super) fn all() -> Vec<Invariant<MutationCache>> {
             one_moment,
         ),
     ]
-}
-
-/// A call that has ended.
-#[derive(Clone, Debug)]
-pub(super) struct Ended {
-    pub(super) call: Call,
-    pub(super) answer: Answer,
-    /// The event with which it began, and its time.
-    pub(super) from: usize,
-    pub(super) began: Instant,
-    /// The event with which it ended, and its time.
-    pub(super) to: usize,
-    pub(super) at: Instant,
-}
-
-/// Lists the calls that have ended, in the order of their ends.
-pub(super) fn ended(history: &History) -> Vec<Ended> {
-    let (mut begun, mut ended) = (Vec::new(), Vec::new());
-    for (to, event) in history.events.iter().enumerate() {
-        let What::Step { op, .. } = &event.what else { continue };
-        match op {
-            Entry::Which => {}
-            Entry::Begins(_) => begun.push((event.thread, to, event.at)),
-            Entry::Ended(call, answer) => {
-                let mine = begun.iter().rposition(|(thread, ..)| *thread == event.thread);
-                let (_, from, began) = mine.map_or((0, to, event.at), |mine| begun.remove(mine));
-                let (call, answer) = (call.clone(), answer.clone());
-                ended.push(Ended { call, answer, from, began, to, at: event.at });
-            }
-        }
-    }
-    ended
 }
 
 fn handing_out_never_waits(history: &History) -> Checked {

@@ -21,7 +21,7 @@ use crate::trial::{
     Component, DynScenario, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf,
     component_tests,
 };
-use book::{Book, Entry};
+use book::Book;
 
 pub use op::{Op, check, decode};
 pub use reference::Mistake;
@@ -40,7 +40,7 @@ impl Component for MutationCache {
         "a cache of a client's own writes, in front of a store that does not show them yet";
 
     fn machine() -> MachineOf<Self> {
-        Box::new(Book(None))
+        Box::new(Book::of(None))
     }
 
     fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
@@ -56,11 +56,7 @@ impl Component for MutationCache {
     }
 
     fn describe(entry: &OpOf<Self>, _: &Step<RetOf<Self>>) -> String {
-        match entry {
-            Entry::Which => "makes a cache".to_owned(),
-            Entry::Begins(call) => format!("{call:?} ..."),
-            Entry::Ended(call, answer) => format!("... {call:?} -> {answer:?}"),
-        }
+        entry.describe("cache")
     }
 
     fn fuzz() -> Option<fn(&[u8])> {

@@ -7,7 +7,7 @@ use crate::trial::{MachineOf, Mutant, mutants};
 
 /// A cache, or a detector, with mistakes.
 fn mistaken(mistakes: &'static [Mistake]) -> MachineOf<MutationCache> {
-    Box::new(Book(Some(mistakes)))
+    Box::new(Book::of(Some(mistakes)))
 }
 
 pub(super) fn all() -> Vec<Mutant<MutationCache>> {

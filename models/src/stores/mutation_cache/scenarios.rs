@@ -2,11 +2,11 @@
 
 use seatrial_core::runtime::Runtime;
 
-use super::book::{Call, Named};
-use super::invariants::{Ended, ended};
+use super::book::{Call, Ended, Named};
 use super::stage::{COMPARING, Stage};
 use super::{History, MutationCache};
 use crate::engine::Engine;
+use crate::stores::fixtures::ended;
 use crate::trial::{DynScenario, Scenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<MutationCache>>> {

@@ -4,15 +4,16 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use seatrial_core::machine::{Boxed, Cx, Step};
+use seatrial_core::machine::Boxed;
 use seatrial_core::runtime::Runtime;
 use seatrial_core::store::MutationDetector;
 use seatrial_core::store::mutation::MutationOptions;
 use seatrial_core::store::{IndexedStore, MutationCache as Cache};
 
 use super::MutationCache;
-use super::book::{Answer, Book, Call, Entry, Named, Said};
+use super::book::{Answer, Book, Call, Named};
 use super::reference::{Mistake, Model, TIME};
+use crate::stores::fixtures::{mistakes, record};
 use crate::trial::World;
 
 /// The note of a thread that begins to compare an object.
@@ -82,6 +83,41 @@ enum Tried<R: Runtime> {
     Broken(R::Mutex<Model>, R::Mutex<Vec<Slow<R>>>),
 }
 
+impl<R: Runtime> Tried<R> {
+    fn answer(&self, world: &World<R, MutationCache>, call: &Call) -> Answer {
+        let runtime = world.runtime();
+        match (self, call) {
+            (Self::Ships(_, detector), Call::Watch) => {
+                detector.add(&Arc::new(Slow(world.clone())));
+                Answer::Done
+            }
+            (Self::Ships(_, detector), Call::Compare) => {
+                assert!(detector.compare().is_empty(), "nothing was changed");
+                Answer::Done
+            }
+            (Self::Ships(ships, _), call) => ships.call(call),
+            (Self::Broken(_, watched), Call::Watch) => {
+                runtime.lock(watched).push(Slow(world.clone()));
+                Answer::Done
+            }
+            (Self::Broken(model, watched), Call::Compare) => {
+                let waits = runtime.lock(model).makes(Mistake::AddWaitsForTheComparison);
+                let watched = runtime.lock(watched);
+                let copies: Vec<_> = watched.iter().cloned().collect();
+                let kept = waits.then_some(watched);
+                let again = copies.clone();
+                assert!(copies.iter().zip(&again).all(|(one, other)| one == other), "unchanged");
+                drop(kept);
+                Answer::Done
+            }
+            (Self::Broken(model, _), call) => {
+                let now = runtime.now();
+                runtime.lock(model).answer(call, now)
+            }
+        }
+    }
+}
+
 /// The parts of every scenario. Every thread has its own book.
 pub(super) struct Stage<R: Runtime> {
     world: World<R, MutationCache>,
@@ -92,12 +128,11 @@ pub(super) struct Stage<R: Runtime> {
 impl<R: Runtime> Stage<R> {
     pub(super) fn new(world: &World<R, MutationCache>) -> Self {
         let (runtime, mut book) = (world.runtime(), world.machine());
-        let said = book.0.step(&mut Entry::Which, &mut Cx::new(runtime));
-        let tried = match said {
-            Step::Done(Said::Which(Some(mistakes))) => {
+        let tried = match mistakes(&mut book, runtime) {
+            Some(mistakes) => {
                 Tried::Broken(runtime.mutex(Model::with(mistakes)), runtime.mutex(Vec::new()))
             }
-            _ => Tried::Ships(Ships::new(runtime), MutationDetector::new(runtime)),
+            None => Tried::Ships(Ships::new(runtime), MutationDetector::new(runtime)),
         };
         Self { world: world.clone(), tried: Arc::new(tried), book }
     }
@@ -112,48 +147,9 @@ impl<R: Runtime> Stage<R> {
     /// Makes calls.
     pub(super) fn call(&mut self, calls: impl Into<Vec<Call>>) {
         for call in calls.into() {
-            self.write_down(Entry::Begins(call.clone()));
-            let answer = self.answer(&call);
-            self.write_down(Entry::Ended(call, answer));
+            let Self { world, tried, book } = self;
+            record(book, world.runtime(), call, |call| tried.answer(world, call));
         }
-    }
-
-    fn answer(&self, call: &Call) -> Answer {
-        let runtime = self.world.runtime();
-        match (&*self.tried, call) {
-            (Tried::Ships(_, detector), Call::Watch) => {
-                detector.add(&Arc::new(Slow(self.world.clone())));
-                Answer::Done
-            }
-            (Tried::Ships(_, detector), Call::Compare) => {
-                assert!(detector.compare().is_empty(), "nothing was changed");
-                Answer::Done
-            }
-            (Tried::Ships(ships, _), call) => ships.call(call),
-            (Tried::Broken(_, watched), Call::Watch) => {
-                runtime.lock(watched).push(Slow(self.world.clone()));
-                Answer::Done
-            }
-            (Tried::Broken(model, watched), Call::Compare) => {
-                let waits = runtime.lock(model).makes(Mistake::AddWaitsForTheComparison);
-                let watched = runtime.lock(watched);
-                let copies: Vec<_> = watched.iter().cloned().collect();
-                let kept = waits.then_some(watched);
-                let again = copies.clone();
-                assert!(copies.iter().zip(&again).all(|(one, other)| one == other), "unchanged");
-                drop(kept);
-                Answer::Done
-            }
-            (Tried::Broken(model, _), call) => {
-                let now = runtime.now();
-                runtime.lock(model).answer(call, now)
-            }
-        }
-    }
-
-    fn write_down(&mut self, mut entry: Entry) {
-        let noted = self.book.0.step(&mut entry, &mut Cx::new(self.world.runtime()));
-        assert!(matches!(noted, Step::Done(_)), "a book waits for nobody");
     }
 
     /// Sleeps until written objects are forgotten.

@@ -1,8 +1,9 @@
 //! The promises of the builder, as checks of a history.
 
 use super::machine::{Call, Said};
-use super::{Address, Event, History, Spec};
-use crate::trial::{self, Invariant, Ledger as _, Violation};
+use super::{Address, History, Spec};
+use crate::trial::{Invariant, Violation};
+use crate::wire::fixtures;
 
 type Checked = Result<(), Violation>;
 
@@ -68,34 +69,9 @@ pub(super) fn all() -> Vec<Invariant<Address>> {
     ]
 }
 
-/// The request that all calls up to now should give.
-#[derive(Clone, Debug)]
-struct Made(Spec);
-
-impl Default for Made {
-    fn default() -> Self {
-        Self(Spec::new(0, "GET"))
-    }
-}
-
-impl trial::Ledger<Address> for Made {
-    fn apply(&mut self, event: &Event) {
-        if let Some((call, _)) = event.returned() {
-            self.0.call(call);
-        }
-    }
-}
-
 /// Checks every call against the expected result.
 fn each(history: &History, check: impl Fn(&Call, &Said, &Said) -> bool) -> Checked {
-    Made::at_every_event(history, |before, event| {
-        let Some((call, said)) = event.returned() else { return Ok(()) };
-        let right = before.0.clone().call(call);
-        if check(call, said, &right) {
-            return Ok(());
-        }
-        Err(format!("{call:?}: it says {said:?}, and {right:?} is right"))
-    })
+    fixtures::each::<Address, _>(history, |_: &Spec, call, said, right| check(call, said, right))
 }
 
 /// Compares a part of the result, if neither side reports a mistake.

@@ -1,25 +1,12 @@
 //! The bugs: one changed line each, in the sequential object.
 
-use seatrial_core::machine::{Cx, Machine, Step};
-
 use super::mistake::Mistake::{self, *};
-use super::{Address, Call, Said, Spec};
+use super::{Address, Spec};
 use crate::trial::{MachineOf, Mutant, mutants};
 
 /// A builder with a mistake.
-struct Mistaken(Spec);
-
-impl Machine for Mistaken {
-    type Op = Call;
-    type Ret = Said;
-
-    fn step(&mut self, call: &mut Call, _: &mut Cx<'_>) -> Step<Said> {
-        Step::Done(self.0.call(call))
-    }
-}
-
 fn mistaken(mistake: Mistake) -> MachineOf<Address> {
-    Box::new(Mistaken(Spec::with(mistake, 0, "GET")))
+    Box::new(Spec::with(mistake, 0, "GET"))
 }
 
 pub(super) fn all() -> Vec<Mutant<Address>> {

@@ -1,11 +1,11 @@
 //! Generated calls of the builder, and the property that it agrees with the sequential object.
 
-use seatrial_core::machine::{Boxed, Cx, Step};
+use seatrial_core::machine::Boxed;
 
 use super::Spec;
 use super::machine::{Call, Ships};
 use super::words::{TIMEOUTS, URIS, VERBS, WORDS};
-use crate::single_step::HandClock;
+use crate::wire::fixtures::agree;
 
 /// Makes calls of the builder that ships.
 ///
@@ -19,14 +19,8 @@ pub fn check(calls: &[Call]) {
 ///
 /// # Panics
 /// As [`check`].
-pub fn check_on(calls: &[Call], mut builder: Boxed<Ships>) {
-    let (mut spec, clock) = (Spec::new(0, "GET"), HandClock::default());
-    for call in calls {
-        let Step::Done(said) = builder.0.step(&mut call.clone(), &mut Cx::new(&clock)) else {
-            panic!("nobody waits for an address")
-        };
-        assert_eq!(said, spec.call(call), "after {call:?}");
-    }
+pub fn check_on(calls: &[Call], builder: Boxed<Ships>) {
+    agree(calls, builder, Spec::default());
 }
 
 /// Reads calls from the bytes of a fuzzer; every input is valid.

@@ -1,13 +1,11 @@
 //! Requests that are built, each named by the case that it must reach.
 
-use std::sync::Arc;
-
-use seatrial_core::machine::{Boxed, Cx, Step};
 use seatrial_core::runtime::Runtime;
 
-use super::machine::{BASES, Call, Said, Ships};
+use super::machine::{BASES, Call};
 use super::words::{TIMEOUTS, URIS, VERBS};
 use super::{Address, History};
+use crate::queues::fixtures::shared::Shared;
 use crate::queues::fixtures::{caller, in_turns};
 use crate::trial::{DynScenario, Scenario, World};
 
@@ -23,30 +21,11 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Address>>> {
     ]
 }
 
-/// The builder under trial under one lock.
-struct Shared<R: Runtime> {
-    runtime: R,
-    builder: R::Mutex<Boxed<Ships>>,
-}
-
-impl<R: Runtime> Shared<R> {
-    fn new(world: &World<R, Address>) -> Arc<Self> {
-        let runtime = world.runtime().clone();
-        Arc::new(Self { builder: runtime.mutex(world.machine()), runtime })
-    }
-
-    fn set(&self, mut call: Call) -> Said {
-        let mut builder = self.runtime.lock(&self.builder);
-        match builder.0.step(&mut call, &mut Cx::new(&self.runtime)) {
-            Step::Done(said) | Step::Held(said) => said,
-            Step::Wait { .. } => unreachable!("nobody waits for an address"),
-        }
-    }
-
+impl<R: Runtime> Shared<R, Address> {
     /// Builds another request.
     fn build(&self, base: u8, calls: impl IntoIterator<Item = Call>) {
-        self.set(Call::Begin(base, "GET"));
-        calls.into_iter().for_each(|call| drop(self.set(call)));
+        self.call(Call::Begin(base, "GET"));
+        calls.into_iter().for_each(|call| drop(self.call(call)));
     }
 }
 
@@ -241,11 +220,11 @@ impl Scenario<Address> for NamespacesAreEmpty {
     fn run<R: Runtime>(&self, world: &World<R, Address>) {
         let builder = Shared::new(world);
         for verb in VERBS {
-            builder.set(Call::Begin(0, verb));
+            builder.call(Call::Begin(0, verb));
             for call in
                 [Call::Resource(text("pods")), Call::Namespace(text("")), Call::Name(text("web"))]
             {
-                builder.set(call);
+                builder.call(call);
             }
         }
     }
@@ -266,14 +245,14 @@ impl Scenario<Address> for TwoThreadsBuild {
     fn run<R: Runtime>(&self, world: &World<R, Address>) {
         let builder = Shared::new(world);
         let other = caller(world, "other", &builder, |builder| {
-            builder.set(Call::Name(text("web")));
-            builder.set(param("b", "2"));
+            builder.call(Call::Name(text("web")));
+            builder.call(param("b", "2"));
         });
-        builder.set(Call::Resource(text("Pods")));
-        builder.set(param("a", "1"));
-        builder.set(Call::Name(text("db")));
+        builder.call(Call::Resource(text("Pods")));
+        builder.call(param("a", "1"));
+        builder.call(Call::Name(text("db")));
         world.join(other);
-        builder.set(Call::Suffix(texts(&["log"])));
+        builder.call(Call::Suffix(texts(&["log"])));
     }
 
     fn reaches(history: &History) -> bool {

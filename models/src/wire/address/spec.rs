@@ -1,5 +1,7 @@
 //! The builder of addresses as a short sequential object, optionally with a mistake.
 
+use seatrial_core::machine::{Cx, Machine, Step};
+
 use super::machine::{API, BASES, Call, Said};
 use super::mistake::Mistake::{self, *};
 use super::texts::{escaped, form, join, joined, refusal};
@@ -19,6 +21,12 @@ pub struct Spec {
     query: Vec<(String, String)>,
     timeout: &'static str,
     wrong: Option<String>,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self::new(0, "GET")
+    }
 }
 
 type Checked = Result<(), String>;
@@ -253,5 +261,14 @@ impl Spec {
         (is_empty && refused).then(|| {
             "an empty namespace may not be set when a resource name is provided".to_owned()
         })
+    }
+}
+
+impl Machine for Spec {
+    type Op = Call;
+    type Ret = Said;
+
+    fn step(&mut self, call: &mut Call, _: &mut Cx<'_>) -> Step<Said> {
+        Step::Done(self.call(call))
     }
 }

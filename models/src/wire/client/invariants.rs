@@ -1,10 +1,11 @@
 //! The promises of a client around the rules of its calls, as checks of a history.
 
-use super::machine::{Call, Said, Told};
+use super::machine::{Said, Told};
 use super::server::Seen;
 use super::spec::Carries;
-use super::{Client, Event, History, Spec};
-use crate::trial::{self, Invariant, Ledger as _, Violation};
+use super::{Client, History, Spec};
+use crate::trial::{Invariant, Violation};
+use crate::wire::fixtures;
 
 type Checked = Result<(), Violation>;
 
@@ -72,28 +73,9 @@ pub(super) fn all() -> Vec<Invariant<Client>> {
     ]
 }
 
-/// The state that all calls up to now should give.
-#[derive(Clone, Debug, Default)]
-struct Come(Spec);
-
-impl trial::Ledger<Client> for Come {
-    fn apply(&mut self, event: &Event) {
-        if let Some((call, _)) = event.returned() {
-            self.0.call(call);
-        }
-    }
-}
-
 /// Checks every call against the expected result.
 fn each(history: &History, check: impl Fn(&Spec, &Said, &Said) -> bool) -> Checked {
-    Come::at_every_event(history, |before, event| {
-        let Some((call, said)): Option<(&Call, &Said)> = event.returned() else { return Ok(()) };
-        let right = before.0.clone().call(call);
-        if check(&before.0, said, &right) {
-            return Ok(());
-        }
-        Err(format!("{call:?}: it says {said:?}, and {right:?} is right"))
-    })
+    fixtures::each::<Client, Spec>(history, |before, _, said, right| check(before, said, right))
 }
 
 fn is_cancelled(said: &Said) -> bool {

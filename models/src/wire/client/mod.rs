@@ -29,8 +29,8 @@ mod tests;
 use seatrial_core::machine::{Boxed, Step};
 
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
-    RetOf, component_tests,
+    Component, DynScenario, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf,
+    component_tests,
 };
 
 pub use machine::{Call, Pace, Said, Sending, Ships, Told};
@@ -42,7 +42,6 @@ pub use spec::{Carries, Spec};
 #[derive(Clone, Copy, Debug)]
 pub struct Client;
 
-type Event = EventOf<Client>;
 type History = HistoryOf<Client>;
 
 impl Component for Client {

@@ -1,14 +1,14 @@
 //! Steps of a client's trial, and the property that their results are those of the sequential
 //! object.
 
-use seatrial_core::machine::{Boxed, Cx, Step};
+use seatrial_core::machine::Boxed;
 use seatrial_core::request::Mode;
 
 use super::machine::{Call, Pace, Sending, Ships};
 use super::server::Act;
 use super::spec::{Carries, Spec};
 use crate::request::{After, FAILURES, Outcome};
-use crate::single_step::HandClock;
+use crate::wire::fixtures::agree;
 
 /// Carries out steps on the client that ships.
 ///
@@ -22,14 +22,8 @@ pub fn check(calls: &[Call]) {
 ///
 /// # Panics
 /// As [`check`].
-pub fn check_on(calls: &[Call], mut client: Boxed<Ships>) {
-    let (mut spec, clock) = (Spec::default(), HandClock::default());
-    for call in calls {
-        let Step::Done(said) = client.0.step(&mut call.clone(), &mut Cx::new(&clock)) else {
-            panic!("nobody waits for a client")
-        };
-        assert_eq!(said, spec.call(call), "after {call:?}");
-    }
+pub fn check_on(calls: &[Call], client: Boxed<Ships>) {
+    agree(calls, client, Spec::default());
 }
 
 /// Reads steps from the bytes of a fuzzer; every input is valid.

@@ -1,15 +1,13 @@
 //! Small programs with a client, each named by the case that it must reach.
 
-use std::sync::Arc;
-
-use seatrial_core::machine::{Boxed, Cx, Step};
 use seatrial_core::request::{Mode, TransportKind};
 use seatrial_core::runtime::Runtime;
 
-use super::machine::{Call, Pace, Said, Sending, Ships, Told};
+use super::machine::{Call, Pace, Sending, Told};
 use super::server::{Act, OK, Seen};
 use super::spec::Carries;
 use super::{Client, History};
+use crate::queues::fixtures::shared::Shared;
 use crate::queues::fixtures::{caller, in_turns};
 use crate::request::{After, Outcome};
 use crate::trial::{DynScenario, Scenario, World};
@@ -26,40 +24,21 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Client>>> {
 
 const MODES: [Mode; 3] = [Mode::Whole, Mode::Stream, Mode::Watch];
 
-/// The client under trial under one lock of the runtime.
-struct Shared<R: Runtime> {
-    runtime: R,
-    client: R::Mutex<Boxed<Ships>>,
-}
-
-impl<R: Runtime> Shared<R> {
-    fn new(world: &World<R, Client>) -> Arc<Self> {
-        let runtime = world.runtime().clone();
-        Arc::new(Self { client: runtime.mutex(world.machine()), runtime })
-    }
-
-    fn happens(&self, mut call: Call) -> Said {
-        let mut client = self.runtime.lock(&self.client);
-        match client.0.step(&mut call, &mut Cx::new(&self.runtime)) {
-            Step::Done(said) | Step::Held(said) => said,
-            Step::Wait { .. } => unreachable!("nobody waits for a client"),
-        }
-    }
-
+impl<R: Runtime> Shared<R, Client> {
     fn begin(&self, pace: Pace) {
-        self.happens(Call::Begin(pace));
+        self.call(Call::Begin(pace));
     }
 
     fn make(&self, carries: Carries) {
-        self.happens(Call::Make(carries));
+        self.call(Call::Make(carries));
     }
 
     fn rest(&self, seconds: u8) {
-        self.happens(Call::Rest(seconds));
+        self.call(Call::Rest(seconds));
     }
 
     fn send(&self, mode: Mode, acts: &[Act]) {
-        self.happens(Call::Send(Sending { mode, acts: acts.to_vec(), cancelled: None }));
+        self.call(Call::Send(Sending { mode, acts: acts.to_vec(), cancelled: None }));
     }
 
     fn get(&self, acts: &[Act]) {
@@ -68,7 +47,7 @@ impl<R: Runtime> Shared<R> {
 
     fn cancelled(&self, mode: Mode, acts: &[Act], after: u8) {
         let (acts, cancelled) = (acts.to_vec(), Some(after));
-        self.happens(Call::Send(Sending { mode, acts, cancelled }));
+        self.call(Call::Send(Sending { mode, acts, cancelled }));
     }
 }
 

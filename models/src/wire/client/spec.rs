@@ -4,6 +4,7 @@ use std::io;
 
 use seatrial_core::cancel::Reason;
 use seatrial_core::limiter::WaitError;
+use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::request::{Mode, TransportKind};
 
 use super::machine::{BACKOFF, Call, IDLE, Pace, REPEATS, Said, Sending, TURN, Told};
@@ -291,5 +292,14 @@ impl Spec {
             }
             _ => Told::Status(status),
         }
+    }
+}
+
+impl Machine for Spec {
+    type Op = Call;
+    type Ret = Said;
+
+    fn step(&mut self, call: &mut Call, _: &mut Cx<'_>) -> Step<Said> {
+        Step::Done(self.call(call))
     }
 }

@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
-use super::machine::{Call, Said};
-use super::{Event, History, Leases, Spec};
-use crate::trial::{self, Invariant, Ledger as _, Violation};
+use super::machine::Said;
+use super::{History, Leases, Spec};
+use crate::trial::{Invariant, Violation};
+use crate::wire::fixtures::at_every_call;
 
 type Checked = Result<(), Violation>;
 
@@ -87,23 +88,10 @@ fn theirs(body: &Value) -> Value {
     theirs
 }
 
-/// The state that all calls up to now should give.
-#[derive(Clone, Debug, Default)]
-struct Come(Spec);
-
-impl trial::Ledger<Leases> for Come {
-    fn apply(&mut self, event: &Event) {
-        if let Some((call, _)) = event.returned() {
-            self.0.call(call);
-        }
-    }
-}
-
 /// Checks every call against the expected result.
 fn each(history: &History, check: impl Fn(&Said, &Said) -> bool) -> Checked {
-    Come::at_every_event(history, |before, event| {
-        let Some((call, said)) = event.returned() else { return Ok(()) };
-        let right = before.0.clone().call(call);
+    at_every_call::<Leases, Spec>(history, |before, call, said| {
+        let right = before.clone().call(call);
         if check(said, &right) {
             return Ok(());
         }
@@ -125,8 +113,7 @@ fn bodies(history: &History, part: fn(&Value) -> Value) -> Checked {
 }
 
 fn calls_are_bounded(history: &History) -> Checked {
-    Come::at_every_event(history, |_, event| {
-        let Some((call, said)): Option<(&Call, &Said)> = event.returned() else { return Ok(()) };
+    at_every_call::<Leases, Spec>(history, |_, call, said| {
         let unbounded = said.sent.iter().find(|(line, _)| !line.ends_with("?timeout=5s"));
         match unbounded {
             Some((line, _)) => Err(format!("{line} has no bound")),

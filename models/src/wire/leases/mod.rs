@@ -26,8 +26,8 @@ mod tests;
 use seatrial_core::machine::{Boxed, Step};
 
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
-    RetOf, component_tests,
+    Component, DynScenario, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf,
+    component_tests,
 };
 
 pub use machine::{Call, Said, Ships};
@@ -39,7 +39,6 @@ pub use spec::Spec;
 #[derive(Clone, Copy, Debug)]
 pub struct Leases;
 
-type Event = EventOf<Leases>;
 type History = HistoryOf<Leases>;
 
 impl Component for Leases {

@@ -1,11 +1,11 @@
 //! Steps of a lock's trial, and the property that the lock agrees with the sequential object.
 
-use seatrial_core::machine::{Boxed, Cx, Step};
+use seatrial_core::machine::Boxed;
 
 use super::Spec;
 use super::machine::{Call, Ships};
 use super::server::{Change, Trouble};
-use crate::single_step::HandClock;
+use crate::wire::fixtures::agree;
 
 const HOLDERS: [&str; 2] = ["a", "b"];
 
@@ -21,14 +21,8 @@ pub fn check(calls: &[Call]) {
 ///
 /// # Panics
 /// As [`check`].
-pub fn check_on(calls: &[Call], mut lock: Boxed<Ships>) {
-    let (mut spec, clock) = (Spec::default(), HandClock::default());
-    for call in calls {
-        let Step::Done(said) = lock.0.step(&mut call.clone(), &mut Cx::new(&clock)) else {
-            panic!("nobody waits for a lock")
-        };
-        assert_eq!(said, spec.call(call), "after {call:?}");
-    }
+pub fn check_on(calls: &[Call], lock: Boxed<Ships>) {
+    agree(calls, lock, Spec::default());
 }
 
 /// Reads steps from the bytes of a fuzzer; every input is valid.

@@ -1,13 +1,11 @@
 //! Small programs with a lock, each named by the case that it must reach.
 
-use std::sync::Arc;
-
-use seatrial_core::machine::{Boxed, Cx, Step};
 use seatrial_core::runtime::Runtime;
 
-use super::machine::{Call, Said, Ships};
+use super::machine::Call;
 use super::server::{Change, Trouble};
 use super::{History, Leases};
+use crate::queues::fixtures::shared::Shared;
 use crate::queues::fixtures::{caller, in_turns};
 use crate::trial::{DynScenario, Scenario, World};
 
@@ -20,28 +18,9 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Leases>>> {
     ]
 }
 
-/// The lock under trial under one lock of the runtime.
-struct Shared<R: Runtime> {
-    runtime: R,
-    lock: R::Mutex<Boxed<Ships>>,
-}
-
-impl<R: Runtime> Shared<R> {
-    fn new(world: &World<R, Leases>) -> Arc<Self> {
-        let runtime = world.runtime().clone();
-        Arc::new(Self { lock: runtime.mutex(world.machine()), runtime })
-    }
-
-    fn happens(&self, mut call: Call) -> Said {
-        let mut lock = self.runtime.lock(&self.lock);
-        match lock.0.step(&mut call, &mut Cx::new(&self.runtime)) {
-            Step::Done(said) | Step::Held(said) => said,
-            Step::Wait { .. } => unreachable!("nobody waits for a lock"),
-        }
-    }
-
+impl<R: Runtime> Shared<R, Leases> {
     fn all(&self, calls: impl IntoIterator<Item = Call>) {
-        calls.into_iter().for_each(|call| drop(self.happens(call)));
+        calls.into_iter().for_each(|call| drop(self.call(call)));
     }
 }
 
@@ -129,7 +108,7 @@ impl Scenario<Leases> for TwoWrite {
     fn run<R: Runtime>(&self, world: &World<R, Leases>) {
         let lock = Shared::new(world);
         let other = caller(world, "other", &lock, |lock| {
-            lock.happens(Others(Change::Takes));
+            lock.call(Others(Change::Takes));
         });
         lock.all([Create("a", 0), Update("a", 1), Get, Update("a", 2)]);
         world.join(other);

@@ -1,5 +1,6 @@
 //! A lock in a Lease over requests, as a sequential object, optionally with a mistake.
 
+use seatrial_core::machine::{Cx, Machine, Step};
 use serde_json::{Map, Value, json};
 
 use super::machine::{Call, Said, TIMES};
@@ -177,6 +178,15 @@ impl Spec {
                 spec.remove(field);
             }
         }
+    }
+}
+
+impl Machine for Spec {
+    type Op = Call;
+    type Ret = Said;
+
+    fn step(&mut self, call: &mut Call, _: &mut Cx<'_>) -> Step<Said> {
+        Step::Done(self.call(call))
     }
 }
 

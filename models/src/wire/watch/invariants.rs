@@ -1,8 +1,9 @@
 //! The promises of a watch, as checks of a history.
 
 use super::machine::{Call, Said, Told};
-use super::{Event, History, Spec, Watch};
-use crate::trial::{self, Invariant, Ledger as _, Violation};
+use super::{History, Spec, Watch};
+use crate::trial::{Invariant, Violation};
+use crate::wire::fixtures;
 
 type Checked = Result<(), Violation>;
 
@@ -53,28 +54,9 @@ pub(super) fn all() -> Vec<Invariant<Watch>> {
     ]
 }
 
-/// The state that all calls up to now should give.
-#[derive(Clone, Debug, Default)]
-struct Come(Spec);
-
-impl trial::Ledger<Watch> for Come {
-    fn apply(&mut self, event: &Event) {
-        if let Some((call, _)) = event.returned() {
-            self.0.call(call);
-        }
-    }
-}
-
 /// Checks every call against the expected result.
 fn each(history: &History, check: impl Fn(&Call, &Said, &Said) -> bool) -> Checked {
-    Come::at_every_event(history, |before, event| {
-        let Some((call, said)) = event.returned() else { return Ok(()) };
-        let right = before.0.clone().call(call);
-        if check(call, said, &right) {
-            return Ok(());
-        }
-        Err(format!("{call:?}: it says {said:?}, and {right:?} is right"))
-    })
+    fixtures::each::<Watch, _>(history, |_: &Spec, call, said, right| check(call, said, right))
 }
 
 fn same(history: &History, looks: fn(&Told) -> bool) -> Checked {

@@ -28,8 +28,8 @@ mod tests;
 use seatrial_core::machine::{Boxed, Step};
 
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
-    RetOf, component_tests,
+    Component, DynScenario, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf,
+    component_tests,
 };
 
 pub use machine::{Call, IDLE, LONGEST, Said, Ships, Told};
@@ -40,7 +40,6 @@ pub use spec::Spec;
 #[derive(Clone, Copy, Debug)]
 pub struct Watch;
 
-type Event = EventOf<Watch>;
 type History = HistoryOf<Watch>;
 
 impl Component for Watch {

@@ -1,16 +1,14 @@
 //! Small programs with a watch, each named by the case that it must reach.
 
-use std::sync::Arc;
-
-use seatrial_core::machine::{Boxed, Cx, Step};
 use seatrial_core::request::TransportKind;
 use seatrial_core::runtime::Runtime;
 
-use super::machine::{Call, IDLE, LONGEST, Said, Ships, Told};
+use super::machine::{Call, IDLE, LONGEST, Told};
 use super::pieces::{
     ADDED, BOOKMARK, DELETED, ERROR, HALVES, LETTER, MODIFIED, NONSENSE, TURNED, UNENDED, line_of,
 };
 use super::{History, Watch};
+use crate::queues::fixtures::shared::Shared;
 use crate::queues::fixtures::{caller, in_turns};
 use crate::trial::{DynScenario, Scenario, World};
 
@@ -25,36 +23,17 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Watch>>> {
     ]
 }
 
-/// The watch under trial under one lock.
-struct Shared<R: Runtime> {
-    runtime: R,
-    watch: R::Mutex<Boxed<Ships>>,
-}
-
-impl<R: Runtime> Shared<R> {
-    fn new(world: &World<R, Watch>) -> Arc<Self> {
-        let runtime = world.runtime().clone();
-        Arc::new(Self { watch: runtime.mutex(world.machine()), runtime })
-    }
-
-    fn happens(&self, mut call: Call) -> Said {
-        let mut watch = self.runtime.lock(&self.watch);
-        match watch.0.step(&mut call, &mut Cx::new(&self.runtime)) {
-            Step::Done(said) | Step::Held(said) => said,
-            Step::Wait { .. } => unreachable!("nobody waits for a watch"),
-        }
-    }
-
+impl<R: Runtime> Shared<R, Watch> {
     fn comes(&self, bytes: impl AsRef<[u8]>) {
-        self.happens(Call::Bytes(bytes.as_ref().to_vec()));
+        self.call(Call::Bytes(bytes.as_ref().to_vec()));
     }
 
     fn ends(&self, how: Option<TransportKind>) {
-        self.happens(Call::Ends(how));
+        self.call(Call::Ends(how));
     }
 
     fn begin(&self) {
-        self.happens(Call::Begin);
+        self.call(Call::Begin);
     }
 }
 
@@ -150,7 +129,7 @@ impl Scenario<Watch> for AServerIsSilent {
 
     fn run<R: Runtime>(&self, world: &World<R, Watch>) {
         let watch = Shared::new(world);
-        let almost = || drop(watch.happens(Call::Silence(IDLE - 1)));
+        let almost = || drop(watch.call(Call::Silence(IDLE - 1)));
         almost();
         watch.comes(ADDED);
         almost();
@@ -158,8 +137,8 @@ impl Scenario<Watch> for AServerIsSilent {
         almost();
         watch.comes(HALVES[0]);
         almost();
-        watch.happens(Call::Again);
-        watch.happens(Call::Silence(1));
+        watch.call(Call::Again);
+        watch.call(Call::Silence(1));
         watch.comes(HALVES[1]);
     }
 
@@ -207,7 +186,7 @@ impl Scenario<Watch> for CancelledWhileEventsCome {
     fn run<R: Runtime>(&self, world: &World<R, Watch>) {
         let watch = Shared::new(world);
         let other = caller(world, "other", &watch, |watch| {
-            watch.happens(Call::Cancel(DELETED.into()));
+            watch.call(Call::Cancel(DELETED.into()));
         });
         watch.comes(ADDED);
         watch.comes(HALVES[0]);

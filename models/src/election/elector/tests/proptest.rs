@@ -3,11 +3,9 @@
 use ::proptest::array::uniform3;
 use ::proptest::collection::vec;
 use ::proptest::prelude::*;
-use ::proptest::test_runner::FileFailurePersistence;
 
 use crate::elector::op::{CallFate, ELECTORS, Fault, Op, check, check_bytes};
-
-const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/elector.txt");
+use crate::regressions::tried;
 
 fn fate() -> impl Strategy<Value = CallFate> {
     let fault = prop_oneof![
@@ -35,11 +33,7 @@ fn op() -> impl Strategy<Value = Op> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 512,
-        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(SEEDS))),
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(tried!("elector", cases: 512))]
 
     #[test]
     fn the_elector_agrees_with_the_sequential_object(ops in vec(op(), 0..60)) {

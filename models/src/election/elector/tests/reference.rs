@@ -8,7 +8,7 @@ use seatrial_core::elector::{Bounds, Config, Election, Profile, Timing};
 
 use crate::elector::decisions::{Happens, Place, random_happenings, set_ups};
 use crate::elector::reference::Plain;
-use crate::regressions::regressions;
+use crate::regressions::tried;
 
 fn happens() -> impl Strategy<Value = Happens> {
     prop_oneof![
@@ -20,11 +20,7 @@ fn happens() -> impl Strategy<Value = Happens> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 512,
-        failure_persistence: regressions!("elector"),
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(tried!("elector", cases: 512))]
 
     #[test]
     fn both_decide_alike_whatever_happens(all in vec(happens(), 0..120)) {
@@ -58,11 +54,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 512,
-        failure_persistence: regressions!("elector"),
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(tried!("elector", cases: 512))]
 
     #[test]
     fn both_decide_alike_in_any_set_up(config in any_set_up(), all in vec(happens(), 0..120)) {

@@ -2,12 +2,10 @@
 
 use ::proptest::collection::vec;
 use ::proptest::prelude::*;
-use ::proptest::test_runner::FileFailurePersistence;
 
 use crate::delta_fifo::{Op, Setup, check, decode};
 use crate::events::fixtures::Object;
-
-const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/delta_fifo.txt");
+use crate::regressions::tried;
 
 fn object() -> impl Strategy<Value = Object> {
     (prop_oneof![1 => Just(0_u8), 20 => 1..6_u8], 0..16_u8)
@@ -43,11 +41,7 @@ fn setup() -> impl Strategy<Value = Setup> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 512,
-        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(SEEDS))),
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(tried!("delta_fifo", cases: 512))]
 
     #[test]
     fn the_machine_agrees_with_the_sequential_object(

@@ -2,12 +2,10 @@
 
 use ::proptest::collection::vec;
 use ::proptest::prelude::*;
-use ::proptest::test_runner::FileFailurePersistence;
 
 use crate::events::fixtures::Object;
 use crate::fifo::{Op, check, decode};
-
-const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/fifo.txt");
+use crate::regressions::tried;
 
 fn object() -> impl Strategy<Value = Object> {
     (prop_oneof![1 => Just(0_u8), 20 => 1..5_u8], any::<u8>())
@@ -30,11 +28,7 @@ fn op() -> impl Strategy<Value = Op> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 512,
-        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(SEEDS))),
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(tried!("fifo", cases: 512))]
 
     #[test]
     fn the_machine_agrees_with_the_sequential_object(ops in vec(op(), 0..60)) {

@@ -5,13 +5,10 @@ use std::num::NonZeroUsize;
 use ::proptest::collection::vec;
 use ::proptest::option;
 use ::proptest::prelude::*;
-use ::proptest::test_runner::FileFailurePersistence;
 
 use crate::events::fixtures::Object;
 use crate::ordered_fifo::{Op, Setup, check, decode};
-
-const SEEDS: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/ordered_fifo.txt");
+use crate::regressions::tried;
 
 fn object() -> impl Strategy<Value = Object> {
     (prop_oneof![1 => Just(0_u8), 20 => 1..6_u8], 0..16_u8)
@@ -45,11 +42,7 @@ fn setup() -> impl Strategy<Value = Setup> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 512,
-        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(SEEDS))),
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(tried!("ordered_fifo", cases: 512))]
 
     #[test]
     fn the_machine_agrees_with_the_sequential_object(

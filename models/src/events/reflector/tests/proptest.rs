@@ -2,18 +2,12 @@
 
 use ::proptest::collection::vec;
 use ::proptest::prelude::*;
-use ::proptest::test_runner::FileFailurePersistence;
 
 use crate::reflector::{check, decode};
-
-const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/reflector.txt");
+use crate::regressions::tried;
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 256,
-        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(SEEDS))),
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(tried!("reflector", cases: 256))]
 
     #[test]
     fn whatever_happens_the_promises_are_kept(bytes in vec(any::<u8>(), 0..120)) {

@@ -2,11 +2,9 @@
 
 use ::proptest::collection::vec;
 use ::proptest::prelude::*;
-use ::proptest::test_runner::FileFailurePersistence;
 
 use crate::backoff::{Op, Setup, check, decode};
-
-const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/backoff.txt");
+use crate::regressions::tried;
 
 fn op() -> impl Strategy<Value = Op> {
     let key = || 0..3_u8;
@@ -23,11 +21,7 @@ fn op() -> impl Strategy<Value = Op> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 1024,
-        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(SEEDS))),
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(tried!("backoff", cases: 1024))]
 
     #[test]
     fn the_table_agrees_with_the_sequential_object(

@@ -1,15 +1,11 @@
 //! The recorded traces of the reference.
 
-use crate::conformance::carried;
+use crate::conformance::every_trace_replays;
 use crate::limiter::conformance::conformance;
 
 #[test]
 fn every_recorded_trace_replays() {
-    let traces = carried("rate_limiters").unwrap();
-    let outcome = conformance().replay_lines(traces.lines());
-    assert_eq!(outcome.failures, []);
-    assert_eq!((outcome.traces, outcome.replayed), (400, 400));
-    assert!(outcome.departures.is_empty());
+    every_trace_replays(&conformance());
 }
 
 fn trace(limiter: &str, steps: &str) -> String {

@@ -2,12 +2,10 @@
 
 use ::proptest::collection::vec;
 use ::proptest::prelude::*;
-use ::proptest::test_runner::FileFailurePersistence;
 
 use crate::limiter::{Op, Shape, check, decode};
+use crate::regressions::tried;
 use crate::token_bucket::Rate;
-
-const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/limiter.txt");
 
 fn nanos() -> impl Strategy<Value = u64> {
     prop_oneof![
@@ -44,11 +42,7 @@ fn op() -> impl Strategy<Value = Op> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 512,
-        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(SEEDS))),
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(tried!("limiter", cases: 512))]
 
     #[test]
     fn a_limiter_agrees_with_its_sequential_object(

@@ -2,12 +2,9 @@
 
 use ::proptest::collection::vec;
 use ::proptest::prelude::*;
-use ::proptest::test_runner::FileFailurePersistence;
 
+use crate::regressions::tried;
 use crate::token_bucket::{Op, Rate, Setup, check, decode};
-
-const SEEDS: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/token_bucket.txt");
 
 fn rate() -> impl Strategy<Value = Rate> {
     prop_oneof![
@@ -33,11 +30,7 @@ fn op() -> impl Strategy<Value = Op> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 1024,
-        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(SEEDS))),
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(tried!("token_bucket", cases: 1024))]
 
     #[test]
     fn the_bucket_agrees_with_the_one_in_whole_numbers(

@@ -2,11 +2,9 @@
 
 use ::proptest::collection::vec;
 use ::proptest::prelude::*;
-use ::proptest::test_runner::FileFailurePersistence;
 
 use crate::channel::{Op, check, decode};
-
-const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/channel.txt");
+use crate::regressions::tried;
 
 fn op() -> impl Strategy<Value = Op> {
     let number = any::<u8>;
@@ -26,11 +24,7 @@ fn op() -> impl Strategy<Value = Op> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 512,
-        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(SEEDS))),
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(tried!("channel", cases: 512))]
 
     #[test]
     fn the_machine_agrees_with_the_simple_construction(ops in vec(op(), 0..80)) {

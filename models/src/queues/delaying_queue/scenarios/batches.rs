@@ -1,13 +1,11 @@
 //! Several items in one critical section.
 
 use std::num::NonZeroUsize;
-use std::sync::Arc;
 use std::time::Duration;
 
-use seatrial_core::delaying_queue::AddAfter;
 use seatrial_core::runtime::Runtime;
 
-use super::{Call, Tried, caller, calls, due, end, millis, queue, sleep, some};
+use super::{Call, Tried, caller, due, end, gives, millis, queue, sleep, some};
 use crate::delaying_queue::{DelayingQueue, Event, History};
 use crate::trial::{Scenario, World};
 
@@ -44,11 +42,8 @@ impl Scenario<DelayingQueue> for DueInBatches {
 
     /// The consumer sleeps when the earlier time is given, and later two items are due together.
     fn reaches(history: &History) -> bool {
-        let gives = |event: &Event| {
-            matches!(calls(event), Some(Call::AddAfter(AddAfter { key: Some(2), .. })))
-        };
-        let takes = |event: &Event| matches!(calls(event), Some(Call::GetBatch(_)));
-        some(history, |before, event| gives(event) && !before.getters.is_empty())
+        let takes = |event: &Event| matches!(event.call(), Some(Call::GetBatch(_)));
+        some(history, |before, event| gives(event, 2) && !before.getters.is_empty())
             && some(history, |before, event| {
                 takes(event) && due(&before.times, event.at).len() == 2
             })
@@ -65,10 +60,7 @@ impl Scenario<DelayingQueue> for BatchForTwo {
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
         let queue = queue(world);
         queue.add_after(1, Duration::MAX); // at a time that comes they would look by themselves
-        let taker = |name| {
-            let queue = Arc::clone(&queue);
-            world.spawn(name, move || queue.take_batch(NonZeroUsize::MIN))
-        };
+        let taker = |name| caller(world, name, &queue, |queue| queue.take_batch(NonZeroUsize::MIN));
         let takers = ["first", "second"].map(taker);
         queue.add_all([2, 3]);
         world.quiesce();
@@ -80,7 +72,7 @@ impl Scenario<DelayingQueue> for BatchForTwo {
     /// Both consumers sleep when the two items come.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
-            matches!(calls(event), Some(Call::AddAll(_))) && before.getters.len() == 2
+            matches!(event.call(), Some(Call::AddAll(_))) && before.getters.len() == 2
         })
     }
 }
@@ -106,7 +98,7 @@ impl Scenario<DelayingQueue> for BatchesOfManyDue {
     /// The batch comes before any other call has added the due items.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
-            let adds = matches!(calls(event), Some(Call::AddAll(_)));
+            let adds = matches!(event.call(), Some(Call::AddAll(_)));
             adds && due(&before.times, event.at).len() == usize::from(MANY)
         })
     }

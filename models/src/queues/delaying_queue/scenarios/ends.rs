@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use seatrial_core::runtime::Runtime;
 
-use super::{Call, caller, calls, due, millis, queue, sleep, some, worker};
+use super::{Call, caller, due, millis, queue, sleep, some, worker};
 use crate::delaying_queue::{DelayingQueue, History};
 use crate::trial::{Scenario, World};
 
@@ -36,7 +36,7 @@ impl Scenario<DelayingQueue> for ShutDownWhileDelayed {
     /// Both consumers sleep when the queue is shut down, and one item is not due yet.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
-            let shuts_down = matches!(calls(event), Some(Call::ShutDown(_)));
+            let shuts_down = matches!(event.call(), Some(Call::ShutDown(_)));
             shuts_down && before.getters.len() == 2 && !before.times.later.is_empty()
         })
     }
@@ -71,7 +71,7 @@ impl Scenario<DelayingQueue> for DrainWhileDelayed {
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let begins =
-                matches!(calls(event), Some(Call::Drain(drain)) if drain.inner.began.is_none());
+                matches!(event.call(), Some(Call::Drain(drain)) if drain.inner.began.is_none());
             begins && before.in_processing == 1 && before.times.later.len() == 2
         })
     }
@@ -101,7 +101,7 @@ impl Scenario<DelayingQueue> for EndsAfterDue {
     /// The drain, or the shutdown, is the first to look.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
-            let ends = matches!(calls(event), Some(Call::Drain(_) | Call::ShutDown(_)));
+            let ends = matches!(event.call(), Some(Call::Drain(_) | Call::ShutDown(_)));
             ends && due(&before.times, event.at).len() == 1
         })
     }
@@ -132,7 +132,7 @@ impl Scenario<DelayingQueue> for DrainReleasedByShutdown {
     /// When the first shutdown comes, the drain sleeps, so the queue is already shutting down.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
-            let shuts_down = matches!(calls(event), Some(Call::ShutDown(_)));
+            let shuts_down = matches!(event.call(), Some(Call::ShutDown(_)));
             shuts_down && before.times.queue.shutting_down
         })
     }

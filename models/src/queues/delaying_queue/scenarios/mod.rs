@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use seatrial_core::delaying_queue::{Delaying, DelayingQueue as Queue};
 use seatrial_core::machine::{Boxed, Step};
-use seatrial_core::queue::Fifo;
+use seatrial_core::queue::{Fifo, Token};
 use seatrial_core::runtime::Runtime;
 
 use super::as_queue::{apply, due};
@@ -57,13 +57,6 @@ fn queue<R: Runtime>(world: &World<R, DelayingQueue>) -> Tried<R> {
 }
 
 impl<R: Runtime> Worked for Queued<R> {
-    fn work_once(&self, work: impl FnOnce()) -> bool {
-        let Some((token, _)) = self.take() else { return false };
-        work();
-        self.done(token);
-        true
-    }
-
     fn shut_down(&self) {
         self.shut_down();
     }
@@ -76,10 +69,8 @@ impl<R: Runtime> Delayed for Queued<R> {
 }
 
 impl<R: Runtime> Awaited for Queued<R> {
-    async fn work_async(&self) -> bool {
-        let Some((token, _)) = self.take_async().await else { return false };
-        self.done(token);
-        true
+    async fn take_async(&self) -> Option<Token> {
+        self.take_async().await.map(|(token, ..)| token)
     }
 
     fn add(&self, item: u8) {
@@ -120,9 +111,7 @@ fn some(history: &History, wanted: impl Fn(&Before, &Event) -> bool) -> bool {
     false
 }
 
-fn calls(event: &Event) -> Option<&Call<u8>> {
-    match &event.what {
-        What::Step { op, .. } => Some(op),
-        _ => None,
-    }
+/// Tells whether an event adds an item after a delay.
+fn gives(event: &Event, key: u8) -> bool {
+    matches!(event.call(), Some(Call::AddAfter(add)) if add.key == Some(key))
 }

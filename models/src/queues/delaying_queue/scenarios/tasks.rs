@@ -1,15 +1,13 @@
 //! Consumers that are tasks: they sleep until a time by a timer, and may give up.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use seatrial_core::delaying_queue::AddAfter;
 use seatrial_core::runtime::Runtime;
 
-use super::{Call, calls, due, end, millis, queue, some, worker};
+use super::{Call, due, end, gives, millis, queue, some, worker};
 use crate::delaying_queue::{DelayingQueue, History, Ret};
 use crate::engine::Engine;
-use crate::queues::fixtures::tasks::{busy_executor, busy_holder, no_real_hours};
+use crate::queues::fixtures::tasks::{busy_executor, busy_holder, giving_up, no_real_hours, task};
 use crate::trial::{Scenario, What, World};
 
 /// A task and a thread sleep until a time, and an earlier one is given.
@@ -24,25 +22,14 @@ impl Scenario<DelayingQueue> for TaskAndThread {
         let queue = queue(world);
         queue.add_after(1, millis(50));
         let thread = worker(world, "thread", &queue, millis(8));
-        let (tried, runtime) = (Arc::clone(&queue), world.runtime().clone());
-        let task = world.spawn("task", move || {
-            runtime.block_on(async {
-                while let Some((token, _)) = tried.take_async().await {
-                    tried.done(token);
-                }
-            });
-        });
+        let task = task(world, &queue);
         queue.add_after(2, millis(3));
         end(world, &queue, [thread, task]);
     }
 
     /// Both consumers sleep until the late time when the early one is given.
     fn reaches(history: &History) -> bool {
-        some(history, |before, event| {
-            let gives_two =
-                matches!(calls(event), Some(Call::AddAfter(AddAfter { key: Some(2), .. })));
-            gives_two && before.getters.len() == 2
-        })
+        some(history, |before, event| gives(event, 2) && before.getters.len() == 2)
     }
 }
 
@@ -56,12 +43,7 @@ impl Scenario<DelayingQueue> for DroppedGetter {
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
         let queue = queue(world);
         let thread = worker(world, "thread", &queue, millis(0));
-        let (tried, giving_up) = (Arc::clone(&queue), world.clone());
-        let task = world.spawn("task", move || {
-            if let Some((token, _)) = giving_up.at_once(tried.take_async()).flatten() {
-                tried.done(token);
-            }
-        });
+        let task = giving_up(world, &queue);
         queue.add_after(2, Duration::MAX); // a time that never comes wakes no sleeper
         queue.add(1);
         world.join(task);
@@ -71,7 +53,7 @@ impl Scenario<DelayingQueue> for DroppedGetter {
     /// The task gives up after an item came that no consumer has taken.
     fn reaches(history: &History) -> bool {
         let adds =
-            history.events.iter().position(|event| matches!(calls(event), Some(Call::Add(_))));
+            history.events.iter().position(|event| matches!(event.call(), Some(Call::Add(_))));
         let gives_up =
             history.events.iter().position(|event| matches!(event.what, What::Cancel { .. }));
         adds.zip(gives_up).is_some_and(|(adds, gives_up)| adds < gives_up)
@@ -90,25 +72,14 @@ impl Scenario<DelayingQueue> for LoneTask {
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
         let queue = queue(world);
         queue.add_after(1, millis(50));
-        let (tried, runtime) = (Arc::clone(&queue), world.runtime().clone());
-        let task = world.spawn("task", move || {
-            runtime.block_on(async {
-                while let Some((token, _)) = tried.take_async().await {
-                    tried.done(token);
-                }
-            });
-        });
+        let task = task(world, &queue);
         queue.add_after(2, millis(3));
         end(world, &queue, [task]);
     }
 
     /// The task sleeps until the late time when the early one is given.
     fn reaches(history: &History) -> bool {
-        some(history, |before, event| {
-            let gives_two =
-                matches!(calls(event), Some(Call::AddAfter(AddAfter { key: Some(2), .. })));
-            gives_two && before.getters.len() == 1
-        })
+        some(history, |before, event| gives(event, 2) && before.getters.len() == 1)
     }
 }
 
@@ -123,12 +94,7 @@ impl Scenario<DelayingQueue> for HolderGivesUp {
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
         let queue = queue(world);
         queue.add_after(1, millis(3));
-        let (tried, giving_up) = (Arc::clone(&queue), world.clone());
-        let task = world.spawn("task", move || {
-            if let Some((token, _)) = giving_up.at_once(tried.take_async()).flatten() {
-                tried.done(token);
-            }
-        });
+        let task = giving_up(world, &queue);
         let thread = worker(world, "thread", &queue, millis(0));
         world.join(task);
         end(world, &queue, [thread]);
@@ -157,9 +123,7 @@ impl Scenario<DelayingQueue> for BusyExecutor {
     /// The task is the longest sleeper when it is woken.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
-            let gives_one =
-                matches!(calls(event), Some(Call::AddAfter(AddAfter { key: Some(1), .. })));
-            gives_one && matches!(before.getters[..], [task, thread] if task < thread)
+            gives(event, 1) && matches!(before.getters[..], [task, thread] if task < thread)
         })
     }
 }

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use seatrial_core::delaying_queue::AddAfter;
 use seatrial_core::queue::Add;
 use seatrial_core::runtime::{Instant, Runtime};
 
 use super::{
-    Call, caller, calls, due, earlier_time, end, millis, queue, sleep, some, three_due, worker,
+    Call, caller, due, earlier_time, end, gives, millis, queue, sleep, some, three_due, worker,
 };
 use crate::delaying_queue::as_queue::moment;
 use crate::delaying_queue::{DelayingQueue, History};
@@ -28,11 +27,7 @@ impl Scenario<DelayingQueue> for EarlierTime {
 
     /// Both consumers sleep until the late time when the early one is given.
     fn reaches(history: &History) -> bool {
-        some(history, |before, event| {
-            let gives_two =
-                matches!(calls(event), Some(Call::AddAfter(AddAfter { key: Some(2), .. })));
-            gives_two && before.getters.len() == 2
-        })
+        some(history, |before, event| gives(event, 2) && before.getters.len() == 2)
     }
 }
 
@@ -57,7 +52,7 @@ impl Scenario<DelayingQueue> for BroughtForward {
     /// The last of the three finds the item waiting for another time.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
-            let gives_again = matches!(calls(event), Some(Call::AddAfter(_)));
+            let gives_again = matches!(event.call(), Some(Call::AddAfter(_)));
             gives_again && before.times.retries == 2 && !before.times.later.is_empty()
         })
     }
@@ -76,15 +71,13 @@ impl Scenario<DelayingQueue> for DueAtAnyTime {
         let consumer = worker(world, "consumer", &queue, Duration::ZERO);
         queue.add_after(1, millis(2));
         queue.add(2);
-        world.quiesce();
-        queue.shut_down();
-        world.join(consumer);
+        end(world, &queue, [consumer]);
     }
 
     /// An item is added at once at a time that no thread has slept for.
     fn reaches(history: &History) -> bool {
         some(history, |_, event| {
-            matches!(calls(event), Some(Call::Add(_))) && event.at >= Instant::ZERO + millis(2)
+            matches!(event.call(), Some(Call::Add(_))) && event.at >= Instant::ZERO + millis(2)
         })
     }
 
@@ -113,7 +106,7 @@ impl Scenario<DelayingQueue> for AddWhileDelayed {
 
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
-            let adds = matches!(calls(event), Some(Call::Add(Add { key: Some(1), .. })));
+            let adds = matches!(event.call(), Some(Call::Add(Add { key: Some(1), .. })));
             adds && !before.times.later.is_empty() && !before.getters.is_empty()
         })
     }
@@ -141,7 +134,7 @@ impl Scenario<DelayingQueue> for DueTogether {
 
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
-            matches!(calls(event), Some(Call::Get(_))) && due(&before.times, event.at).len() == 3
+            matches!(event.call(), Some(Call::Get(_))) && due(&before.times, event.at).len() == 3
         })
     }
 }
@@ -161,7 +154,7 @@ impl Scenario<DelayingQueue> for ThreeDue {
     /// The first consumer looks while the others sleep.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
-            let looks = matches!(calls(event), Some(Call::Get(_)));
+            let looks = matches!(event.call(), Some(Call::Get(_)));
             looks && before.getters.len() == 3 && due(&before.times, event.at).len() == 3
         })
     }
@@ -227,7 +220,7 @@ impl Scenario<DelayingQueue> for DoneAfterDue {
 
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
-            matches!(calls(event), Some(Call::Done(_))) && !due(&before.times, event.at).is_empty()
+            matches!(event.call(), Some(Call::Done(_))) && !due(&before.times, event.at).is_empty()
         })
     }
 }
@@ -263,7 +256,7 @@ impl Scenario<DelayingQueue> for RefreshedWhileDue {
     /// Both times have come when the figures are reported.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
-            let refreshes = matches!(calls(event), Some(Call::Refresh(_)));
+            let refreshes = matches!(event.call(), Some(Call::Refresh(_)));
             refreshes && due(&before.times, event.at).len() == 2
         })
     }

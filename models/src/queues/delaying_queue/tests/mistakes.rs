@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use seatrial_core::delaying_queue::{Delaying, Op as Call, Ret};
-use seatrial_core::machine::{Cx, Machine, Step};
+use seatrial_core::machine::Step;
 use seatrial_core::queue::Add;
 
 use crate::delaying_queue::mutants::without_mistake;
-use crate::delaying_queue::{DelayingQueue, check_on, decode};
+use crate::delaying_queue::{check_on, decode};
+use crate::single_step::Behind;
 use crate::single_step::doubt::{Mistaken, notices};
-use crate::trial::MachineOf;
 
 type Answer = Step<Ret<u8>>;
 
@@ -70,17 +70,5 @@ fn a_length_that_counts_one_more_is_noticed() {
 
 #[test]
 fn the_construction_of_the_reference_without_a_mistake_is_not_convicted() {
-    assert!(!notices(|bytes| check_on(&decode(bytes), Whole(without_mistake()))));
-}
-
-/// A boxed machine, as a machine.
-struct Whole(MachineOf<DelayingQueue>);
-
-impl Machine for Whole {
-    type Op = Call<u8>;
-    type Ret = Ret<u8>;
-
-    fn step(&mut self, op: &mut Call<u8>, cx: &mut Cx<'_>) -> Answer {
-        self.0.step(op, cx)
-    }
+    assert!(!notices(|bytes| check_on(&decode(bytes), Behind(without_mistake()))));
 }

@@ -2,12 +2,9 @@
 
 use ::proptest::collection::vec;
 use ::proptest::prelude::*;
-use ::proptest::test_runner::FileFailurePersistence;
 
 use crate::delaying_queue::{Op, check, decode};
-
-const SEEDS: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/delaying_queue.txt");
+use crate::regressions::tried;
 
 pub(super) fn op() -> impl Strategy<Value = Op> {
     let key = || 0..5_u8;
@@ -24,11 +21,7 @@ pub(super) fn op() -> impl Strategy<Value = Op> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 512,
-        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(SEEDS))),
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(tried!("delaying_queue", cases: 512))]
 
     #[test]
     fn the_machine_agrees_with_the_sequential_object(ops in vec(op(), 0..80)) {

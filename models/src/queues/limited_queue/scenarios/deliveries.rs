@@ -6,7 +6,7 @@ use std::time::Duration;
 use seatrial_core::limited_queue::{Op as Call, Outcome, Ret};
 use seatrial_core::runtime::Runtime;
 
-use super::{call, caller, end, failing, failures, millis, queue, sleep, sleeps, worker};
+use super::{caller, end, failing, failures, millis, queue, sleep, sleeps, worker};
 use crate::limited_queue::as_delaying::Failures;
 use crate::limited_queue::{Event, History, LimitedQueue};
 use crate::trial::{Ledger as _, Scenario, World};
@@ -36,7 +36,7 @@ impl Scenario<LimitedQueue> for ProcessedAgain {
     /// The failures are forgotten when their number is read.
     fn reaches(history: &History) -> bool {
         Failures::some(history, |before, event| {
-            matches!(call(event), Some(Call::NumRequeues(_))) && failures(before, 1) == 0
+            matches!(event.call(), Some(Call::NumRequeues(_))) && failures(before, 1) == 0
         })
     }
 }
@@ -62,8 +62,8 @@ impl Scenario<LimitedQueue> for StaleDelivery {
 
     /// The item has been taken twice by then.
     fn reaches(history: &History) -> bool {
-        let takes = |event: &Event| matches!(call(event), Some(Call::Get(_)));
-        let settles = |event: &Event| matches!(call(event), Some(Call::Settle(it)) if it.outcome == Outcome::Retry);
+        let takes = |event: &Event| matches!(event.call(), Some(Call::Get(_)));
+        let settles = |event: &Event| matches!(event.call(), Some(Call::Settle(it)) if it.outcome == Outcome::Retry);
         let stale = history.events.iter().position(settles);
         stale.is_some_and(|at| history.events[..at].iter().filter(|it| takes(it)).count() == 2)
     }
@@ -89,7 +89,7 @@ impl Scenario<LimitedQueue> for SettledForAnother {
 
     /// The consumer sleeps when the delivery is settled.
     fn reaches(history: &History) -> bool {
-        let settles = |event: &Event| matches!(call(event), Some(Call::Settle(_)));
+        let settles = |event: &Event| matches!(event.call(), Some(Call::Settle(_)));
         let settled = history.events.iter().position(settles);
         settled.is_some_and(|at| history.events[..at].iter().any(sleeps))
     }
@@ -122,8 +122,8 @@ impl Scenario<LimitedQueue> for SettledInEveryWay {
 
     /// The failures are read when the item has been forgotten twice, after one failure each.
     fn reaches(history: &History) -> bool {
-        let asked = |event: &Event| matches!(call(event), Some(Call::NumRequeues(_)));
-        let given_up = |event: &Event| matches!(call(event), Some(Call::Settle(it)) if it.outcome == Outcome::GiveUp);
+        let asked = |event: &Event| matches!(event.call(), Some(Call::NumRequeues(_)));
+        let given_up = |event: &Event| matches!(event.call(), Some(Call::Settle(it)) if it.outcome == Outcome::GiveUp);
         let at = history.events.iter().position(given_up);
         at.is_some_and(|at| history.events[at..].iter().any(asked))
     }

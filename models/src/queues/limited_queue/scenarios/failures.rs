@@ -5,9 +5,7 @@ use std::time::Duration;
 use seatrial_core::limited_queue::{Op as Call, Outcome};
 use seatrial_core::runtime::Runtime;
 
-use super::{
-    call, caller, earlier_time, end, failing, failures, millis, queue, sleep, sleeps, worker,
-};
+use super::{caller, earlier_time, end, failing, failures, millis, queue, sleep, sleeps, worker};
 use crate::limited_queue::as_delaying::Failures;
 use crate::limited_queue::{Event, History, LimitedQueue};
 use crate::trial::{Ledger as _, Scenario, World};
@@ -38,7 +36,7 @@ impl Scenario<LimitedQueue> for FailsTwice {
     fn reaches(history: &History) -> bool {
         let asked = |times| {
             Failures::some(history, |before, event| {
-                matches!(call(event), Some(Call::NumRequeues(_))) && failures(before, 1) == times
+                matches!(event.call(), Some(Call::NumRequeues(_))) && failures(before, 1) == times
             })
         };
         asked(2) && asked(0)
@@ -93,7 +91,7 @@ impl Scenario<LimitedQueue> for ForgottenBetween {
     /// The item has failed once since it was forgotten.
     fn reaches(history: &History) -> bool {
         Failures::some(history, |before, event| {
-            matches!(call(event), Some(Call::NumRequeues(_))) && failures(before, 1) == 1
+            matches!(event.call(), Some(Call::NumRequeues(_))) && failures(before, 1) == 1
         })
     }
 }
@@ -116,9 +114,9 @@ impl Scenario<LimitedQueue> for AddedWhileFailing {
 
     /// The item fails while another delivery of it is due.
     fn reaches(history: &History) -> bool {
-        let adds = |event: &Event| matches!(call(event), Some(Call::Add(_)));
+        let adds = |event: &Event| matches!(event.call(), Some(Call::Add(_)));
         let second = history.events.iter().rposition(adds);
-        let fails = |event: &Event| matches!(call(event), Some(Call::Settle(it)) if it.outcome == Outcome::Retry);
+        let fails = |event: &Event| matches!(event.call(), Some(Call::Settle(it)) if it.outcome == Outcome::Retry);
         second.is_some_and(|at| history.events[at..].iter().any(fails))
     }
 }
@@ -162,7 +160,7 @@ impl Scenario<LimitedQueue> for ShutDownWhileFailing {
 
     /// Both consumers sleep when the queue is shut down.
     fn reaches(history: &History) -> bool {
-        let ends = |event: &Event| matches!(call(event), Some(Call::ShutDown(_)));
+        let ends = |event: &Event| matches!(event.call(), Some(Call::ShutDown(_)));
         let end = history.events.iter().position(ends);
         end.is_some_and(|at| history.events[..at].iter().filter(|it| sleeps(it)).count() >= 2)
     }

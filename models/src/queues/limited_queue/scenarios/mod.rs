@@ -9,7 +9,7 @@ use std::time::Duration;
 use seatrial_core::limited_queue::{LimitedQueue as Shell, Op as Call, Outcome};
 use seatrial_core::limiter::Exponential;
 use seatrial_core::machine::{Boxed, Step};
-use seatrial_core::queue::Fifo;
+use seatrial_core::queue::{Fifo, Token};
 use seatrial_core::runtime::Runtime;
 
 use super::as_delaying::Failures;
@@ -43,15 +43,12 @@ fn queue<R: Runtime>(world: &World<R, LimitedQueue>) -> Tried<R> {
 }
 
 impl<R: Runtime> Worked for Queued<R> {
-    fn work_once(&self, work: impl FnOnce()) -> bool {
-        let Some((token, _)) = self.take() else { return false };
-        work();
-        self.settle(token, Outcome::Success);
-        true
-    }
-
     fn shut_down(&self) {
         self.shut_down();
+    }
+
+    fn finish(&self, token: Token) {
+        self.settle(token, Outcome::Success);
     }
 }
 
@@ -73,13 +70,6 @@ fn failing<R: Runtime>(
             queue.settle(token, outcomes.next().unwrap_or(Outcome::Success));
         }
     })
-}
-
-fn call(event: &Event) -> Option<&Call<u8>> {
-    match &event.what {
-        What::Step { op, .. } => Some(op),
-        _ => None,
-    }
 }
 
 fn sleeps(event: &Event) -> bool {

@@ -1,28 +1,11 @@
 //! Random calls: the machine that ships agrees with the sequential object.
 
-use std::time::Duration;
-
 use ::proptest::collection::vec;
 use ::proptest::prelude::*;
-use ::proptest::test_runner::FileFailurePersistence;
-use seatrial_core::limited_queue::Outcome;
 
 use crate::limited_queue::{Op, check, decode};
-
-const SEEDS: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/limited_queue.txt");
-
-fn outcome() -> impl Strategy<Value = Outcome> {
-    let again = |delay| Outcome::RequeueAfter(Duration::from_millis(delay));
-    let later = |delay| Outcome::RetryAfter(Duration::from_millis(delay));
-    prop_oneof![
-        3 => Just(Outcome::Retry),
-        1 => Just(Outcome::Success),
-        1 => Just(Outcome::GiveUp),
-        1 => (0..20_u64).prop_map(again),
-        1 => (0..20_u64).prop_map(later),
-    ]
-}
+use crate::queues::fixtures::outcomes::any_outcome;
+use crate::regressions::tried;
 
 fn op() -> impl Strategy<Value = Op> {
     let key = || 0..5_u8;
@@ -36,18 +19,14 @@ fn op() -> impl Strategy<Value = Op> {
         8 => Just(Op::Get),
         2 => key().prop_map(Op::Done),
         2 => key().prop_map(Op::DoneByValue),
-        5 => (key(), outcome()).prop_map(|(key, outcome)| Op::Settle(key, outcome)),
+        5 => (key(), any_outcome(20)).prop_map(|(key, outcome)| Op::Settle(key, outcome)),
         1 => Just(Op::Len),
         1 => prop_oneof![Just(Op::ShutDown), Just(Op::Drain)],
     ]
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 512,
-        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(SEEDS))),
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(tried!("limited_queue", cases: 512))]
 
     #[test]
     fn the_machine_agrees_with_the_sequential_object(ops in vec(op(), 0..80)) {

@@ -3,8 +3,6 @@
 mod judged;
 mod tasks;
 
-use std::collections::hash_map::DefaultHasher;
-use std::hash::BuildHasherDefault;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +19,8 @@ use self::judged::{GivesUp, JudgedErrors, JudgingTask};
 use self::tasks::{AbortedAtTheDeadline, PanickingTask};
 use super::ledger::PoolLedger;
 use super::{Event, History, Pool, Rules};
-use crate::trial::{DynScenario, Ledger as _, Scenario, What, World};
+use crate::queues::fixtures::FixedHasher;
+use crate::trial::{DynScenario, Ledger as _, Scenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Pool>>> {
     vec![
@@ -36,8 +35,6 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Pool>>> {
     ]
 }
 
-/// A hasher that computes the same hashes in every execution.
-type FixedHasher = BuildHasherDefault<DefaultHasher>;
 type Tried<R> = Arc<LimitedQueue<u8, R, Exponential<u8>, Fifo, FixedHasher, Boxed<Rules>>>;
 
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -86,7 +83,7 @@ fn some(history: &History, wanted: impl Fn(&PoolLedger, &Event) -> bool) -> bool
 /// Tells whether the key is handed out after two failures.
 fn failed_twice(history: &History) -> bool {
     some(history, |before, event| {
-        let settles = matches!(&event.what, What::Step { op: Op::Settle(_), .. });
+        let settles = matches!(event.call(), Some(Op::Settle(_)));
         settles && before.failures.get(&1) == Some(&2)
     })
 }
@@ -132,7 +129,7 @@ impl Scenario<Pool> for AddedWhileReconciled {
 
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
-            let adds = matches!(&event.what, What::Step { op: Op::Add(_), .. });
+            let adds = matches!(event.call(), Some(Op::Add(_)));
             adds && before.is_reconciled(1)
         })
     }
@@ -171,7 +168,7 @@ impl Scenario<Pool> for StuckAtTheDeadline {
         said && some(history, |_, event| {
             let retry =
                 |op: &Op<u8>| matches!(op, Op::Settle(Settle { outcome: Outcome::Retry, .. }));
-            matches!(&event.what, What::Step { op, .. } if retry(op))
+            event.call().is_some_and(retry)
         })
     }
 }

@@ -8,7 +8,7 @@ use seatrial_core::priority_queue::Ret;
 use seatrial_core::queue::Finished;
 use seatrial_core::runtime::Runtime;
 
-use super::{Call, caller, calls, end, failed, millis, priority, queue, sleep, some, worker};
+use super::{Call, caller, end, failed, millis, priority, queue, sleep, some, worker};
 use crate::priority_queue::{History, PriorityQueue};
 use crate::trial::{Scenario, World};
 
@@ -39,7 +39,7 @@ impl Scenario<PriorityQueue> for FailedBatch {
 
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
-            let fails = matches!(calls(event), Some(Call::AddBatch(_)));
+            let fails = matches!(event.call(), Some(Call::AddBatch(_)));
             fails && before.spec.failures.get(&2) == Some(&1)
         })
     }
@@ -177,7 +177,7 @@ impl Scenario<PriorityQueue> for RequeuedAfter {
     /// The failures of an item are read after it was told to come back.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
-            let asks = matches!(calls(event), Some(Call::NumRequeues(_)));
+            let asks = matches!(event.call(), Some(Call::NumRequeues(_)));
             asks && before.spec.failures.len() < 2
         })
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use seatrial_core::limited_queue::Outcome;
 use seatrial_core::runtime::Runtime;
 
-use super::{Call, caller, calls, failed, millis, queue, some, worker};
+use super::{Call, caller, failed, millis, queue, some, worker};
 use crate::priority_queue::{History, PriorityQueue};
 use crate::trial::{Scenario, World};
 
@@ -37,7 +37,7 @@ impl Scenario<PriorityQueue> for ShutDownWhileReady {
     /// Both consumers sleep when the queue is shut down.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
-            matches!(calls(event), Some(Call::ShutDown(_))) && before.getters.len() == 2
+            matches!(event.call(), Some(Call::ShutDown(_))) && before.getters.len() == 2
         })
     }
 }
@@ -64,7 +64,7 @@ impl Scenario<PriorityQueue> for ShutDownTwice {
     /// The consumer sleeps when the first shutdown comes.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
-            matches!(calls(event), Some(Call::ShutDown(_))) && before.getters.len() == 1
+            matches!(event.call(), Some(Call::ShutDown(_))) && before.getters.len() == 1
         })
     }
 }
@@ -91,7 +91,7 @@ impl Scenario<PriorityQueue> for FailedAtTheEnd {
     /// The item fails after the shutdown.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
-            matches!(calls(event), Some(Call::Settle(_))) && before.spec.shut_down
+            matches!(event.call(), Some(Call::Settle(_))) && before.spec.shut_down
         })
     }
 }

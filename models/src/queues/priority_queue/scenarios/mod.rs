@@ -12,6 +12,7 @@ use std::time::Duration;
 use seatrial_core::limiter::Exponential;
 use seatrial_core::machine::Boxed;
 use seatrial_core::priority_queue::{AddOptions, PriorityQueue as Queue, Told};
+use seatrial_core::queue::Token;
 use seatrial_core::runtime::Runtime;
 
 use super::ledger::PriorityLedger;
@@ -21,7 +22,7 @@ use crate::queues::fixtures::tasks::Awaited;
 use crate::queues::fixtures::{
     Delayed, FixedHasher, Worked, caller, earlier_time, end, millis, sleep, three_due, worker,
 };
-use crate::trial::{DynScenario, Ledger as _, What, World};
+use crate::trial::{DynScenario, Ledger as _, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<PriorityQueue>>> {
     vec![
@@ -70,13 +71,6 @@ fn queue<R: Runtime>(world: &World<R, PriorityQueue>) -> Tried<R> {
 }
 
 impl<R: Runtime> Worked for Queued<R> {
-    fn work_once(&self, work: impl FnOnce()) -> bool {
-        let Some((token, ..)) = self.take_with_priority() else { return false };
-        work();
-        self.done(token);
-        true
-    }
-
     fn shut_down(&self) {
         self.shut_down();
     }
@@ -89,10 +83,8 @@ impl<R: Runtime> Delayed for Queued<R> {
 }
 
 impl<R: Runtime> Awaited for Queued<R> {
-    async fn work_async(&self) -> bool {
-        let Some((token, ..)) = self.take_async().await else { return false };
-        self.done(token);
-        true
+    async fn take_async(&self) -> Option<Token> {
+        self.take_async().await.map(|(token, ..)| token)
     }
 
     fn add(&self, item: u8) {
@@ -105,13 +97,6 @@ fn some(history: &History, wanted: impl Fn(&PriorityLedger, &Event) -> bool) -> 
     PriorityLedger::some(history, wanted)
 }
 
-fn calls(event: &Event) -> Option<&Call<u8>> {
-    match &event.what {
-        What::Step { op, .. } => Some(op),
-        _ => None,
-    }
-}
-
 fn adds(event: &Event, key: u8) -> bool {
-    matches!(calls(event), Some(Call::Add(add)) if add.key == Some(key))
+    matches!(event.call(), Some(Call::Add(add)) if add.key == Some(key))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use seatrial_core::runtime::Runtime;
 
-use super::{Call, adds, caller, calls, end, priority, queue, some, worker};
+use super::{Call, adds, caller, end, priority, queue, some, worker};
 use crate::priority_queue::{History, PriorityQueue};
 use crate::trial::{Scenario, World};
 
@@ -36,7 +36,7 @@ impl Scenario<PriorityQueue> for RaiseAmongEquals {
     /// The item of the new priority is ready when the other item rises to it.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
-            let rises = matches!(calls(event), Some(Call::Add(add)) if add.options.priority == 1);
+            let rises = matches!(event.call(), Some(Call::Add(add)) if add.options.priority == 1);
             let ready = |key| before.spec.entry(&key).is_some();
             rises && adds(event, 1) && ready(1) && ready(3)
         })
@@ -69,7 +69,7 @@ impl Scenario<PriorityQueue> for AddWhileHeld {
 
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
-            let done = matches!(calls(event), Some(Call::Done(_)));
+            let done = matches!(event.call(), Some(Call::Done(_)));
             done && before.is_held(1) && before.spec.entry(&1).is_some()
         })
     }
@@ -117,10 +117,7 @@ impl Scenario<PriorityQueue> for BatchForTwo {
 
     fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
         let queue = queue(world);
-        let getter = |name: &str| {
-            let queue = std::sync::Arc::clone(&queue);
-            world.spawn(name, move || queue.take_with_priority())
-        };
+        let getter = |name| caller(world, name, &queue, |queue| queue.take_with_priority());
         let (first, second) = (getter("first"), getter("second"));
         queue.add_all([1, 2], priority(0));
         world.quiesce();
@@ -134,7 +131,7 @@ impl Scenario<PriorityQueue> for BatchForTwo {
 
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
-            matches!(calls(event), Some(Call::AddBatch(_))) && before.getters.len() == 2
+            matches!(event.call(), Some(Call::AddBatch(_))) && before.getters.len() == 2
         })
     }
 }

@@ -1,13 +1,13 @@
 //! Consumers that are tasks, beside consumers that are threads.
 
-use std::time::Duration;
-
 use seatrial_core::runtime::Runtime;
 
-use super::{Call, adds, caller, end, queue, some, worker};
+use super::{Call, adds, queue, some};
 use crate::engine::Engine;
 use crate::priority_queue::{History, PriorityQueue, Ret};
-use crate::queues::fixtures::tasks::{busy_executor, busy_holder, no_real_hours};
+use crate::queues::fixtures::tasks::{
+    busy_executor, busy_holder, dropped_getter, no_real_hours, task_and_thread,
+};
 use crate::trial::{Scenario, What, World};
 
 /// A task and a thread wait as consumers for two items.
@@ -18,19 +18,7 @@ impl Scenario<PriorityQueue> for TaskAndThread {
     const SAYS: &'static str = "a task and a thread wait while two items are added";
 
     fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
-        let queue = queue(world);
-        let thread = worker(world, "thread", &queue, Duration::ZERO);
-        let runtime = world.runtime().clone();
-        let task = caller(world, "task", &queue, move |queue| {
-            runtime.block_on(async {
-                while let Some((token, ..)) = queue.take_async().await {
-                    queue.done(token);
-                }
-            });
-        });
-        queue.add(1);
-        queue.add(2);
-        end(world, &queue, [thread, task]);
+        task_and_thread(world, &queue(world));
     }
 
     /// Both consumers sleep when an item comes.
@@ -47,18 +35,7 @@ impl Scenario<PriorityQueue> for DroppedGetter {
     const SAYS: &'static str = "a task gives up its get while an item is added and a thread waits";
 
     fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
-        let queue = queue(world);
-        let giving_up = world.clone();
-        let task = caller(world, "task", &queue, move |queue| {
-            if let Some((token, ..)) = giving_up.at_once(queue.take_async()).flatten() {
-                queue.done(token);
-            }
-        });
-        let thread = worker(world, "thread", &queue, Duration::ZERO);
-        let producer = caller(world, "producer", &queue, |queue| queue.add(1));
-        world.join(producer);
-        world.join(task);
-        end(world, &queue, [thread]);
+        dropped_getter(world, &queue(world));
     }
 
     /// The getter gives up after an item came that no consumer has taken.

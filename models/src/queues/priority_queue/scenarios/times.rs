@@ -6,8 +6,8 @@ use seatrial_core::priority_queue::Ret;
 use seatrial_core::runtime::Runtime;
 
 use super::{
-    Call, adds, caller, calls, earlier_time, end, later, millis, priority, queue, sleep, some,
-    three_due, worker,
+    Call, adds, caller, earlier_time, end, later, millis, priority, queue, sleep, some, three_due,
+    worker,
 };
 use crate::priority_queue::{History, PriorityQueue};
 use crate::trial::{Scenario, World};
@@ -86,7 +86,7 @@ impl Scenario<PriorityQueue> for DueTogether {
     /// All four are ready.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
-            matches!(calls(event), Some(Call::Get(_))) && before.spec.len() == 4
+            matches!(event.call(), Some(Call::Get(_))) && before.spec.len() == 4
         })
     }
 }
@@ -136,7 +136,7 @@ impl Scenario<PriorityQueue> for DueWhileHeld {
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
             let ready = before.spec.entry(&1).is_some_and(|entry| entry.until.is_none());
-            matches!(calls(event), Some(Call::Done(_))) && before.is_held(1) && ready
+            matches!(event.call(), Some(Call::Done(_))) && before.is_held(1) && ready
         })
     }
 }
@@ -176,7 +176,7 @@ impl Scenario<PriorityQueue> for RefreshedWhileDue {
     /// Both times have come when the figures are reported.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
-            matches!(calls(event), Some(Call::Refresh(_))) && before.spec.len() == 2
+            matches!(event.call(), Some(Call::Refresh(_))) && before.spec.len() == 2
         })
     }
 }

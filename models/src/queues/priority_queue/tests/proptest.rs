@@ -4,14 +4,11 @@ use std::time::Duration;
 
 use ::proptest::collection::vec;
 use ::proptest::prelude::*;
-use ::proptest::test_runner::FileFailurePersistence;
-use seatrial_core::limited_queue::Outcome;
 use seatrial_core::priority_queue::AddOptions;
 
 use crate::priority_queue::{Op, check, decode};
-
-const SEEDS: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/priority_queue.txt");
+use crate::queues::fixtures::outcomes::any_outcome;
+use crate::regressions::tried;
 
 fn options() -> impl Strategy<Value = AddOptions> {
     let after = proptest::option::of((0..16_u64).prop_map(Duration::from_millis));
@@ -21,18 +18,6 @@ fn options() -> impl Strategy<Value = AddOptions> {
         rate_limited,
         priority,
     })
-}
-
-fn outcome() -> impl Strategy<Value = Outcome> {
-    let again = |delay| Outcome::RequeueAfter(Duration::from_millis(delay));
-    let later = |delay| Outcome::RetryAfter(Duration::from_millis(delay));
-    prop_oneof![
-        3 => Just(Outcome::Retry),
-        1 => Just(Outcome::Success),
-        1 => Just(Outcome::GiveUp),
-        1 => (0..16_u64).prop_map(again),
-        1 => (0..16_u64).prop_map(later),
-    ]
 }
 
 fn op() -> impl Strategy<Value = Op> {
@@ -46,7 +31,7 @@ fn op() -> impl Strategy<Value = Op> {
         8 => Just(Op::Get),
         3 => key().prop_map(Op::Done),
         2 => key().prop_map(Op::DoneByValue),
-        4 => (key(), outcome(), -1..2_i32).prop_map(|(key, o, rank)| Op::Settle(key, o, rank)),
+        4 => (key(), any_outcome(16), -1..2_i32).prop_map(|(key, o, rank)| Op::Settle(key, o, rank)),
         2 => Just(Op::Len),
     ]
 }
@@ -62,11 +47,7 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 1024,
-        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(SEEDS))),
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(tried!("priority_queue", cases: 1024))]
 
     #[test]
     fn the_machine_agrees_with_the_sequential_object(ops in ops()) {

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use seatrial_core::queue::Token;
 use seatrial_core::runtime::Runtime;
 
-use super::{adds, caller, queue, some};
+use super::{adds, caller, end, queue, some};
 use crate::queue::{History, Queue};
 use crate::trial::{Scenario, World};
 
@@ -24,10 +24,7 @@ impl Scenario<Queue> for BatchForWaiters {
 
     fn run<R: Runtime>(&self, world: &World<R, Queue>) {
         let queue = queue(world);
-        let taker = |name| {
-            let queue = std::sync::Arc::clone(&queue);
-            world.spawn(name, move || queue.take_batch(NonZeroUsize::MIN))
-        };
+        let taker = |name| caller(world, name, &queue, |queue| queue.take_batch(NonZeroUsize::MIN));
         let (first, second) = (taker("first"), taker("second"));
         queue.add_all([1, 2]);
         world.quiesce();
@@ -62,9 +59,7 @@ impl Scenario<Queue> for BatchWhileProcessing {
         let producer = caller(world, "producer", &queue, |queue| queue.add_all([1, 2, 1, 3]));
         queue.done_all(tokens(&taken));
         world.join(producer);
-        world.quiesce();
-        queue.shut_down();
-        world.join(consumer);
+        end(world, &queue, [consumer]);
     }
 
     fn reaches(history: &History) -> bool {

@@ -1,11 +1,9 @@
 //! Items on their way through the queue.
 
-use std::sync::Arc;
-
 use seatrial_core::queue::Ret;
 use seatrial_core::runtime::Runtime;
 
-use super::{adds, caller, ends, queue, some, worker};
+use super::{adds, caller, end, ends, queue, some, worker};
 use crate::queue::{History, Queue};
 use crate::queues::fixtures::{millis, sleep};
 use crate::trial::{Scenario, World};
@@ -23,9 +21,7 @@ impl Scenario<Queue> for TwoProducersOneItem {
         let producer = caller(world, "producer", &queue, |queue| queue.add(1));
         queue.add(1);
         world.join(producer);
-        world.quiesce();
-        queue.shut_down();
-        world.join(consumer);
+        end(world, &queue, [consumer]);
     }
 
     /// The second add finds the item waiting.
@@ -54,9 +50,7 @@ impl Scenario<Queue> for AddWhileProcessing {
         });
         queue.done(token);
         world.join(producer);
-        world.quiesce();
-        queue.shut_down();
-        world.join(consumer);
+        end(world, &queue, [consumer]);
     }
 
     fn reaches(history: &History) -> bool {
@@ -73,10 +67,7 @@ impl Scenario<Queue> for TwoGetters {
 
     fn run<R: Runtime>(&self, world: &World<R, Queue>) {
         let queue = queue(world);
-        let getter = |name| {
-            let queue = Arc::clone(&queue);
-            world.spawn(name, move || queue.take())
-        };
+        let getter = |name| caller(world, name, &queue, |queue| queue.take());
         let (first, second) = (getter("first"), getter("second"));
         queue.add(1);
         queue.add(2);
@@ -116,9 +107,7 @@ impl Scenario<Queue> for WorkersGoOn {
         queue.add(1);
         queue.add(1);
         queue.add(2);
-        world.quiesce();
-        queue.shut_down();
-        workers.into_iter().for_each(|worker| world.join(worker));
+        end(world, &queue, workers);
     }
 
     /// One consumer ends an item that came again, while the other sleeps.

@@ -10,12 +10,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use seatrial_core::machine::{Boxed, Step};
-use seatrial_core::queue::{Fifo, Op, Queue as Rules, WorkQueue};
+use seatrial_core::queue::{Fifo, Op, Queue as Rules, Token, WorkQueue};
 use seatrial_core::runtime::Runtime;
 
 use super::ledger::QueueLedger;
 use super::{Event, History, Queue};
-use crate::queues::fixtures::{self, FixedHasher, Worked, caller};
+use crate::queues::fixtures::tasks::Awaited;
+use crate::queues::fixtures::{self, FixedHasher, Worked, caller, end};
 use crate::trial::{DynScenario, Ledger as _, What, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Queue>>> {
@@ -51,15 +52,18 @@ fn queue<R: Runtime>(world: &World<R, Queue>) -> Tried<R> {
 }
 
 impl<R: Runtime> Worked for Queued<R> {
-    fn work_once(&self, work: impl FnOnce()) -> bool {
-        let Some((token, _)) = self.take() else { return false };
-        work();
-        self.done(token);
-        true
-    }
-
     fn shut_down(&self) {
         self.shut_down();
+    }
+}
+
+impl<R: Runtime> Awaited for Queued<R> {
+    async fn take_async(&self) -> Option<Token> {
+        self.take_async().await.map(|(token, ..)| token)
+    }
+
+    fn add(&self, item: u8) {
+        self.add(item);
     }
 }
 
@@ -81,7 +85,7 @@ fn adds(event: &Event) -> Option<u8> {
 }
 
 fn ends(event: &Event) -> bool {
-    matches!(&event.what, What::Step { op: Op::Done(_), .. })
+    matches!(event.call(), Some(Op::Done(_)))
 }
 
 fn drain_waits(event: &Event) -> bool {

@@ -5,7 +5,7 @@ use seatrial_core::runtime::Runtime;
 
 use super::{caller, drain_returns, drain_waits, queue, some, worker};
 use crate::queue::{History, Queue};
-use crate::trial::{Scenario, What, World};
+use crate::trial::{Scenario, World};
 
 /// A consumer waits while the queue is shut down and an item is added (`workqueue:SC-4`).
 pub(super) struct ShutDownWhileWaiting;
@@ -32,7 +32,7 @@ impl Scenario<Queue> for ShutDownWhileWaiting {
     /// Both consumers sleep when the queue is shut down.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
-            let shuts_down = matches!(&event.what, What::Step { op: Op::ShutDown(_), .. });
+            let shuts_down = matches!(event.call(), Some(Op::ShutDown(_)));
             shuts_down && before.getters.len() == 2
         })
     }
@@ -148,7 +148,7 @@ impl Scenario<Queue> for DrainWithReprocess {
 
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
-            let done = matches!(&event.what, What::Step { op: Op::Done(_), .. });
+            let done = matches!(event.call(), Some(Op::Done(_)));
             done && before.drains.len() == 1 && before.spec.dirty.contains(&1)
         })
     }

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use seatrial_core::runtime::Runtime;
 
-use super::{adds, caller, queue, some, worker};
+use super::{adds, queue, some};
 use crate::queue::{History, Queue};
+use crate::queues::fixtures::tasks::{dropped_getter, task_and_thread};
 use crate::trial::{Scenario, What, World};
 
 /// A task and a thread wait as consumers for two items.
@@ -16,22 +17,7 @@ impl Scenario<Queue> for TaskAndThread {
     const SAYS: &'static str = "a task and a thread wait while two items are added";
 
     fn run<R: Runtime>(&self, world: &World<R, Queue>) {
-        let queue = queue(world);
-        let thread = worker(world, "thread", &queue);
-        let (tried, runtime) = (Arc::clone(&queue), world.runtime().clone());
-        let task = world.spawn("task", move || {
-            runtime.block_on(async {
-                while let Some((token, _)) = tried.take_async().await {
-                    tried.done(token);
-                }
-            });
-        });
-        queue.add(1);
-        queue.add(2);
-        world.quiesce();
-        queue.shut_down();
-        world.join(thread);
-        world.join(task);
+        task_and_thread(world, &queue(world));
     }
 
     /// Both consumers sleep when an item comes.
@@ -48,20 +34,7 @@ impl Scenario<Queue> for DroppedGetter {
     const SAYS: &'static str = "a task gives up its get while an item is added and a thread waits";
 
     fn run<R: Runtime>(&self, world: &World<R, Queue>) {
-        let queue = queue(world);
-        let (tried, giving_up) = (Arc::clone(&queue), world.clone());
-        let task = world.spawn("task", move || {
-            if let Some((token, _)) = giving_up.at_once(tried.take_async()).flatten() {
-                tried.done(token);
-            }
-        });
-        let thread = worker(world, "thread", &queue);
-        let producer = caller(world, "producer", &queue, |queue| queue.add(1));
-        world.join(producer);
-        world.join(task);
-        world.quiesce();
-        queue.shut_down();
-        world.join(thread);
+        dropped_getter(world, &queue(world));
     }
 
     /// The getter gives up after an item came that no consumer has taken.

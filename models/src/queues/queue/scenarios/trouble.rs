@@ -5,9 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use seatrial_core::queue::{Finished, Op, Ret};
 use seatrial_core::runtime::Runtime;
 
-use super::{caller, drain_waits, queue, some, worker};
+use super::{caller, drain_waits, end, queue, some, worker};
 use crate::queue::{History, Queue};
-use crate::trial::{Scenario, What, World};
+use crate::trial::{Scenario, World};
 
 /// A token is used again after its item was handed out anew (`workqueue:WQ-22`).
 pub(super) struct StaleToken;
@@ -29,9 +29,7 @@ impl Scenario<Queue> for StaleToken {
             queue.add(1);
         });
         world.join(again);
-        world.quiesce();
-        queue.shut_down();
-        world.join(other);
+        end(world, &queue, [other]);
     }
 
     fn reaches(history: &History) -> bool {
@@ -59,15 +57,12 @@ impl Scenario<Queue> for Misuse {
         let first = worker(world, "first", &queue);
         let second = worker(world, "second", &queue);
         world.join(misuser);
-        world.quiesce();
-        queue.shut_down();
-        world.join(first);
-        world.join(second);
+        end(world, &queue, [first, second]);
     }
 
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
-            let done = matches!(&event.what, What::Step { op: Op::DoneKey(_), .. });
+            let done = matches!(event.call(), Some(Op::DoneKey(_)));
             done && before.spec.waiting.contains(&1)
         })
     }

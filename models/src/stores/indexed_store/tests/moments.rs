@@ -1,7 +1,9 @@
 //! The search finds an order of calls if there is one, and none otherwise.
 
-use crate::indexed_store::book::{Answer, Call};
-use crate::indexed_store::moments::{Ended, in_order};
+use seatrial_core::runtime::Instant;
+
+use crate::indexed_store::book::{Answer, Call, Ended};
+use crate::indexed_store::moments::in_order;
 use crate::indexed_store::op::Labelled;
 
 fn object(version: u8) -> Labelled {
@@ -9,7 +11,8 @@ fn object(version: u8) -> Labelled {
 }
 
 fn ended(call: Call, answer: Answer, from: usize, to: usize) -> Ended {
-    Ended { call, answer, from, to }
+    let (began, at) = (Instant::ZERO, Instant::ZERO);
+    Ended { call, answer, from, began, to, at }
 }
 
 #[test]

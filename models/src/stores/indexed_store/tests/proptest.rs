@@ -2,12 +2,9 @@
 
 use ::proptest::collection::vec;
 use ::proptest::prelude::*;
-use ::proptest::test_runner::FileFailurePersistence;
 
 use crate::indexed_store::{Labelled, Op, check, decode};
-
-const SEEDS: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/indexed_store.txt");
+use crate::regressions::tried;
 
 fn object() -> impl Strategy<Value = Labelled> {
     let key = prop_oneof![1 => Just(0_u8), 20 => 1..8_u8];
@@ -29,11 +26,7 @@ fn op() -> impl Strategy<Value = Op> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 256,
-        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(SEEDS))),
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(tried!("indexed_store", cases: 256))]
 
     #[test]
     fn the_store_agrees_with_the_sequential_object(ops in vec(op(), 0..60)) {

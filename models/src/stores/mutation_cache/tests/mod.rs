@@ -2,22 +2,15 @@
 
 use ::proptest::collection::vec;
 use ::proptest::prelude::*;
-use ::proptest::test_runner::FileFailurePersistence;
 
 use crate::mutation_cache::Mistake;
 use crate::mutation_cache::op::{check, check_model, decode};
+use crate::regressions::tried;
 use crate::single_step::doubt::notices;
 use crate::trial::component_tests::every_mistake_is_noticed;
 
-const SEEDS: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/mutation_cache.txt");
-
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 512,
-        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(SEEDS))),
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(tried!("mutation_cache", cases: 512))]
 
     #[test]
     fn whatever_bytes_say_the_two_agree(bytes in vec(any::<u8>(), 0..250)) {

@@ -4,14 +4,11 @@
 use ::proptest::collection::vec;
 use ::proptest::prelude::*;
 use ::proptest::sample::select;
-use ::proptest::test_runner::FileFailurePersistence;
 
 use crate::address::words::{TIMEOUTS, URIS, VERBS, WORDS};
 use crate::address::{Address, Call, check, decode};
-use crate::single_step::doubt::notices;
-use crate::trial::Component as _;
-
-const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/address.txt");
+use crate::regressions::tried;
+use crate::wire::fixtures::every_mistake_is_noticed;
 
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![4 => select(&WORDS[..]).prop_map(str::to_owned), 1 => "[ -~]{0,5}"]
@@ -35,11 +32,7 @@ fn call() -> impl Strategy<Value = Call> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 2048,
-        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(SEEDS))),
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(tried!("address", cases: 2048))]
 
     #[test]
     fn any_calls_in_any_order_give_the_address_of_the_reference(
@@ -82,8 +75,5 @@ fn calls_that_set_other_parts_may_come_in_any_order() {
 
 #[test]
 fn calls_that_are_made_up_notice_every_mistake() {
-    for mutant in Address::mutants() {
-        let property = Address::fuzz_mutant(&mutant).expect("every mutant has one");
-        assert_eq!(notices(property), mutant.name != "said_once_more", "{}", mutant.name);
-    }
+    every_mistake_is_noticed::<Address>();
 }

@@ -3,20 +3,13 @@
 
 use ::proptest::collection::vec;
 use ::proptest::prelude::*;
-use ::proptest::test_runner::FileFailurePersistence;
 
-use crate::single_step::doubt::notices;
-use crate::trial::Component as _;
+use crate::regressions::tried;
 use crate::watch::{Call, Watch, check, decode};
-
-const SEEDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/watch.txt");
+use crate::wire::fixtures::every_mistake_is_noticed;
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 512,
-        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(SEEDS))),
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(tried!("watch", cases: 512))]
 
     #[test]
     fn whatever_bytes_say_the_two_agree(bytes in vec(any::<u8>(), 0..150)) {
@@ -41,8 +34,5 @@ proptest! {
 
 #[test]
 fn calls_that_are_made_up_notice_every_mistake() {
-    for mutant in Watch::mutants() {
-        let property = Watch::fuzz_mutant(&mutant).expect("every mutant has one");
-        assert_eq!(notices(property), mutant.name != "written_down_again", "{}", mutant.name);
-    }
+    every_mistake_is_noticed::<Watch>();
 }
