@@ -46,11 +46,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Taking<'_, M, R, H> {
         P: Taken,
     {
         let mut slow = None;
-        let body = |taken: Option<P>| {
-            let Some(taken) = taken else { return (None, None) };
-            let (taken, said, result) = self.process(taken, name, process, &mut slow);
-            (Some(end(&taken, said)), Some((taken, result)))
-        };
+        let body = |taken| self.process(taken, name, process, end, &mut slow);
         let outcome = self.monitor.around(first, abandoned, body);
         self.tell(slow);
         outcome.ok_or(Closed)
@@ -71,31 +67,30 @@ impl<M: Machine, R: Runtime, H: Host<M>> Taking<'_, M, R, H> {
         P: Taken,
     {
         let mut slow = None;
-        let body = |taken: Option<P>| {
-            let Some(taken) = taken else { return (None, None) };
-            let (taken, said, result) = self.process(taken, name, process, &mut slow);
-            (Some(end(&taken, said)), Some((taken, result)))
-        };
+        let body = |taken| self.process(taken, name, process, end, &mut slow);
         let outcome = self.monitor.around_async(first, abandoned, body).await;
         self.tell(slow);
         outcome.ok_or(Closed)
     }
 
-    /// Lets `process` look at the entries, and measures its time.
+    /// Lets `process` look at the entries, if there are any, and measures its time. Returns the call
+    /// that ends the processing.
     #[inline(always)]
-    fn process<P: Taken, S, T>(
+    fn process<B, P: Taken, S, T>(
         &self,
-        taken: P,
+        taken: Option<P>,
         name: impl FnOnce(&P) -> String,
         process: impl FnOnce(&P) -> (S, T),
+        end: impl FnOnce(&P, S) -> B,
         slow: &mut Option<SlowProcessing>,
-    ) -> (P, S, T) {
+    ) -> (Option<B>, Option<(P, T)>) {
+        let Some(taken) = taken else { return (None, None) };
         let watch = self.watch(&taken, name);
         let (said, result) = process(&taken);
         if let Some(watch) = watch {
             *slow = watch.stop(self.monitor.runtime());
         }
-        (taken, said, result)
+        (Some(end(&taken, said)), Some((taken, result)))
     }
 
     #[inline]
