@@ -3,6 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+ci/check.sh nightly
 ci/run.sh nightly
 ci/mutants.sh nightly
 ci/witnesses.sh check

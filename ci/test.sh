@@ -16,22 +16,21 @@ echo "properties begin from the seed $PROPTEST_RNG_SEED"
 log=$(mktemp) said=$(mktemp)
 trap 'rm -f "$log" "$said"' EXIT
 limit=$(ci/budget.sh submission tests_seconds)
-engines=(--features "loom,shuttle") skipped=()
+engines=(--features seatrial-models/loom,seatrial-models/shuttle) skipped=()
 if [ "$kind" = submission ]; then
   engines=()
-  skipped=(--skip ::on_loom:: --skip ::on_shuttle:: --skip ::on_trace:: --skip ::on_threads::
-    --skip mutants_are_convicted_by)
+  skipped=(--skip scenarios_on_ --skip mutants_are_convicted_by)
 fi
 tested() {
   timeout "$limit" cargo test --no-fail-fast "$@" 2>&1 | tee -a "$log"
 }
 # What tests the program itself shares its build with ci/run.sh.
 tested --release --package seatrial-models --features loom,shuttle --test '*'
-tested --package seatrial-models --lib "${engines[@]}" -- "${skipped[@]}"
-# The core is tested once, with all of its features: more of it than any other package turns on. So
-# are the faces of the simulated server.
-tested --workspace --exclude seatrial-core --exclude seatrial-models \
-  --features seatrial/loom,seatrial/shuttle,seatrial-sim/campaign,seatrial-sim/tls -- "${skipped[@]}"
+# The pages, the simulated server with all of its faces, and what plugs into kube-rs are one build.
+tested --workspace --exclude seatrial-core --exclude seatrial \
+  --features seatrial-sim/campaign,seatrial-sim/tls "${engines[@]}" -- "${skipped[@]}"
+tested --package seatrial --features loom,shuttle -- "${skipped[@]}"
+# The core is tested once, with all of its features: more of it than any other package turns on.
 tested --package seatrial-core --all-features
 # One of them is everything at once, over sockets and TLS: two processes, of which one is killed.
 chain=when_the_process_that_leads_is_killed_the_other_does_its_work

@@ -23,8 +23,8 @@
 //! | `elector` | `election` | leader election over a lock object in a versioned store |
 //!
 //! An id in brackets, (`workqueue:WQ-21`), is the number of a rule of behaviour.
-//! `models/requirements` says under that number whether the models check the rule, and whether the
-//! reference departs from it.
+//! `docs/rules` says what it means; `models/requirements` says where it comes from, whether the
+//! models check it, and whether the parts depart from it.
 //!
 //! # When your code panics
 //!

@@ -20,7 +20,7 @@ fn of_attempts() -> Vec<Invariant<Request>> {
         Invariant::always(
             "attempts_are_bounded",
             "a call makes at most one attempt more than it has retries",
-            &["election:RINV-1", "election:RQ-65"],
+            &["election:RINV-1", "election:RQ-65", "election:RINV-11", "election:RQ-46"],
             attempts_are_bounded,
         ),
         Invariant::always(
@@ -45,13 +45,19 @@ fn of_attempts() -> Vec<Invariant<Request>> {
             "pauses_are_kept",
             "before the next attempt, a call waits for the server's delay or for the back-off of \
              its host, whichever is longer, and no longer",
-            &["election:RINV-7", "election:RQ-62", "election:RQ-72"],
+            &[
+                "election:RINV-7",
+                "election:RQ-62",
+                "election:RQ-72",
+                "election:RQ-63",
+                "election:RQ-71",
+            ],
             pauses_are_kept,
         ),
         Invariant::always(
             "turns_are_taken",
             "every attempt but the first of a watch takes one turn at the limiter, after the pause",
-            &["election:RQ-41", "election:RQ-43", "election:RQ-62"],
+            &["election:RQ-41", "election:RQ-43", "election:RQ-62", "election:RQ-42"],
             turns_are_taken,
         ),
         Invariant::always(
@@ -81,19 +87,19 @@ fn of_the_end() -> Vec<Invariant<Request>> {
         Invariant::always(
             "nothing_after_the_end",
             "a call whose token has ended makes no attempt, and returns the token's reason",
-            &["election:RINV-5"],
+            &["election:RINV-5", "election:RQ-52"],
             nothing_after_the_end,
         ),
         Invariant::always(
             "answers_are_closed",
             "an answer that is not handed out is closed before the next attempt and at the end",
-            &["election:RINV-3"],
+            &["election:RINV-3", "election:RQ-60"],
             answers_are_closed,
         ),
         Invariant::eventually(
             "calls_return",
             "a call returns unless the server leaves it without an answer",
-            &["election:RINV-5", "election:RQ-51"],
+            &["election:RINV-5", "election:RQ-51", "election:RQ-70"],
             calls_return,
         ),
     ]

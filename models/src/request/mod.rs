@@ -5,20 +5,7 @@
 //! of the rules. The rules are compared with a second statement of them on made-up calls (`op.rs`),
 //! and in every state that a few calls, their limiter and their servers can reach (`states`).
 //!
-//! | promise | invariant | scenario | a mutant that breaks it |
-//! |---|---|---|---|
-//! | no more attempts than allowed | `attempts_are_bounded` | `every_answer`, `fails_until_the_last` | `retries_once_more`, `counts_nothing` |
-//! | all of them are alike | `attempts_are_equal` | `every_answer`, `two_of_one_request` | |
-//! | a write is not sent again in doubt | `writes_are_sent_once` | `every_failure` | `writes_are_repeated` |
-//! | an attempt that may help is made | `repeats_what_may_help` | `every_answer`, `host_is_left_alone`, `states_of_failures` | `lost_is_final`, `date_is_now` |
-//! | servers are left alone for as long as they say | `pauses_are_kept` | `host_is_left_alone` | `adds_delays`, `ignores_delay` |
-//! | calls take turns | `turns_are_taken` | `two_take_turns` | `no_turn_again` |
-//! | no more often than the limiter says | `the_limiter_keeps_its_rate` | `two_take_turns`, `cancelled_before_its_turn`, `states_of_turns` | |
-//! | the last attempt counts | `the_last_counts` | `one_after_another` | `forgets_previous`, `watch_fails` |
-//! | retries say why | `retries_say_why` | `one_after_another` | `first_cause`, `says_nothing` |
-//! | a call ends with its token | `nothing_after_the_end` | `cancelled_in_a_pause`, `cancelled_before_its_turn`, `cancelled_without_an_answer`, `time_is_over`, `states_of_silence` | |
-//! | and returns | `calls_return` | `two_take_turns` | `days` |
-//! | answers are closed | `answers_are_closed` | `every_answer` | `sends_at_once` |
+//! `cargo seatrial list request` prints what is checked, and the mutants that break it.
 
 mod calls;
 mod conformance;
@@ -123,19 +110,4 @@ impl Component for Request {
     }
 }
 
-component_tests! {
-    Request;
-    scenarios:
-        every_answer,
-        every_failure,
-        fails_until_the_last,
-        one_after_another,
-        host_is_left_alone,
-        time_is_over,
-        cancelled_in_a_pause,
-        cancelled_before_its_turn,
-        cancelled_without_an_answer,
-        two_take_turns,
-        two_of_one_request;
-    also: mutants, fuzz
-}
+component_tests! { Request; mutants, fuzz }

@@ -5,12 +5,7 @@
 //! changes the shell: each mutant is another shell, with a mistake that ours once had. Foreign code
 //! panics in a step and in a waker, and tasks are polled without a wake-up.
 //!
-//! | promise | invariant | scenario | a mutant that breaks it |
-//! |---|---|---|---|
-//! | no call sleeps while there is an item, or after the end | `nobody_sleeps_on` | `step_panics`, `woken_taker_panics`, `handed_over`, `waker_panics`, `waker_panics_at_the_end` | `panic_loses_wakes`, `panic_swallows_a_wake_up`, `wait_loses_wakes`, `waker_stops_those_behind_it` |
-//! | a waker that panics hurts no caller | `callers_are_not_hurt` | `waker_panics` | `waker_panics_into_the_caller` |
-//! | the first sleeper is woken first | `first_come_first_woken` | `polled_for_nothing`, `given_up_between` | `poll_goes_to_the_end`, `newest_is_woken` |
-//! | sleepers that are gone take no memory | `memory_returns` | `many_sleep_once`, `many_leave_one` | `memory_stays` |
+//! `cargo seatrial list shell` prints what is checked, and the mutants that break it.
 
 mod gate;
 mod invariants;
@@ -78,17 +73,4 @@ impl Component for Shell {
     }
 }
 
-component_tests! {
-    Shell;
-    scenarios:
-        step_panics,
-        woken_taker_panics,
-        handed_over,
-        waker_panics,
-        waker_panics_at_the_end,
-        polled_for_nothing,
-        given_up_between,
-        many_sleep_once,
-        many_leave_one;
-    also: mutants
-}
+component_tests! { Shell; mutants }

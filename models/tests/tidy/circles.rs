@@ -90,24 +90,3 @@ fn named(text: &str) -> Vec<String> {
     }
     names
 }
-
-#[test]
-fn a_circle_is_noticed_and_a_test_makes_none() {
-    let file = |path: &str, text: &str| File { path: path.to_owned(), text: text.to_owned() };
-    let line = [
-        file("c/lib.rs", "#[cfg(test)]\nmod all;\n"),
-        file(
-            "c/a/mod.rs",
-            "use crate::b::B;\n#[cfg(test)]\nmod tests;\n#[cfg(test)]\nmod x {\nuse crate::c::C; }\n",
-        ),
-        file("c/a/tests/y.rs", "use crate::c::C;\n"),
-        file("c/b.rs", "/// See crate::a.\nfn f() { crate::c::f() }\n"),
-        file("c/c.rs", "use std::fmt;\n"),
-        file("c/all.rs", "use crate::a::A;\n"),
-    ];
-    assert_eq!(circles("c/", &line), [""; 0]);
-    let mut circle = line.to_vec();
-    circle.push(file("c/c/more.rs", "use crate::a::A;\n"));
-    let complaints = circles("c/", &circle);
-    assert_eq!(complaints.len(), 3, "{complaints:?}");
-}

@@ -44,30 +44,3 @@ pub(crate) fn upward(file: &File) -> Vec<String> {
     });
     above.map(|above| format!("{}: uses {above}, which is above it", file.path)).collect()
 }
-
-#[test]
-fn a_use_of_a_module_above_is_noticed() {
-    let count = |path: &str, text: &str| {
-        upward(&File { path: format!("{FOLDER}src/{path}"), text: text.to_owned() }).len()
-    };
-    assert_eq!(count("author/component.rs", "use crate::trial::Trial;\n"), 1);
-    assert_eq!(
-        count("engine/threads.rs", "use crate::trial::Observed;\nuse crate::author::A;\n"),
-        2
-    );
-    assert_eq!(count("trial/case.rs", "use crate::author::Component;\n"), 0);
-    assert_eq!(count("trial/case.rs", "#[cfg(test)]\nmod tests { use crate::runner::run; }\n"), 0);
-    assert_eq!(count("report/mod.rs", "use crate::trial::Witness;\n"), 0);
-}
-
-#[test]
-fn a_dependency_on_our_pages_is_noticed() {
-    let workspace = ["seatrial", "seatrial-core", "seatrial-models"].map(str::to_owned).into();
-    let complaints = |text: &str| dependencies(text, &workspace);
-    assert_eq!(complaints("[dependencies]\nseatrial-core = \"1\"\nclap = \"4\"\n"), [""; 0]);
-    for table in ["dependencies", "dev-dependencies", "build-dependencies"] {
-        let text = format!("[{table}]\nseatrial-models = \"1\"\n");
-        assert_eq!(complaints(&text), ["the harness depends on seatrial-models"]);
-    }
-    assert_eq!(complaints("[").len(), 1);
-}

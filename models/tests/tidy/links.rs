@@ -75,36 +75,3 @@ pub(crate) fn unlisted(files: &[File]) -> Vec<String> {
     let missing = pages.filter(|page| !listed.contains(&page.path));
     missing.map(|page| format!("{}: {CONTENTS} does not link to it", page.path)).collect()
 }
-
-#[test]
-fn a_link_that_leads_nowhere_is_noticed() {
-    let file = |path: &str, text: &str| File { path: path.to_owned(), text: text.to_owned() };
-    let exists = |path: &str| ["docs/a.md", "docs/deep/b.md", "core"].contains(&path);
-    let count = |text: &str| {
-        let target = file("docs/deep/b.md", "# What it is, and `why`\n");
-        broken(&[file("docs/a.md", text), target], &exists).len()
-    };
-    for good in [
-        "[b](deep/b.md), [core](../core)",
-        "[why](deep/b.md#what-it-is-and-why)",
-        "# Here\n[here](#here) [there](https://example.com/nothing.md)",
-        "```sh\necho [x](nowhere.md)\n```",
-    ] {
-        assert_eq!(count(good), 0, "{good}");
-    }
-    for bad in ["[b](b.md)", "[b](deep/b.md#what)", "# Here\n[there](#there)", "[c](/core/c)"] {
-        assert_eq!(count(bad), 1, "{bad}");
-    }
-}
-
-#[test]
-fn a_page_that_is_not_listed_is_noticed() {
-    let file = |path: &str, text: &str| File { path: path.to_owned(), text: text.to_owned() };
-    let count = |contents: &str| {
-        let [a, b, c] = ["docs/a.md", "docs/deep/b.md", "docs/rules/c.md"].map(|it| file(it, ""));
-        unlisted(&[a, b, c, file(CONTENTS, contents)]).len()
-    };
-    assert_eq!(count("[a](a.md) [b](deep/b.md)"), 0);
-    assert_eq!(count("[a](a.md)"), 1);
-    assert_eq!(count(""), 2);
-}

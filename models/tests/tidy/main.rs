@@ -5,26 +5,23 @@
 //! | `size` | files of 400 lines, functions of 70 |
 //! | `words` | no mark of unfinished work, no path of one machine |
 //! | `rules` | rules are cited by ids that exist, and each has an entry on the page of its prefix |
-//! | `requirements` | promises, scenarios, invariants, mutants and tests name each other |
+//! | `requirements` | every rule has a source, and an invariant or a test; every invariant has a mutant |
 //! | `museum` | real defects and the mutants that put them back name each other |
 //! | `fleet` | the jobs of other machines agree with the exit codes |
 //! | `harness` | it knows nothing of our components, and no module of it uses one above |
 //! | `circles` | no modules of a crate use each other in a circle |
 //! | `links` | links between pages lead somewhere, and the book lists its pages |
-//! | `components` | every component has its files, every file its place |
+//! | `components` | every component is tested and fuzzed |
 //!
-//! Each check is a function that returns complaints; a test shows that it complains.
+//! Each check is a function that returns complaints.
 
 mod circles;
 mod components;
-mod components_doubts;
 mod fleet;
 mod harness;
 mod links;
 mod museum;
-mod museum_doubts;
 mod requirements;
-mod requirements_doubts;
 mod rules;
 mod size;
 mod tree;
@@ -36,8 +33,8 @@ use std::fs;
 use seatrial_models::catalogue::CATALOGUE;
 use seatrial_models::trial::Expect;
 
-use components::Wants;
-use requirements::Known;
+use rules::Rules;
+use tree::File;
 
 fn assert_none(complaints: &[String]) {
     assert!(complaints.is_empty(), "\n{}\n", complaints.join("\n"));
@@ -58,22 +55,20 @@ fn nothing_is_marked_as_unfinished_or_tied_to_one_machine() {
     assert_none(&complaints);
 }
 
-#[test]
-fn every_cited_rule_exists() {
-    let mut files = tree::written();
-    files.retain(|file| !file.path.starts_with("models/tests/tidy/")); // its doubts cite at will
-    let cited: usize = files.iter().map(|file| rules::citations(&file.text).len()).sum();
-    assert!(cited > 500, "only {cited} citations were found");
-    assert_none(&rules::doubtful(&files));
+/// Returns the pages of rules, and all other texts.
+fn pages_and_files() -> (Vec<File>, Vec<File>) {
+    tree::written().into_iter().partition(|file| file.path.starts_with("docs/rules/"))
 }
 
 #[test]
 fn every_cited_rule_is_told_on_the_page_of_its_prefix() {
-    let (pages, files): (Vec<_>, Vec<_>) =
-        tree::written().into_iter().partition(|file| file.path.starts_with("docs/rules/"));
+    let (pages, files) = pages_and_files();
     assert!(pages.len() > 60, "only {} pages of rules were found", pages.len());
-    let ours = files.into_iter().filter(|file| !file.path.starts_with("models/tests/tidy/"));
-    assert_none(&rules::unexplained(&pages, &ours.collect::<Vec<_>>()));
+    let (rules, complaints) = Rules::read(&pages);
+    assert_none(&complaints);
+    let cited: usize = files.iter().map(|file| rules.citations(&file.text).len()).sum();
+    assert!(cited > 1_500, "only {cited} citations were found");
+    assert_none(&rules.doubtful(&files));
 }
 
 #[test]
@@ -85,11 +80,6 @@ fn every_link_leads_somewhere_and_every_page_is_in_the_contents() {
 }
 
 #[test]
-fn every_source_is_compiled() {
-    assert_none(&components::orphans(&tree::sources()));
-}
-
-#[test]
 fn every_package_takes_the_lints_of_the_workspace() {
     let read = |path: &str| fs::read_to_string(tree::root().join(path)).expect("a manifest");
     let workspace: toml::Table = read("Cargo.toml").parse().expect("the workspace's manifest");
@@ -98,7 +88,7 @@ fn every_package_takes_the_lints_of_the_workspace() {
     for member in members {
         let path = format!("{}/Cargo.toml", member.as_str().expect("a folder"));
         if path != UNSAFE {
-            assert_none(&components::manifest(&path, &read(&path)));
+            assert_eq!(components::manifest(&path, &read(&path)), None);
         }
     }
 }
@@ -151,50 +141,22 @@ fn no_modules_use_each_other_in_a_circle() {
 }
 
 #[test]
-fn every_component_has_its_files() {
+fn every_component_is_tested_and_fuzzed() {
     let files = tree::written();
-    let pages: Vec<String> = files.iter().map(|file| tree::ungrouped(&file.path)).collect();
-    let paths: BTreeSet<&str> = pages.iter().map(String::as_str).collect();
-    for subject in CATALOGUE.subjects {
-        let wants = Wants::of(*subject);
-        let mut complaints = components::missing_files(&wants, &paths);
-        complaints.extend(components::untested(&wants, &files));
-        assert_none(&complaints);
-    }
-}
-
-#[test]
-fn every_property_is_fuzzed_from_seeds() {
     let manifest = fs::read_to_string(tree::root().join("fuzz/Cargo.toml")).expect("a manifest");
-    let has_seeds = |folder: &str| {
-        fs::read_dir(tree::root().join(folder)).is_ok_and(|mut files| files.next().is_some())
+    let exists = |path: &str| {
+        let path = tree::root().join(path);
+        path.is_file() || fs::read_dir(path).is_ok_and(|mut files| files.next().is_some())
     };
-    assert_none(&components::unfuzzed(&tree::written(), &manifest, &has_seeds));
-    for subject in CATALOGUE.subjects.iter().filter(|subject| subject.fuzz().is_some()) {
-        assert!(has_seeds(&format!("fuzz/seeds/{}", subject.name())), "{}", subject.name());
+    for subject in CATALOGUE.subjects {
+        assert_eq!(components::untested(*subject, &files), None);
+        assert_none(&components::unfuzzed(*subject, &manifest, &exists));
     }
-}
-
-/// Complains about the requirements of a component, including its kill matrix.
-fn requirement_complaints(known: &Known) -> Vec<String> {
-    let path = format!("models/requirements/{}.toml", known.component);
-    let Ok(text) = fs::read_to_string(tree::root().join(&path)) else {
-        return vec![format!("{} has no {path}", known.component)];
-    };
-    let stated = match requirements::read(&text) {
-        Ok(stated) => stated,
-        Err(error) => return vec![format!("{path}: {error}")],
-    };
-    let sources = tree::sources();
-    let mut complaints =
-        requirements::differences(&stated, known, &|test| has_test(&sources, test));
-    complaints.extend(requirements::kill_matrix(&stated, known));
-    complaints
 }
 
 /// Tells whether a test exists: `core:queue::tests::name` is a test of that name in the module
 /// `queue::tests` of `core`, or a test that the macro for components emits there.
-fn has_test(sources: &[tree::File], address: &str) -> bool {
+fn has_test(sources: &[File], address: &str) -> bool {
     let Some((package, path)) = address.split_once(':') else { return false };
     let Some((module, name)) = path.rsplit_once("::") else { return false };
     let module = format!("{package}/src/{}", module.replace("::", "/"));
@@ -225,9 +187,16 @@ fn is_test(text: &str, name: &str) -> bool {
 }
 
 #[test]
-fn every_promise_is_kept_by_what_it_names() {
-    for subject in CATALOGUE.subjects.iter().filter(|subject| Wants::of(**subject).is_tried) {
-        assert_none(&requirement_complaints(&Known::of(*subject)));
+fn every_rule_has_a_source_and_something_that_checks_it() {
+    let (rules, _) = Rules::read(&pages_and_files().0);
+    let sources = tree::sources();
+    for subject in CATALOGUE.subjects.iter().filter(|subject| components::is_tried(**subject)) {
+        let path = format!("models/requirements/{}.toml", subject.name());
+        let text = fs::read_to_string(tree::root().join(&path)).expect(&path);
+        let stated = requirements::read(&text).unwrap_or_else(|error| panic!("{path}: {error}"));
+        let has_test = |test: &str| has_test(&sources, test);
+        assert_none(&requirements::differences(&stated, *subject, &rules, &has_test));
+        assert_none(&requirements::kill_matrix(*subject));
     }
 }
 
@@ -272,26 +241,4 @@ fn every_file_of_requirements_is_about_a_component() {
         files += 1;
     }
     assert!(files > 0);
-}
-
-#[test]
-fn a_test_is_found_by_its_address() {
-    let sources = tree::sources();
-    assert!(has_test(&sources, "core:queue::tests::done_requeues_an_item_added_while_processing"));
-    assert_eq!(tree::ungrouped("models/src/queues/queue/mod.rs"), "models/src/queue/mod.rs");
-    assert_eq!(tree::ungrouped("models/src/catalogue.rs"), "models/src/catalogue.rs");
-    assert!(has_test(&sources, "models:queue::conformance_replays_every_trace"));
-    for wrong in [
-        "core:queue::tests::nothing",
-        "core:heap",
-        "queue::tests::a",
-        "other:queue::a",
-        "core:delta_fifo::tests::done_requeues_an_item_added_while_processing", // elsewhere
-        "core:queue::tests::queue",                                             // no test
-    ] {
-        assert!(!has_test(&sources, wrong), "{wrong}");
-    }
-    assert!(is_test("quickcheck! {\n    /// A law.\n    fn holds(a: u8) -> bool {", "holds"));
-    assert!(!is_test("#[test]\nfn one() {}\n\nfn holds(a: u8) -> bool {", "holds"));
-    assert!(is_test("#[tokio::test]\nasync fn waits() {", "waits"));
 }

@@ -1,13 +1,11 @@
-//! The promises of a component, compared with the component itself.
+//! Where the rules of a component come from, compared with what the component checks.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use seatrial_models::trial::{
-    Expect, InvariantInfo, MutantInfo, MutantKind, NEVER_PANICS, Subject, TERMINATES,
-};
-use serde::{Deserialize, Deserializer};
+use seatrial_models::trial::{Expect, MutantKind, NEVER_PANICS, Subject, TERMINATES};
+use serde::Deserialize;
 
-use crate::rules;
+use crate::rules::Rules;
 
 /// One file of `models/requirements`.
 #[derive(Debug, Deserialize)]
@@ -26,44 +24,20 @@ pub(crate) struct Requirements {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Promise {
-    name: String,
     rules: Vec<String>,
     source: String,
-    says: String,
-    /// One name, or several if one rule is checked in several ways.
-    #[serde(default, deserialize_with = "one_or_several")]
-    invariant: Vec<String>,
-    #[serde(default)]
-    scenarios: Vec<String>,
-    #[serde(default)]
-    mutants: Vec<String>,
+    /// `terminates` or `never_panics`: these are judged for every component and cite no rules.
+    invariant: Option<String>,
     #[serde(default)]
     tests: Vec<String>,
-}
-
-fn one_or_several<'de, D: Deserializer<'de>>(names: D) -> Result<Vec<String>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Names {
-        One(String),
-        Several(Vec<String>),
-    }
-    Ok(match Names::deserialize(names)? {
-        Names::One(name) => vec![name],
-        Names::Several(names) => names,
-    })
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Departure {
     rule: String,
-    reason: String,
-    #[serde(default)]
     reference: String,
-    invariant: Option<String>,
-    #[serde(default)]
-    mutants: Vec<String>,
+    reason: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -71,34 +45,6 @@ struct Departure {
 struct NotChecked {
     rule: String,
     reason: String,
-}
-
-/// The properties of a component that the harness knows.
-pub(crate) struct Known {
-    pub(crate) component: String,
-    pub(crate) scenarios: Vec<String>,
-    pub(crate) invariants: Vec<InvariantInfo>,
-    pub(crate) mutants: Vec<MutantInfo>,
-    /// Invariants for which the component gives a reason why they have no mutant of their own.
-    pub(crate) never_alone: Vec<&'static str>,
-}
-
-impl Known {
-    pub(crate) fn of(subject: &dyn Subject) -> Self {
-        let scenarios = subject.scenarios();
-        Self {
-            component: subject.name().to_owned(),
-            scenarios: scenarios.iter().map(|scenario| scenario.name.to_owned()).collect(),
-            invariants: subject.invariants(),
-            mutants: subject.mutants(),
-            never_alone: subject.never_alone().iter().map(|(name, _)| *name).collect(),
-        }
-    }
-
-    fn has_invariant(&self, name: &str) -> bool {
-        [NEVER_PANICS, TERMINATES].contains(&name)
-            || self.invariants.iter().any(|invariant| invariant.name == name)
-    }
 }
 
 /// Reads a file of requirements.
@@ -110,24 +56,24 @@ pub(crate) fn read(text: &str) -> Result<Requirements, String> {
 /// test of that address exists.
 pub(crate) fn differences(
     stated: &Requirements,
-    known: &Known,
+    subject: &dyn Subject,
+    rules: &Rules,
     has_test: &dyn Fn(&str) -> bool,
 ) -> Vec<String> {
-    let mut all = scope(stated);
-    all.extend(names(stated, known, has_test));
-    all.extend(forgotten(stated, known));
-    if stated.component != known.component {
+    let mut all = scope(stated, rules);
+    all.extend(entries(stated, subject, has_test));
+    if stated.component != subject.name() {
         all.push(format!("the file is about `{}`", stated.component));
     }
-    all.into_iter().map(|what| format!("{}: {what}", known.component)).collect()
+    all.into_iter().map(|what| format!("{}: {what}", subject.name())).collect()
 }
 
 /// Every rule of the scope is in exactly one entry, and no entry has a rule outside the scope.
-fn scope(stated: &Requirements) -> Vec<String> {
+fn scope(stated: &Requirements, rules: &Rules) -> Vec<String> {
     let mut count = BTreeMap::new();
     let mut complaints = Vec::new();
     for range in &stated.scope {
-        match expand(range) {
+        match rules.range(range) {
             Some(rules) => count.extend(rules.into_iter().map(|rule| (rule, 0_u32))),
             None => complaints.push(format!("`{range}` is no range of rules")),
         }
@@ -141,142 +87,73 @@ fn scope(stated: &Requirements) -> Vec<String> {
             None => complaints.push(format!("{rule} is not in the scope")),
         }
     }
-    for (rule, count) in count {
-        if count != 1 {
-            complaints.push(format!("{rule} stands in {count} entries"));
-        }
+    for (rule, count) in count.into_iter().filter(|(_, count)| *count != 1) {
+        complaints.push(format!("{rule} is in {count} entries"));
     }
     complaints
 }
 
-/// Returns the rules of `workqueue:WQ-1..40`, if they exist.
-fn expand(range: &str) -> Option<Vec<String>> {
-    let (name, last) = match range.split_once("..") {
-        Some((name, last)) => (name, Some(last.parse::<u32>().ok()?)),
-        None => (range, None),
-    };
-    let (section, first) = name.rsplit_once('-')?;
-    let (file, prefix) = section.split_once(':')?;
-    let first = first.parse::<u32>().ok()?;
-    let rules = (first..=last.unwrap_or(first))
-        .map(|number| rules::exists(file, prefix, number).then(|| format!("{section}-{number}")));
-    rules.collect()
-}
-
-/// All names in an entry exist, and every entry has content.
-fn names(stated: &Requirements, known: &Known, has_test: &dyn Fn(&str) -> bool) -> Vec<String> {
+/// Every entry has its texts, and something checks every promised rule.
+fn entries(
+    stated: &Requirements,
+    subject: &dyn Subject,
+    has_test: &dyn Fn(&str) -> bool,
+) -> Vec<String> {
+    let invariants = subject.invariants();
+    let cited: BTreeSet<&str> = invariants.iter().flat_map(|it| it.rules).copied().collect();
     let mut complaints = Vec::new();
-    for promise in &stated.promise {
-        let mut complain = |what: String| complaints.push(format!("{}: {what}", promise.name));
-        if promise.rules.is_empty() || promise.source.is_empty() || promise.says.is_empty() {
-            complain("a promise has rules, a source and words".to_owned());
+    for Promise { rules, source, invariant, tests } in &stated.promise {
+        let first = rules.first().map_or("a promise", String::as_str);
+        if rules.is_empty() || source.is_empty() {
+            complaints.push(format!("{first}: a promise has rules and a source"));
         }
-        for name in promise.invariant.iter().filter(|name| !known.has_invariant(name)) {
-            complain(format!("no invariant `{name}`"));
+        let of_all = invariant.as_deref();
+        if of_all.is_some_and(|name| ![NEVER_PANICS, TERMINATES].contains(&name)) {
+            complaints.push(format!("{first}: the invariant cites its rules itself"));
         }
-        match promise.invariant.is_empty() {
-            true if promise.tests.is_empty() => complain("nothing shows it".to_owned()),
-            false if promise.scenarios.is_empty() => complain("in which scenario?".to_owned()),
-            _ => {}
+        for test in tests.iter().filter(|test| !has_test(test)) {
+            complaints.push(format!("{first}: no test `{test}`"));
         }
-        for scenario in promise.scenarios.iter().filter(|name| !known.scenarios.contains(name)) {
-            complain(format!("no scenario `{scenario}`"));
-        }
-        for test in promise.tests.iter().filter(|test| !has_test(test)) {
-            complain(format!("no test `{test}`"));
-        }
-        mutants(&promise.mutants, &promise.invariant, known, &mut complain);
-    }
-    for departure in &stated.departure {
-        let mut complain = |what: String| complaints.push(format!("{}: {what}", departure.rule));
-        if departure.reason.is_empty() || departure.reference.is_empty() {
-            complain("a departure says what the reference does and why we do not".to_owned());
-        }
-        if let Some(name) = departure.invariant.as_ref().filter(|name| !known.has_invariant(name)) {
-            complain(format!("no invariant `{name}`"));
-        }
-        mutants(&departure.mutants, &[], known, &mut complain);
-    }
-    let silent = stated.not_checked.iter().filter(|not| not.reason.is_empty());
-    complaints.extend(silent.map(|not| format!("{}: why is it not checked?", not.rule)));
-    complaints
-}
-
-/// Mutants exist, and break one of the invariants of their entry.
-fn mutants(
-    names: &[String],
-    invariants: &[String],
-    known: &Known,
-    complain: &mut dyn FnMut(String),
-) {
-    for name in names {
-        match known.mutants.iter().find(|mutant| mutant.name == name) {
-            None => complain(format!("no mutant `{name}`")),
-            Some(mutant) => {
-                let breaks = |invariant: &String| mutant.breaks.contains(&invariant.as_str());
-                if !invariants.is_empty() && !invariants.iter().any(breaks) {
-                    complain(format!("`{name}` does not break `{}`", invariants.join("`, `")));
-                }
-            }
+        if of_all.is_none() && tests.is_empty() {
+            let unseen = rules.iter().filter(|rule| !cited.contains(rule.as_str()));
+            complaints.extend(unseen.map(|rule| format!("{rule}: no invariant and no test")));
         }
     }
-}
-
-/// The requirements name all parts of the component.
-fn forgotten(stated: &Requirements, known: &Known) -> Vec<String> {
-    let mut complaints = Vec::new();
-    let promises = &stated.promise;
-    for scenario in &known.scenarios {
-        if !promises.iter().any(|promise| promise.scenarios.contains(scenario)) {
-            complaints.push(format!("no promise names the scenario `{scenario}`"));
+    for Departure { rule, reference, reason } in &stated.departure {
+        if reason.is_empty() || reference.is_empty() {
+            let what = "a departure says what the reference does and why we do not";
+            complaints.push(format!("{rule}: {what}"));
         }
     }
-    for invariant in &known.invariants {
-        let names = |promise: &Promise| promise.invariant.iter().any(|it| it == invariant.name);
-        if !promises.iter().any(names) {
-            complaints.push(format!("no promise names the invariant `{}`", invariant.name));
-        }
-        for rule in invariant.rules {
-            if stated.not_checked.iter().any(|not| not.rule == *rule) {
-                complaints.push(format!("{rule} is checked by `{}`", invariant.name));
-            }
-        }
-    }
-    for mutant in &known.mutants {
-        let names = |list: &[String]| list.iter().any(|name| name == mutant.name);
-        let named = promises.iter().any(|promise| names(&promise.mutants))
-            || stated.departure.iter().any(|departure| names(&departure.mutants));
-        if !named && !matches!(mutant.kind, MutantKind::Equivalent(_)) {
-            complaints.push(format!("no promise names the mutant `{}`", mutant.name));
+    for NotChecked { rule, reason } in &stated.not_checked {
+        if reason.is_empty() || cited.contains(rule.as_str()) {
+            complaints.push(format!("{rule}: why is it not checked, or is it?"));
         }
     }
     complaints
 }
 
 /// Complains about mutants that break no known invariant, and about invariants that no mutant
-/// breaks. Some invariants can be broken only by a shell around the rules. Then the component says
-/// so, and the promise names a test which sees that the invariant convicts.
-pub(crate) fn kill_matrix(stated: &Requirements, known: &Known) -> Vec<String> {
-    let is_of_a_shell = |name: &str| {
-        let shown = |it: &Promise| it.invariant.iter().any(|it| it == name) && !it.tests.is_empty();
-        known.never_alone.contains(&name) && stated.promise.iter().any(shown)
-    };
+/// breaks, unless the component gives a reason.
+pub(crate) fn kill_matrix(subject: &dyn Subject) -> Vec<String> {
+    let (invariants, mutants) = (subject.invariants(), subject.mutants());
+    let known: BTreeSet<&str> =
+        invariants.iter().map(|it| it.name).chain([NEVER_PANICS, TERMINATES]).collect();
+    let broken: BTreeSet<&str> = mutants.iter().flat_map(|it| it.breaks).copied().collect();
     let mut complaints = Vec::new();
-    for mutant in &known.mutants {
+    for mutant in &mutants {
         let is_equivalent = matches!(mutant.kind, MutantKind::Equivalent(_));
         if mutant.breaks.is_empty() != is_equivalent {
             complaints.push(format!("`{}` breaks {:?}", mutant.name, mutant.breaks));
         }
-        for invariant in mutant.breaks.iter().filter(|name| !known.has_invariant(name)) {
-            complaints.push(format!("`{}` breaks `{invariant}`, which is none", mutant.name));
-        }
     }
-    let held = known.invariants.iter().filter(|invariant| invariant.expect == Expect::Holds);
-    for invariant in held {
-        let is_broken = known.mutants.iter().any(|mutant| mutant.breaks.contains(&invariant.name));
-        if !is_broken && !is_of_a_shell(invariant.name) {
+    let strange = broken.difference(&known);
+    complaints.extend(strange.map(|name| format!("a mutant breaks `{name}`, which is none")));
+    let excused: BTreeSet<&str> = subject.never_alone().iter().map(|(name, _)| *name).collect();
+    for invariant in invariants.iter().filter(|invariant| invariant.expect == Expect::Holds) {
+        if !broken.contains(invariant.name) && !excused.contains(invariant.name) {
             complaints.push(format!("no mutant breaks `{}`", invariant.name));
         }
     }
-    complaints.into_iter().map(|what| format!("{}: {what}", known.component)).collect()
+    complaints.into_iter().map(|what| format!("{}: {what}", subject.name())).collect()
 }

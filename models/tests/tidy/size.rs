@@ -44,27 +44,3 @@ fn function(line: &str) -> Option<&str> {
     let name = (word == "fn").then(|| words.next())??;
     Some(name.split(['(', '<']).next().unwrap_or(name))
 }
-
-#[test]
-fn a_file_of_401_lines_is_too_long() {
-    let file = |lines| File { path: "a.rs".to_owned(), text: "x\n".repeat(lines) };
-    assert_eq!(long_file(&file(400)), None);
-    assert_eq!(long_file(&file(401)), Some("a.rs: 401 lines".to_owned()));
-}
-
-#[test]
-fn a_function_of_71_lines_is_too_long() {
-    let function = |lines: usize| {
-        let body = "        work();\n".repeat(lines - 2);
-        let text = format!("impl A {{\n    pub(crate) fn run<T>(&self) {{\n{body}    }}\n}}\n");
-        File { path: "a.rs".to_owned(), text }
-    };
-    assert_eq!(long_functions(&function(70)), [""; 0]);
-    assert_eq!(long_functions(&function(71)), ["a.rs: `run` has 71 lines"]);
-}
-
-#[test]
-fn a_function_without_a_body_has_no_length() {
-    let text = format!("trait A {{\n    fn one(&self);\n{}}}\n", "    // more\n".repeat(80));
-    assert_eq!(long_functions(&File { path: "a.rs".to_owned(), text }), [""; 0]);
-}

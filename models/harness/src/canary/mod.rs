@@ -148,4 +148,4 @@ impl Scenario<Canary> for SlowUpdate {
     }
 }
 
-component_tests! { Canary; scenarios: lost_update, slow_update; also: }
+component_tests! { Canary; }

@@ -68,7 +68,11 @@ fn component(subject: &dyn Subject, colour: Colour, wanted: impl Fn(&str) -> boo
             MutantKind::Exhibit => " (exhibit: still in the reference)".to_owned(),
             MutantKind::Equivalent(because) => format!(" (equivalent: {because})"),
         };
-        (one.name, format!("{}{kind}", one.origin))
+        let breaks = match one.breaks {
+            [] => String::new(),
+            some => format!("breaks {}: ", some.join(", ")),
+        };
+        (one.name, format!("{breaks}{}{kind}", one.origin))
     });
     section("mutants", mutants.collect());
     let traces = subject.conformance().into_iter().map(|one| {

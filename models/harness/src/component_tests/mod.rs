@@ -4,21 +4,21 @@
 //!
 //! | test | what it shows |
 //! |---|---|
-//! | `on_loom::<scenario>`, and so for `on_shuttle`, `on_trace` and `on_threads` | every invariant comes out as expected, and the scenario reaches its case |
+//! | `scenarios_on_loom`, and so for `shuttle`, `trace` and `threads` | in every scenario every invariant comes out as expected, and the scenario reaches its case |
 //! | `mutants_are_convicted_by_loom`, and so by `shuttle` and `trace` | every mutant breaks what it says it breaks, equivalent ones break nothing |
 //! | `mutants_are_convicted_by_cluster_and_trace` | the same of mutants that need both to show |
 //! | `conformance_replays_every_trace` | the recorded traces of the reference replay |
 //! | `random_bytes_find_nothing` | the property that fuzzers feed holds on random bytes |
-//! | `nothing_goes_untested` | the list in the page is complete |
+//! | `nothing_goes_untested` | the page names all that the component has |
 //!
-//! so `cargo test queue::on_loom` selects an engine of a component and `cargo test on_loom::two_workers`
-//! a scenario. Budgets are small: these tests run unoptimised, the command line does the searching.
+//! so `cargo test queue::scenarios_on_loom` selects a component and an engine. Budgets are small: these
+//! tests run unoptimised, the command line does the searching.
 
 mod checks;
 mod convictions;
 
 pub use checks::{
-    comes_out_as_expected, every_mistake_is_noticed, nothing_goes_untested,
+    come_out_as_expected, every_mistake_is_noticed, nothing_goes_untested,
     random_bytes_find_nothing, replays_every_trace,
 };
 pub use convictions::convicts_every_mutant;
@@ -55,42 +55,36 @@ macro_rules! __with_shuttle {
     ($($items:tt)*) => {};
 }
 
-/// Emits the tests of a component. The arguments are its type, its scenarios, and which of
-/// `mutants`, `conformance` and `fuzz` it has.
+/// Emits the tests of a component. The arguments are its type, and which of `mutants`,
+/// `conformance` and `fuzz` it has.
 #[macro_export]
 macro_rules! component_tests {
-    ($component:ident; scenarios: $($scenario:ident),+; also: $($other:ident),* $(,)?) => {
+    ($component:ident; $($other:ident),* $(,)?) => {
         $crate::__with_loom! {
-            $crate::component_tests! { @engine $component, on_loom, Loom; $($scenario),+ }
+            $crate::component_tests! { @engine $component, scenarios_on_loom, Loom }
         }
         $crate::__with_shuttle! {
-            $crate::component_tests! { @engine $component, on_shuttle, Sample; $($scenario),+ }
-            $crate::component_tests! { @engine $component, on_trace, Trace; $($scenario),+ }
+            $crate::component_tests! { @engine $component, scenarios_on_shuttle, Sample }
+            $crate::component_tests! { @engine $component, scenarios_on_trace, Trace }
         }
-        $crate::component_tests! { @engine $component, on_threads, Threads; $($scenario),+ }
+        $crate::component_tests! { @engine $component, scenarios_on_threads, Threads }
         $($crate::component_tests! { @other $component, $other })*
 
         #[cfg(test)]
         #[test]
         fn nothing_goes_untested() {
             $crate::component_tests::nothing_goes_untested::<$component>(
-                &[$(stringify!($scenario)),+],
                 &[$(stringify!($other)),*],
             );
         }
     };
-    (@engine $component:ident, $module:ident, $engine:ident; $($scenario:ident),+) => {
+    (@engine $component:ident, $test:ident, $engine:ident) => {
         #[cfg(test)]
-        mod $module {
-            $(
-                #[test]
-                fn $scenario() {
-                    $crate::component_tests::comes_out_as_expected::<super::$component>(
-                        $crate::engine::Engine::$engine,
-                        stringify!($scenario),
-                    );
-                }
-            )+
+        #[test]
+        fn $test() {
+            $crate::component_tests::come_out_as_expected::<$component>(
+                $crate::engine::Engine::$engine,
+            );
         }
     };
     (@other $component:ident, mutants) => {

@@ -164,39 +164,4 @@ fn check_bytes(bytes: &[u8]) {
     beside::check_bytes(bytes);
 }
 
-component_tests! {
-    Elector;
-    scenarios:
-        race_for_a_free_lease,
-        classic_race,
-        single_attempts,
-        leader_is_asked,
-        leader_hangs,
-        loses_to_another,
-        renewals_are_refused,
-        cancelled_anywhere,
-        release_races_a_renewal,
-        contested_release,
-        abandoned_acquisition,
-        client_breaks,
-        awaited_run,
-        dropped_run,
-        work_hangs,
-        work_breaks,
-        work_ends_early,
-        earlier_work_ends_late,
-        checked_while_it_acquires,
-        lost_at_once,
-        namesake,
-        late_renewal,
-        lease_is_taken_away,
-        late_release,
-        late_acquisition,
-        strange_lease,
-        leases_differ,
-        same_identity,
-        leaders_are_reported,
-        refused_set_ups,
-        coordinated_election;
-    also: simulated_mutants, conformance, fuzz
-}
+component_tests! { Elector; simulated_mutants, conformance, fuzz }

@@ -14,7 +14,14 @@ pub(super) fn all() -> Vec<Invariant<Delivery>> {
         Invariant::eventually(
             "every_change_is_reconciled",
             "once all is at rest, every key was reconciled last with what the server has of it",
-            &["cache:PT-5", "cache:PT-7", "cache:PT-9", "workqueue:CL-2"],
+            &[
+                "cache:PT-5",
+                "cache:PT-7",
+                "cache:PT-9",
+                "workqueue:CL-2",
+                "cache:CT-7",
+                "cache:CT-9",
+            ],
             every_change_is_reconciled,
         ),
         Invariant::always(

@@ -123,48 +123,7 @@ impl Component for DeltaFifo {
     }
 }
 
-component_tests! {
-    DeltaFifo;
-    scenarios:
-        add_and_delete,
-        update_while_pending,
-        deleted_twice,
-        deleted_and_back,
-        deleted_unseen_twice,
-        two_consumers,
-        delete_unknown,
-        unreadable_store,
-        readers_between,
-        transformed,
-        add_then_empty_list,
-        deleted_then_listed,
-        deleted_then_synced,
-        list_races_changes,
-        two_lists_miss_an_object,
-        two_consumers_one_list,
-        resync_races_update,
-        resync_of_an_idle_store,
-        refused_list,
-        everybody_at_once,
-        failing_consumer,
-        asked_back,
-        asked_back_for_another,
-        put_back_late,
-        put_back_for_another,
-        panicking_consumer,
-        first_list_awaited,
-        synced_while_popping,
-        list_with_duplicates,
-        second_list_before_drain,
-        write_before_first_list,
-        close_while_two_wait,
-        write_after_close,
-        close_before_first_list,
-        close_with_an_entry_left,
-        task_and_thread,
-        dropped_popper;
-    also: mutants, conformance, fuzz
-}
+component_tests! { DeltaFifo; mutants, conformance, fuzz }
 
 /// Describes a call; `None` stands for a call that goes to sleep.
 fn describe(op: &MachineOp, ret: Option<&MachineRet>) -> String {

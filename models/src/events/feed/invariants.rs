@@ -13,7 +13,7 @@ pub(super) fn all() -> Vec<Invariant<Feed>> {
         Invariant::always(
             "told_in_order",
             "a reader gets every change once, in the order in which the changes were pushed",
-            &["cache:PL-6", "cache:PL-10", "cache:PL-11", "cache:SI-33"],
+            &["cache:PL-6", "cache:PL-10", "cache:PL-11", "cache:SI-33", "cache:SI-5"],
             told_in_order,
         ),
         Invariant::always(
@@ -26,7 +26,7 @@ pub(super) fn all() -> Vec<Invariant<Feed>> {
         Invariant::always(
             "an_end_is_said",
             "after the end a reader gets no change, and gets the reason of the end",
-            &["cache:PL-13", "cache:INV-15"],
+            &["cache:PL-13", "cache:INV-15", "cache:SI-37"],
             an_end_is_said,
         ),
         Invariant::always(
@@ -40,19 +40,26 @@ pub(super) fn all() -> Vec<Invariant<Feed>> {
             "synced_not_early",
             "a reader has synced once the first list is complete and all of it was processed, and \
              stays synced",
-            &["cache:INV-16", "cache:PL-20", "cache:SY-1", "cache:SY-3", "cache:SY-4"],
+            &[
+                "cache:INV-16",
+                "cache:PL-20",
+                "cache:SY-1",
+                "cache:SY-3",
+                "cache:SY-4",
+                "cache:PL-19",
+            ],
             synced_not_early,
         ),
         Invariant::eventually(
             "synced_not_stuck",
             "no caller waits for a reader that has synced or never will",
-            &["cache:PL-23", "cache:SY-5", "cache:WS-3"],
+            &["cache:PL-23", "cache:SY-5", "cache:WS-3", "cache:SY-6", "cache:WS-4"],
             synced_not_stuck,
         ),
         Invariant::eventually(
             "readers_wake",
             "no reader sleeps while a change waits, or after the end",
-            &["cache:PL-9"],
+            &["cache:PL-9", "cache:PL-14"],
             readers_wake,
         ),
     ]

@@ -93,41 +93,7 @@ impl Component for Fifo {
     }
 }
 
-component_tests! {
-    Fifo;
-    scenarios:
-        updates_collapse,
-        deleted_while_waiting,
-        deleted_and_back,
-        back_at_an_old_place,
-        two_consumers,
-        two_consumers_one_list,
-        list_races_changes,
-        resync_queues_nothing,
-        readers_between,
-        everybody_at_once,
-        failing_consumer,
-        asked_back,
-        asked_back_for_another,
-        put_back_late,
-        put_back_for_another,
-        panicking_consumer,
-        first_list_awaited,
-        first_list_deleted,
-        first_list_deleted_and_more,
-        list_with_duplicates,
-        second_list_before_drain,
-        write_before_first_list,
-        refused_writes,
-        close_while_two_wait,
-        write_after_close,
-        close_before_first_list,
-        close_with_an_object_left,
-        deleted_after_close,
-        task_and_thread,
-        dropped_popper;
-    also: mutants, conformance, fuzz
-}
+component_tests! { Fifo; mutants, conformance, fuzz }
 
 /// Describes a call; `None` stands for a call that goes to sleep.
 fn describe(op: &MachineOp, ret: Option<&MachineRet>) -> String {

@@ -127,50 +127,7 @@ impl Component for OrderedFifo {
     }
 }
 
-component_tests! {
-    OrderedFifo;
-    scenarios:
-        add_then_delete,
-        list_without_the_queued,
-        list_behind_deletion,
-        deleted_and_listed,
-        list_after_update,
-        resync_races_update,
-        transformed_changes,
-        write_while_processing,
-        whole_lists_locked,
-        two_consumers_unlocked,
-        two_consumers_locked,
-        list_for_two,
-        two_for_two,
-        long_queue,
-        mode_switch,
-        bookmarks,
-        unasked_bookmarks,
-        readers_between,
-        failing_consumer,
-        panicking_consumer,
-        batches_of_the_first_list,
-        batch_meets_list,
-        batch_meets_itself,
-        long_batch,
-        two_batchers,
-        first_list_awaited,
-        first_list_awaited_unlocked,
-        resync_before_first_list,
-        write_before_first_list,
-        delete_before_first_list,
-        refused_writes,
-        second_list,
-        close_while_two_wait,
-        close_while_processing,
-        close_with_events_left,
-        write_after_close,
-        close_before_first_list,
-        task_and_thread,
-        dropped_popper;
-    also: mutants, conformance, fuzz
-}
+component_tests! { OrderedFifo; mutants, conformance, fuzz }
 
 /// Describes a call; `None` stands for a call that goes to sleep.
 fn describe(op: &MachineOp, ret: Option<&MachineRet>) -> String {

@@ -30,7 +30,7 @@ pub(super) fn all() -> Vec<Invariant<OwnWrites>> {
             "errors_are_true",
             "a call that fails has waited as long as it was allowed to, or the store changes no \
              more; and the requested state is not there",
-            &["informer:OW-7", "informer:OW-9"],
+            &["informer:OW-7", "informer:OW-9", "informer:OW-12"],
             errors_are_true,
         ),
         Invariant::always(
@@ -48,7 +48,7 @@ pub(super) fn all() -> Vec<Invariant<OwnWrites>> {
         Invariant::eventually(
             "who_waits_is_told",
             "no read sleeps once the requested state is there or the informer has ended",
-            &["informer:OW-8", "informer:OW-9"],
+            &["informer:OW-8", "informer:OW-9", "informer:OW-11"],
             who_waits_is_told,
         ),
         Invariant::always(

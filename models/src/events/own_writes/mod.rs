@@ -4,16 +4,7 @@
 //! The code that reads and waits is the shipped one, with the rules behind their lock. The store is
 //! a plain one with its own lock, so a list can come between a look at the rules and a read.
 //!
-//! | promise | invariant | scenario | a mutant that breaks it |
-//! |---|---|---|---|
-//! | reads are as new as was asked for | `reads_are_new_enough` | `own_write_is_read`, `goes_back` | `answers_before_the_version_is_seen`, `who_reads_does_not_look_back` |
-//! | deleted objects are gone | `deleted_is_gone` | `deleted_and_made_anew`, `deletion_is_undone` | `a_deletion_is_not_waited_for`, `a_deletion_is_forgotten_before_its_version_is_told` |
-//! | errors are true | `errors_are_true` | `time_is_over` | `nobody_has_time` |
-//! | no caller sleeps for a version that is there | `nobody_sleeps_for_what_is_there` | `first_list_comes` | `looks_after_a_pause` |
-//! | no caller waits longer than it wanted | `nobody_outwaits_its_time` | `never_comes` | `time_is_ignored` |
-//! | a waiting caller is told | `who_waits_is_told` | `bookmark_brings_it`, `one_gives_up` | `a_bookmark_is_no_news`, `deletions_are_by_name` |
-//! | synced not early | `synced_not_early` | `first_list_comes` | `nobody_waits_for_sync` |
-//! | and not stuck | `synced_not_stuck` | `first_list_never_comes` | `the_first_list_wakes_one` |
+//! `cargo seatrial list own_writes` prints what is checked, and the mutants that break it.
 
 mod book;
 mod invariants;
@@ -95,26 +86,4 @@ impl Component for OwnWrites {
     }
 }
 
-component_tests! {
-    OwnWrites;
-    scenarios:
-        own_write_is_read,
-        two_wait,
-        one_gives_up,
-        bookmark_brings_it,
-        list_brings_it,
-        state_is_refused,
-        goes_back,
-        seen_and_gone_back,
-        deleted_and_made_anew,
-        deletion_is_in_a_list,
-        deletion_is_undone,
-        older_list_is_on_its_way,
-        time_is_over,
-        never_comes,
-        deletion_takes_too_long,
-        stops_for_waiters,
-        first_list_comes,
-        first_list_never_comes;
-    also: mutants
-}
+component_tests! { OwnWrites; mutants }

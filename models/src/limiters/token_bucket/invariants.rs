@@ -15,7 +15,13 @@ pub(super) fn all() -> Vec<Invariant<Bucket>> {
         Invariant::always(
             "grants_no_more",
             "no caller is granted tokens that do not come in time or exceed the burst",
-            &["workqueue:TB-2", "workqueue:TB-5", "workqueue:TB-11", "workqueue:TB-12"],
+            &[
+                "workqueue:TB-2",
+                "workqueue:TB-5",
+                "workqueue:TB-11",
+                "workqueue:TB-12",
+                "workqueue:TB-23",
+            ],
             |history| grants(history, |got, right| got && !right),
         ),
         Invariant::always(

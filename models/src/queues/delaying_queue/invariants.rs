@@ -81,7 +81,7 @@ fn items() -> Vec<Invariant<DelayingQueue>> {
             always,
             "never_concurrent",
             "an item that becomes due while it is processed waits until it is done",
-            &["workqueue:DQ-12"]
+            &["workqueue:DQ-12", "workqueue:DQ-24"]
         ),
         of_the_queue!(
             always,
@@ -145,7 +145,7 @@ fn ends() -> Vec<Invariant<DelayingQueue>> {
             eventually,
             "drains_return",
             "no drain sleeps for ever once nothing is in flight: delayed items do not count",
-            &["workqueue:DQ-19", "workqueue:DQ-21"]
+            &["workqueue:DQ-19", "workqueue:DQ-21", "workqueue:INV-15"]
         ),
         of_the_queue!(
             eventually,

@@ -36,7 +36,7 @@ fn of_failures() -> Vec<Invariant<LimitedQueue>> {
             always,
             "never_early",
             "a failed item is not handed out before its limiter's delay, which doubles, has passed",
-            &["workqueue:RQ-1", "workqueue:RL-2"]
+            &["workqueue:RQ-1", "workqueue:RL-2", "workqueue:CL-6"]
         ),
         of_the_queue!(
             always,

@@ -110,19 +110,4 @@ impl Component for LimitedQueue {
     }
 }
 
-component_tests! {
-    LimitedQueue;
-    scenarios:
-        fails_twice,
-        failures_of_two,
-        forgotten_between,
-        processed_again,
-        added_while_failing,
-        stale_delivery,
-        settled_for_another,
-        settled_in_every_way,
-        taken_together,
-        earlier_time,
-        shut_down_while_failing;
-    also: mutants, conformance, fuzz
-}
+component_tests! { LimitedQueue; mutants, conformance, fuzz }

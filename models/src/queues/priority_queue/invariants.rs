@@ -26,7 +26,13 @@ fn order() -> Vec<Invariant<PriorityQueue>> {
         Invariant::always(
             "highest_first",
             "the next item has the highest priority of all ready items that are not held",
-            &["workqueue:PQ-22", "workqueue:PQ-23", "workqueue:PQ-25", "workqueue:INV-19"],
+            &[
+                "workqueue:PQ-22",
+                "workqueue:PQ-23",
+                "workqueue:PQ-25",
+                "workqueue:INV-19",
+                "workqueue:PQ-28",
+            ],
             highest_first,
         ),
         Invariant::always(
@@ -38,7 +44,7 @@ fn order() -> Vec<Invariant<PriorityQueue>> {
         Invariant::always(
             "keeps_the_highest_priority",
             "an item is handed out with the highest priority that it was added with",
-            &["workqueue:PQ-11", "workqueue:PQ-15", "workqueue:PQ-30"],
+            &["workqueue:PQ-11", "workqueue:PQ-15", "workqueue:PQ-30", "workqueue:PQ-42"],
             keeps_the_highest_priority,
         ),
         Invariant::always(

@@ -1,26 +1,6 @@
 //! The page of the priority queue.
 //!
-//! | promise | invariant | scenario | a mutant that breaks it |
-//! |---|---|---|---|
-//! | the highest priority comes first | `highest_first` | `raise_among_equals` | `first_in_first_out` |
-//! | equals come in the order in which they became ready or rose | `equals_in_order` | `raise_among_equals`, `due_together` | `raise_keeps_place`, `due_keeps_place` |
-//! | an item keeps the highest of its priorities | `keeps_the_highest_priority` | `raise_among_equals`, `tried_again` | `last_priority_counts` |
-//! | nothing is handed out before its time | `never_early` | `failed_batch`, `earlier_time` | `delay_leaks` |
-//! | no consumer sleeps through a time | `nothing_late` | `earlier_time`, `brought_forward`, `busy_executor` | `earlier_time_is_not_told`, `earlier_time_wakes_one` |
-//! | an item that is held is not handed out | `never_concurrent` | `add_while_held` | `held_is_handed_out` |
-//! | no consumer goes to sleep while an item is ready | `nothing_lost` | `add_while_held`, `due_together` | `held_blocks`, `ready_waits_again` |
-//! | an item is in the queue once | `stingy` | `raise_among_equals` | `one_entry_per_add` |
-//! | done ends its own delivery | `done_ends_its_own_delivery` | `stale_token`, `done_by_name` | `done_by_value`, `done_key_says_nothing` |
-//! | len counts the ready items | `len_counts_ready` | `add_while_held`, `due_while_held` | `len_skips_held` |
-//! | every failure counts | `failures_are_counted` | `failed_batch`, `tried_again` | `queued_does_not_fail` |
-//! | every delay counts | `retries_count_delays` | `brought_forward` | `zero_delay_is_counted` |
-//! | the reported depth is the number of ready items, by priority | `depth_is_told` | `refreshed_while_due` | `ready_by_add_is_not_told` |
-//! | latency counts from when an entry became ready | `latency_is_told` | `refreshed_while_due` | `due_counts_from_the_next_call` |
-//! | work counts from the hand-out | `work_is_told` | `refreshed_while_due` | `work_counts_from_its_end` |
-//! | every delay is reported | `retries_are_told` | `brought_forward` | `retries_are_not_told` |
-//! | shutdown is final | `shutdown_is_final` | `shut_down_while_ready` | `shutdown_drains`, `empty_is_shut_down` |
-//! | no wake-up is lost | `no_lost_wakeup` | `batch_for_two`, `add_while_held`, `busy_holder` | `batch_wakes_one`, `done_never_wakes`, `woken_takes_for_another` |
-//! | shutdown wakes every consumer | `shutdown_wakes_consumers` | `shut_down_while_ready` | `shutdown_wakes_one` |
+//! `cargo seatrial list priority_queue` prints what is checked, and the mutants that break it.
 
 mod conformance;
 mod figures;
@@ -132,30 +112,4 @@ impl Component for PriorityQueue {
     }
 }
 
-component_tests! {
-    PriorityQueue;
-    scenarios:
-        raise_among_equals,
-        add_while_held,
-        batch_for_two,
-        taken_together,
-        earlier_time,
-        brought_forward,
-        due_together,
-        due_while_held,
-        refreshed_while_due,
-        failed_batch,
-        tried_again,
-        requeued_after,
-        stale_token,
-        done_by_name,
-        shut_down_while_ready,
-        shut_down_twice,
-        failed_at_the_end,
-        task_and_thread,
-        dropped_getter,
-        busy_executor,
-        busy_holder,
-        three_due;
-    also: mutants, conformance, fuzz
-}
+component_tests! { PriorityQueue; mutants, conformance, fuzz }

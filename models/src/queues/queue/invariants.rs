@@ -14,36 +14,49 @@ use crate::trial::{Invariant, Ledger as _, Violation, What};
 type Checked = Result<(), Violation>;
 
 pub(super) fn all() -> Vec<Invariant<Queue>> {
-    let mut all = safety();
+    let mut all = deliveries();
+    all.extend(answers());
     all.extend(figures());
     all.extend(liveness());
     all
 }
 
-fn safety() -> Vec<Invariant<Queue>> {
+fn deliveries() -> Vec<Invariant<Queue>> {
     vec![
         Invariant::always(
             "never_concurrent",
             "an item is never processed by two consumers at a time",
-            &["workqueue:WQ-8", "workqueue:INV-4"],
+            &["workqueue:WQ-8", "workqueue:INV-4", "workqueue:CL-5"],
             never_concurrent,
         ),
         Invariant::always(
             "dirty_is_requeued",
             "an item added while it is processed is delivered once more after done",
-            &["workqueue:WQ-6", "workqueue:WQ-16", "workqueue:WQ-17", "workqueue:INV-5"],
+            &[
+                "workqueue:WQ-6",
+                "workqueue:WQ-16",
+                "workqueue:WQ-17",
+                "workqueue:INV-5",
+                "workqueue:WQ-20",
+            ],
             dirty_is_requeued,
         ),
         Invariant::always(
             "nothing_lost",
             "no consumer sleeps or leaves while an accepted item waits",
-            &["workqueue:WQ-10", "workqueue:WQ-12", "workqueue:WQ-26", "workqueue:INV-5"],
+            &[
+                "workqueue:WQ-10",
+                "workqueue:WQ-12",
+                "workqueue:WQ-26",
+                "workqueue:INV-5",
+                "workqueue:WQ-13",
+            ],
             nothing_lost,
         ),
         Invariant::always(
             "stingy",
             "an item is delivered no more often than it became dirty",
-            &["workqueue:WQ-5", "workqueue:WQ-7", "workqueue:INV-6"],
+            &["workqueue:WQ-5", "workqueue:WQ-7", "workqueue:INV-6", "workqueue:WQ-11"],
             stingy,
         ),
         Invariant::always(
@@ -52,6 +65,11 @@ fn safety() -> Vec<Invariant<Queue>> {
             &["workqueue:WQ-14", "workqueue:INV-7"],
             fair,
         ),
+    ]
+}
+
+fn answers() -> Vec<Invariant<Queue>> {
+    vec![
         Invariant::always(
             "len_counts_waiting",
             "len is the number of waiting items",
@@ -73,7 +91,13 @@ fn safety() -> Vec<Invariant<Queue>> {
         Invariant::always(
             "drain_waits",
             "a drain returns only after its condition was met or shut_down was called",
-            &["workqueue:WQ-30", "workqueue:WQ-33", "workqueue:INV-11"],
+            &[
+                "workqueue:WQ-30",
+                "workqueue:WQ-33",
+                "workqueue:INV-11",
+                "workqueue:WQ-32",
+                "workqueue:WQ-37",
+            ],
             drain_waits,
         ),
     ]
@@ -107,7 +131,7 @@ fn liveness() -> Vec<Invariant<Queue>> {
         Invariant::eventually(
             "no_lost_wakeup",
             "no consumer sleeps for ever while an item waits",
-            &["workqueue:LIV-1"],
+            &["workqueue:LIV-1", "workqueue:WQ-9"],
             no_lost_wakeup,
         ),
         Invariant::eventually(
@@ -119,13 +143,13 @@ fn liveness() -> Vec<Invariant<Queue>> {
         Invariant::eventually(
             "drains_return",
             "no drain sleeps for ever once nothing is in flight",
-            &["workqueue:WQ-18", "workqueue:WQ-38", "workqueue:LIV-4"],
+            &["workqueue:WQ-18", "workqueue:WQ-38", "workqueue:LIV-4", "workqueue:WQ-39"],
             drains_return,
         ),
         Invariant::eventually(
             "shutdown_releases_drains",
             "shut_down releases every drain that began before it, whatever drain starts then",
-            &["workqueue:WQ-35", "workqueue:WQ-36", "workqueue:LIV-5"],
+            &["workqueue:WQ-35", "workqueue:WQ-36", "workqueue:LIV-5", "workqueue:WQ-34"],
             shutdown_releases_drains,
         ),
     ]

@@ -126,28 +126,28 @@ macro_rules! invariants {
 }
 
 invariants! {
-    Safety one_leader_per_lease_window ["election:SF-3", "election:SF-5", "election:INV-5"]
+    Safety one_leader_per_lease_window ["election:SF-3", "election:SF-5", "election:INV-5", "election:SF-9"]
         "while one participant holds the lease, no other acts as leader":
         leaders::one_leader_per_lease_window;
     Safety one_leader ["election:SF-1", "election:INV-5"]
         "no two participants believe at the same time that they lead": leaders::one_leader;
     Safety one_actor ["election:SF-2", "election:SF-5"]
         "no two participants act as leader at the same time": leaders::one_actor;
-    Strict fenced_effects_never_interleave ["election:INV-6", "election:SF-14"]
+    Strict fenced_effects_never_interleave ["election:INV-6", "election:SF-14", "election:SF-13"]
         "a resource that checks tokens never goes back to an earlier term":
         leaders::fenced_effects_never_interleave;
-    Safety takeover_waits ["election:INV-3", "election:SF-6"]
+    Safety takeover_waits ["election:INV-3", "election:SF-6", "election:LE-13", "election:LE-22"]
         "a lease is taken only after its duration has passed on the taker's clock":
         leaders::takeover_waits;
     StrictSafety takeover_waits_in_real_time ["election:INV-4", "election:SF-6"]
         "a lease is taken only after its duration, less the drift, has passed in real time":
         leaders::takeover_waits_in_real_time;
-    Always versions_form_a_chain ["election:INV-1", "election:INV-25"]
+    Always versions_form_a_chain ["election:INV-1", "election:INV-25", "election:ENV-3", "election:LK-4"]
         "every write replaces the version that it names": records::versions_form_a_chain;
-    Safety transitions_count_terms ["election:INV-7", "election:LE-38"]
+    Safety transitions_count_terms ["election:INV-7", "election:LE-38", "election:LE-20", "election:LE-27", "election:LK-10"]
         "the count of transitions rises with every change of holder, and only then":
         records::transitions_count_terms;
-    Safety acquire_time_names_the_term ["election:INV-8"]
+    Safety acquire_time_names_the_term ["election:INV-8", "election:LE-17"]
         "the time of acquisition stays the same within a term":
         records::acquire_time_names_the_term;
     Always releases_free_the_lease ["election:INV-9", "election:LE-43"]
@@ -157,28 +157,28 @@ invariants! {
         "no elector frees the lease of another": records::releases_are_of_the_own_lease;
     Strict work_ends_before_release ["election:INV-11", "election:LE-50"]
         "a lease is freed only after its work was cancelled": records::work_ends_before_release;
-    Always updates_name_what_was_received ["election:INV-2", "election:INV-23"]
+    Always updates_name_what_was_received ["election:INV-2", "election:INV-23", "election:LK-2", "election:LK-3"]
         "an update carries the version that was received last":
         calls::updates_name_what_was_received;
     Always one_call_at_a_time ["election:INV-14", "election:LE-53"]
         "an elector has at most one call in flight, and none after its run":
         calls::one_call_at_a_time;
-    Always no_attempt_after_cancellation ["election:INV-13"]
+    Always no_attempt_after_cancellation ["election:INV-13", "election:ENV-7"]
         "a run makes no attempt after its cancellation": calls::no_attempt_after_cancellation;
     Safety cancellation_is_prompt ["election:ENV-6", "election:LE-39"]
         "a cancelled run that sleeps ends at once": calls::cancellation_is_prompt;
-    Always renewals_keep_their_distance ["election:INV-21"]
+    Always renewals_keep_their_distance ["election:INV-21", "election:LE-35"]
         "renewals are at least a retry period apart": calls::renewals_keep_their_distance;
-    Always rounds_are_bounded ["election:INV-22"]
+    Always rounds_are_bounded ["election:INV-22", "election:LV-6"]
         "a round makes no more attempts than fit into its deadline": calls::rounds_are_bounded;
-    Always observations_have_a_reason ["election:INV-15"]
+    Always observations_have_a_reason ["election:INV-15", "election:LE-10", "election:LE-21", "election:LE-24", "election:LE-25"]
         "the observed record changes only with an answer": calls::observations_have_a_reason;
     Always stopping_follows_leading ["election:INV-12"]
         "a run leads at most once, and stops once, after its token was cancelled":
         telling::stopping_follows_leading;
-    Strict metrics_alternate ["election:INV-19"]
+    Strict metrics_alternate ["election:INV-19", "election:LE-60"]
         "the leader metric goes on and off alternately": telling::metrics_alternate;
-    Always reports_differ ["election:INV-20"]
+    Always reports_differ ["election:INV-20", "election:LE-45"]
         "no leader is reported twice in a row": telling::reports_differ;
 }
 

@@ -22,13 +22,13 @@ pub(super) fn all() -> Vec<Invariant<Elector>> {
         Invariant::always(
             "leader_is_in_the_record",
             "an elector says that it leads only if the last record that it knows names it",
-            &["election:LE-12", "election:INV-24"],
+            &["election:LE-12", "election:INV-24", "election:LE-15"],
             leader_is_in_the_record,
         ),
         Invariant::always(
             "observed_is_a_pair",
             "the observed record and its time are read together, as they were written",
-            &["election:LE-9", "election:INV-16"],
+            &["election:LE-9", "election:INV-16", "election:LE-8"],
             observed_is_a_pair,
         ),
         Invariant::always(
@@ -52,7 +52,7 @@ pub(super) fn all() -> Vec<Invariant<Elector>> {
         Invariant::always(
             "unsafe_set_ups_are_refused",
             "a set-up that cannot work or is not safe is refused, with the first reason",
-            &["election:LE-2", "election:LE-4"],
+            &["election:LE-2", "election:LE-4", "election:LE-1", "election:LE-5"],
             unsafe_set_ups_are_refused,
         ),
     ]

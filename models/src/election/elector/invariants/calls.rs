@@ -21,13 +21,13 @@ pub(super) fn all() -> Vec<Invariant<Elector>> {
         Invariant::always(
             "calls_of_a_leader_have_deadlines",
             "a leader, or a release, gives a call up after its renew deadline",
-            &["election:LE-36", "election:LE-40", "election:LV-8"],
+            &["election:LE-36", "election:LE-40", "election:LV-8", "election:LK-28"],
             calls_of_a_leader_have_deadlines,
         ),
         Invariant::always(
             "fast_path_falls_back",
             "an attempt whose update without a read fails goes on with a read",
-            &["election:LE-18"],
+            &["election:LE-18", "election:LE-19", "election:LE-28"],
             fast_path_falls_back,
         ),
         Invariant::always(

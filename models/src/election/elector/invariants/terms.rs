@@ -15,7 +15,13 @@ pub(super) fn all() -> Vec<Invariant<Elector>> {
         Invariant::always(
             "over_is_over",
             "no answer says that a term lasts after it was cancelled, ended or reported over",
-            &["election:ENV-5", "election:LE-46", "election:LE-50", "election:INV-13"],
+            &[
+                "election:ENV-5",
+                "election:LE-46",
+                "election:LE-50",
+                "election:INV-13",
+                "election:LE-32",
+            ],
             over_is_over,
         ),
         Invariant::always(
@@ -27,7 +33,7 @@ pub(super) fn all() -> Vec<Invariant<Elector>> {
         Invariant::always(
             "loss_ends_leadership",
             "a strict elector that reads that it lost the lease does not lead again in this run",
-            &["election:LE-38"],
+            &["election:LE-38", "election:SF-18"],
             loss_ends_leadership,
         ),
         Invariant::always(
@@ -39,7 +45,7 @@ pub(super) fn all() -> Vec<Invariant<Elector>> {
         Invariant::always(
             "tokens_rise",
             "the later of two acquisitions has the higher fencing token",
-            &["election:SF-14", "election:LE-26", "election:LE-38"],
+            &["election:SF-14", "election:LE-26", "election:LE-38", "election:SF-16"],
             tokens_rise,
         ),
         Invariant::always(
@@ -64,7 +70,7 @@ pub(super) fn all() -> Vec<Invariant<Elector>> {
         Invariant::eventually(
             "cancelled_runs_return",
             "a cancelled run returns",
-            &["election:ENV-6", "election:LV-8"],
+            &["election:ENV-6", "election:LV-8", "election:LE-34"],
             cancelled_runs_return,
         ),
     ]

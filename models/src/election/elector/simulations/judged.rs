@@ -74,7 +74,13 @@ pub(super) fn of_outcome(outcome: Outcome, of_strict: Outcome, strict: bool) -> 
             let info = InvariantInfo {
                 name: "overlap_is_short",
                 says: "two leaders overlap no longer than the rules say",
-                rules: &["election:CX-4", "election:CX-5", "election:CX-6", "election:SF-14"],
+                rules: &[
+                    "election:CX-4",
+                    "election:CX-5",
+                    "election:CX-6",
+                    "election:SF-14",
+                    "election:SF-4",
+                ],
                 expect: Expect::Holds,
                 stated: None,
             };
@@ -85,7 +91,14 @@ pub(super) fn of_outcome(outcome: Outcome, of_strict: Outcome, strict: bool) -> 
             let info = InvariantInfo {
                 name: "successor_leads_in_time",
                 says: "another elector leads as soon as the rules say",
-                rules: &["election:LV-1", "election:LE-33", "election:CX-10", "election:CX-12"],
+                rules: &[
+                    "election:LV-1",
+                    "election:LE-33",
+                    "election:CX-10",
+                    "election:CX-12",
+                    "election:LV-4",
+                    "election:INV-26",
+                ],
                 expect: if strict { Expect::Holds } else { Expect::Violated },
                 stated: None,
             };

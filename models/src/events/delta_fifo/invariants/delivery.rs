@@ -19,7 +19,7 @@ pub(super) fn all() -> Vec<Invariant<DeltaFifo>> {
             "order_of_arrival",
             "entries are handed out in the order of their first changes; a later change moves no \
              entry",
-            &["cache:DF-26", "cache:DF-27", "cache:INV-7"],
+            &["cache:DF-26", "cache:DF-27", "cache:INV-7", "cache:QU-11"],
             order_of_arrival,
         ),
         Invariant::always(

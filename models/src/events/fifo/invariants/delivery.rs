@@ -31,13 +31,20 @@ pub(super) fn all() -> Vec<Invariant<Fifo>> {
         Invariant::always(
             "nothing_is_lost",
             "no consumer goes to sleep while an object waits",
-            &["cache:FF-1", "cache:QU-2", "cache:QU-9"],
+            &["cache:FF-1", "cache:QU-2", "cache:QU-9", "cache:FF-15"],
             nothing_is_lost,
         ),
         Invariant::always(
             "order_of_places",
             "objects are handed out in the order of their first places; an update moves no object",
-            &["cache:FF-7", "cache:FF-8", "cache:FF-9", "cache:FF-11", "cache:INV-7"],
+            &[
+                "cache:FF-7",
+                "cache:FF-8",
+                "cache:FF-9",
+                "cache:FF-11",
+                "cache:INV-7",
+                "cache:QU-11",
+            ],
             order_of_places,
         ),
         Invariant::always(

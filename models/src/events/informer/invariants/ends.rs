@@ -13,14 +13,14 @@ pub(super) fn all() -> Vec<Invariant<Informer>> {
             "removed_is_left_alone",
             "after a removal only a call that was already on its way may begin; after a removal \
              that was waited for, no call is under way",
-            &["cache:SI-36", "cache:SI-37", "cache:SI-38", "cache:PL-13"],
+            &["cache:SI-36", "cache:SI-37", "cache:SI-38", "cache:PL-13", "cache:PL-14"],
             removed_is_left_alone,
         ),
         Invariant::eventually(
             "removed_goes",
             "once nothing more happens, removed handlers are gone, and so are all handlers of a \
              dropped informer",
-            &["cache:SI-38", "cache:PL-13"],
+            &["cache:SI-38", "cache:PL-13", "cache:PL-7", "cache:SI-40"],
             removed_goes,
         ),
         Invariant::always(
@@ -58,7 +58,7 @@ pub(super) fn all() -> Vec<Invariant<Informer>> {
         ),
         Invariant::always(
             "stores_nothing_behind_the_end",
-            "after the stop at most the change that is under way is stored",
+            "after the stop only the change or list that is under way is stored: no object twice",
             &["cache:CT-3", "cache:INV-10"],
             stores_nothing_behind_the_end,
         ),

@@ -12,13 +12,28 @@ pub(super) fn all() -> Vec<Invariant<Informer>> {
             "for each object a handler gets a legal sequence of calls: added, updated from the \
              last state, deleted; never added twice, and never an update or a deletion of an \
              object that it does not know",
-            &["cache:HN-1", "cache:SI-5", "cache:SI-33", "cache:SI-3"],
+            &[
+                "cache:HN-1",
+                "cache:SI-5",
+                "cache:SI-33",
+                "cache:SI-3",
+                "cache:HN-3",
+                "cache:SI-18",
+                "cache:SI-34",
+            ],
             a_legal_sequence,
         ),
         Invariant::eventually(
             "all_is_told",
             "once nothing more happens, every handler has been called with all that the server has",
-            &["cache:SI-2", "cache:SI-19", "cache:PL-10"],
+            &[
+                "cache:SI-2",
+                "cache:SI-19",
+                "cache:PL-10",
+                "cache:SI-1",
+                "cache:SI-35",
+                "cache:PL-8",
+            ],
             all_is_told,
         ),
         Invariant::always(
@@ -32,7 +47,15 @@ pub(super) fn all() -> Vec<Invariant<Informer>> {
             "synced_not_early",
             "a handler has synced only once it has returned from the calls for all objects that \
              were there when it was added",
-            &["cache:SI-15", "cache:PL-16", "cache:PL-20", "cache:PL-21", "cache:PL-22"],
+            &[
+                "cache:SI-15",
+                "cache:PL-16",
+                "cache:PL-20",
+                "cache:PL-21",
+                "cache:PL-22",
+                "cache:SI-14",
+                "cache:SY-4",
+            ],
             synced_not_early,
         ),
         Invariant::eventually(

@@ -39,7 +39,14 @@ pub(super) fn all() -> Vec<Invariant<Informer>> {
             "resyncs_as_wanted",
             "unchanged objects are shown again to the handlers that want them, as often as they \
              want them",
-            &["cache:SI-21", "cache:SI-22", "cache:SI-24", "cache:SI-28", "cache:SI-29"],
+            &[
+                "cache:SI-21",
+                "cache:SI-22",
+                "cache:SI-24",
+                "cache:SI-28",
+                "cache:SI-29",
+                "cache:SI-20",
+            ],
             resyncs_as_wanted,
         ),
         Invariant::always(

@@ -28,7 +28,14 @@ fn safety() -> Vec<Invariant<OrderedFifo>> {
         Invariant::always(
             "synced_once_processed",
             "the first list is processed as soon as its last event is processed",
-            &["cache:QU-15", "cache:QU-17", "cache:QU-19", "cache:RF-6", "cache:INV-9"],
+            &[
+                "cache:QU-15",
+                "cache:QU-17",
+                "cache:QU-19",
+                "cache:RF-6",
+                "cache:INV-9",
+                "cache:RF-23",
+            ],
             first_list::synced_once_processed::<_, OrderedLedger>,
         ),
         Invariant::always(

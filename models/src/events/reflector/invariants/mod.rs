@@ -25,26 +25,46 @@ fn of_the_consumer() -> Vec<Invariant<Reflector>> {
             "comes_to_the_state",
             "once nothing goes wrong and nothing changes, the consumer has the same objects as the \
              server",
-            &["cache:INV-1", "cache:INV-24"],
+            &[
+                "cache:INV-1",
+                "cache:INV-24",
+                "cache:SC-28",
+                "cache:SC-32",
+                "cache:RE-30",
+                "cache:SV-1",
+                "cache:SV-2",
+                "cache:SV-3",
+                "cache:SV-4",
+                "cache:SV-5",
+                "cache:SV-7",
+            ],
             comes_to_the_state,
         ),
         Invariant::always(
             "a_list_is_one_state",
             "a list that the consumer gets has all objects that the server had at the version of \
              the list",
-            &["cache:WL-3", "cache:WL-7", "cache:LW-8"],
+            &[
+                "cache:WL-3",
+                "cache:WL-7",
+                "cache:LW-8",
+                "cache:WL-4",
+                "cache:WL-5",
+                "cache:WL-6",
+                "cache:RE-11",
+            ],
             a_list_is_one_state,
         ),
         Invariant::always(
             "events_are_told",
             "the consumer gets every change of a stream once, and nothing else",
-            &["cache:RE-23", "cache:RE-24"],
+            &["cache:RE-23", "cache:RE-24", "cache:RE-22", "cache:LW-5", "cache:LW-6"],
             events_are_told,
         ),
         Invariant::always(
             "skipped_is_told",
             "an event that the reflector skips is reported, and no other event is",
-            &["cache:RE-23"],
+            &["cache:RE-23", "cache:RE-25"],
             skipped_is_told,
         ),
         Invariant::always(
@@ -56,7 +76,7 @@ fn of_the_consumer() -> Vec<Invariant<Reflector>> {
         Invariant::always(
             "says_what_it_gave",
             "the version that a reflector reports is the version of what it gave last",
-            &["cache:INV-22", "cache:RE-26", "cache:RE-27"],
+            &["cache:INV-22", "cache:RE-26", "cache:RE-27", "cache:RE-1", "cache:RE-12"],
             says_what_it_gave,
         ),
         Invariant::always(
@@ -81,7 +101,7 @@ fn of_questions() -> Vec<Invariant<Reflector>> {
             "pages_as_told",
             "a list is requested in pages of the configured size, each page continues the one \
              before, and there are no pages where the server can answer at once",
-            &["cache:LW-9", "cache:LW-10", "cache:RE-5"],
+            &["cache:LW-9", "cache:LW-10", "cache:RE-5", "cache:LW-11", "cache:RE-10"],
             pages_as_told,
         ),
         Invariant::always(
@@ -95,7 +115,7 @@ fn of_questions() -> Vec<Invariant<Reflector>> {
             "goes_on",
             "the next step is the one that the rules ask for: the next page, the next event or \
              another stream",
-            &["cache:RE-19", "cache:RE-21"],
+            &["cache:RE-19", "cache:RE-21", "cache:RE-13", "cache:RE-14", "cache:RE-17"],
             |history| judged(history, GOES_ON),
         ),
     ]

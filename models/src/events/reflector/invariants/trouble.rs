@@ -17,7 +17,7 @@ pub(super) fn of_trouble() -> Vec<Invariant<Reflector>> {
             "condemned_versions_are_left",
             "a version or a page that the server does not know or understand is not requested \
              again",
-            &["cache:INV-24", "cache:RE-6", "cache:RE-7", "cache:RE-8"],
+            &["cache:INV-24", "cache:RE-6", "cache:RE-7", "cache:RE-8", "cache:WL-10"],
             |history| judged(history, CONDEMNED),
         ),
         Invariant::always(
@@ -31,7 +31,7 @@ pub(super) fn of_trouble() -> Vec<Invariant<Reflector>> {
             "falls_back_to_lists",
             "the reflector lists where a stream cannot begin with all objects, and after a few \
              streams that end too soon",
-            &["cache:WL-11", "cache:WL-13"],
+            &["cache:WL-11", "cache:WL-13", "cache:WL-8"],
             |history| judged(history, FALLS_BACK),
         ),
         Invariant::always(
@@ -47,6 +47,10 @@ pub(super) fn of_trouble() -> Vec<Invariant<Reflector>> {
                 "cache:BO-3",
                 "cache:BO-6",
                 "cache:RE-19",
+                "cache:BO-5",
+                "cache:RE-20",
+                "cache:WL-16",
+                "cache:RE-9",
             ],
             failures_pause,
         ),
