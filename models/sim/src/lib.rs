@@ -5,6 +5,7 @@
 //! | [`apiserver`] | the server as a machine: a request and the time go in, an answer comes out |
 //! | [`patch`] | the four ways to change a part of an object, and who owns which fields |
 //! | [`controllers`] | the controllers of a cluster: garbage collection, workloads, a kubelet |
+//! | [`world`] | an agenda, clocks that are wrong, the fate of a call: for simulations of one's own |
 //! | [`conformance`] | replays recordings of a real server, and compares |
 //! | `http` | with the feature `http`: the server on loopback, for clients in any language |
 //! | `tower` | with the feature `tower`: the server as a service in the same process, on tokio's clock |
@@ -31,3 +32,4 @@ mod map;
 pub mod patch;
 #[cfg(feature = "tower")]
 pub mod tower;
+pub mod world;

@@ -12,17 +12,21 @@ fn budget() -> Budget {
     Budget { schedules: 300, thread_runs: 3, ..Budget::smoke() }
 }
 
-/// Runs the scenarios as the command line does, one after the other.
+/// Runs the scenarios, one after the other.
 ///
 /// # Panics
-/// If an invariant does not come out as expected, or nothing ran.
+/// If one does not come out as expected.
 pub fn come_out_as_expected<C: Component>(engine: Engine) {
     for scenario in C::scenarios() {
         comes_out_as_expected::<C>(engine, scenario.name());
     }
 }
 
-fn comes_out_as_expected<C: Component>(engine: Engine, scenario: &str) {
+/// Runs one scenario as the command line does.
+///
+/// # Panics
+/// If an invariant does not come out as expected, or nothing ran.
+pub fn comes_out_as_expected<C: Component>(engine: Engine, scenario: &str) {
     let catalogue = Catalogue::new("cargo seatrial", const { &[subject::<C>()] });
     let request = Request {
         patterns: vec![format!("{}/{scenario}", C::NAME)],

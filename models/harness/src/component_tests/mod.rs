@@ -18,7 +18,7 @@ mod checks;
 mod convictions;
 
 pub use checks::{
-    come_out_as_expected, every_mistake_is_noticed, nothing_goes_untested,
+    come_out_as_expected, comes_out_as_expected, every_mistake_is_noticed, nothing_goes_untested,
     random_bytes_find_nothing, replays_every_trace,
 };
 pub use convictions::convicts_every_mutant;

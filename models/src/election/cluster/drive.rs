@@ -6,8 +6,8 @@ use seatrial_core::elector::{
 use seatrial_core::machine::{Host, Step};
 use seatrial_core::runtime::Instant;
 
+use super::due::Due;
 use super::faults::{After, Attempted, Faults};
-use super::queue::Due;
 use super::run::{Answer, Verb, What};
 use super::server::Writer;
 use super::world::{Call, Simulated};

@@ -3,8 +3,8 @@
 use seatrial_core::elector::{Cancel, Election, Name, Runs};
 use seatrial_core::machine::Host;
 
+use super::due::Due;
 use super::faults::{Action, Faults};
-use super::queue::Due;
 use super::run::What;
 use super::world::Simulated;
 

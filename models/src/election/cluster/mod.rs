@@ -4,13 +4,12 @@
 mod any_set_up;
 pub mod boundary;
 mod campaign;
-mod clock;
 mod drive;
+mod due;
 mod faults;
 mod intervene;
 pub mod invariants;
 mod plan;
-mod queue;
 mod run;
 pub mod schedules;
 mod server;
@@ -22,9 +21,9 @@ mod tests;
 
 pub use crate::random::Random;
 pub use campaign::{Campaign, simulate_plan};
-pub use clock::NodeClock;
-pub use faults::{Action, After, Attempted, Fate, Faults};
+pub use faults::{Action, After, Attempted, Faults};
 pub use plan::{Plan, PlanError};
 pub use run::{Answer, Happening, Process, Run, Verb, What, Window};
+pub use seatrial_sim::world::{Fate, NodeClock};
 pub use server::{Entry, Server, Writer};
 pub use world::{NodeSetup, Setup, Simulated, simulate};

@@ -4,8 +4,8 @@ use seatrial_core::elector::{Election, Fence, Holds, Watch, WorkEnded};
 use seatrial_core::machine::{Host, Step};
 use seatrial_core::runtime::Instant;
 
+use super::due::Due;
 use super::faults::Faults;
-use super::queue::Due;
 use super::run::What;
 use super::world::Simulated;
 

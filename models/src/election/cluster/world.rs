@@ -13,10 +13,10 @@ use seatrial_core::elector::{
 };
 use seatrial_core::machine::{Cx, Host, Operation, Step};
 use seatrial_core::runtime::{Ambient, Instant, WallTime};
+use seatrial_sim::world::{Agenda, Fate, NodeClock};
 
-use super::clock::NodeClock;
-use super::faults::{Action, Fate, Faults};
-use super::queue::{Agenda, Due};
+use super::due::Due;
+use super::faults::{Action, Faults};
 use super::run::{Happening, Process, Run, What};
 use super::server::Server;
 
@@ -123,7 +123,7 @@ pub(super) type Make<H> = Arc<dyn Fn(Config) -> H + Send + Sync>;
 /// A cluster of machines of kind `H` under faults of kind `F`.
 pub struct Simulated<F, H = Election> {
     pub(super) now: u64,
-    pub(super) agenda: Agenda,
+    pub(super) agenda: Agenda<Due>,
     pub(super) server: Server,
     pub(super) nodes: Vec<Node>,
     pub(super) runners: Vec<Runner<H>>,

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use seatrial_core::elector::{Bounds, Config, Election, Profile, Timing};
 
-use super::clock::NodeClock;
+use super::NodeClock;
 use super::invariants::nanos;
 use super::run::Run;
 use super::world::{NodeSetup, Setup, Simulated};

@@ -3,8 +3,8 @@
 use seatrial_core::elector::{JITTER, Timing};
 
 use super::super::invariants::nanos;
-use crate::cluster::clock::NodeClock;
-use crate::cluster::faults::{Attempted, Fate, Faults};
+use crate::cluster::faults::{Attempted, Faults};
+use crate::cluster::{Fate, NodeClock};
 
 /// The leader's node; the follower's is the other.
 pub(super) const LEADER: u8 = 0;

@@ -6,7 +6,8 @@ use seatrial_core::elector::{Bounds, Config, ConfigError, Profile, Timing};
 
 use super::script::{Calls, Script};
 use super::{Outcome, Schedule};
-use crate::cluster::faults::{Action, After, Fate};
+use crate::cluster::Fate;
+use crate::cluster::faults::{Action, After};
 use crate::cluster::world::{NodeSetup, Setup};
 
 const SECOND: u64 = 1_000_000_000;

@@ -2,7 +2,8 @@
 
 use seatrial_core::elector::{Io, JITTER};
 
-use crate::cluster::faults::{After, Attempted, Fate, Faults};
+use crate::cluster::Fate;
+use crate::cluster::faults::{After, Attempted, Faults};
 
 /// The calls that a rule applies to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
