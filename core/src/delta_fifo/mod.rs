@@ -42,7 +42,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::events::{SlowHook, event_queue_calls};
+use crate::events::{self, SlowHook, event_queue_calls};
 use crate::machine::Host;
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
@@ -53,11 +53,11 @@ pub use delta::{Delta, DeltaKind, Deltas};
 pub use state::Popped;
 
 for_harness! {
+    use events::{Close, HasSynced, IsClosed, Len, POPPERS, SYNC, WaitForSync};
     use operations::{
-        AddIfAbsent, Close, Delete, Get, HasSynced, IsClosed, Len, List, Op, Pop, Processed, Put,
-        Replace, Resync, Ret, Verb, WaitForSync,
+        AddIfAbsent, Delete, Get, List, Op, Pop, Processed, Put, Replace, Resync, Ret, Verb,
     };
-    use state::{DeltaQueue, Left, POPPERS, SYNC};
+    use state::{DeltaQueue, Left};
 }
 
 /// The options of a [`DeltaFifo`].

@@ -1,10 +1,11 @@
 //! The calls on a DeltaFIFO. Each step of a call is one critical section.
 
+use crate::events::{Close, HasSynced, IsClosed, Len, POPPERS, WaitForSync};
 use crate::machine::{Cx, Operation, Step};
 use crate::store::{EnqueueError, Keyed};
 use crate::store::{Handle, Hashed, Key, KnownObjects, LastState};
 
-use super::state::{DeltaQueue, Left, POPPERS, Popped, SYNC};
+use super::state::{DeltaQueue, Left, Popped};
 use super::{Delta, Deltas};
 
 /// The verb of a write. The queue does not check it (`cache:DF-8`).
@@ -98,23 +99,6 @@ pub struct AddIfAbsent<K, O> {
     pub deltas: Deltas<K, O>,
 }
 
-/// Lets every `pop` end once the queue is empty.
-#[derive(Clone, Debug)]
-pub struct Close;
-
-/// Asks whether the queue is closed.
-#[derive(Clone, Debug)]
-pub struct IsClosed;
-
-/// Asks whether the first list has been processed.
-#[derive(Clone, Debug)]
-pub struct HasSynced;
-
-/// Waits until the first list has been processed; false if the queue was closed and drained
-/// before.
-#[derive(Clone, Debug)]
-pub struct WaitForSync;
-
 /// Reads the pending changes of one object.
 #[derive(Clone, Debug)]
 pub struct Get<K>(pub Hashed<K>);
@@ -122,10 +106,6 @@ pub struct Get<K>(pub Hashed<K>);
 /// Reads all pending changes, in the order of delivery.
 #[derive(Clone, Debug)]
 pub struct List;
-
-/// Counts the objects with pending changes.
-#[derive(Clone, Debug)]
-pub struct Len;
 
 crate::operations! {
     [K: Key, O: Handle, N: KnownObjects<K, O>; K: Key, O: Handle] DeltaQueue<K, O, N>: Op, Ret {
@@ -256,35 +236,6 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Add
     }
 }
 
-impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Close {
-    fn step(&mut self, queue: &mut Queue<K, O, N>, cx: &mut Cx<'_>) -> Step<()> {
-        queue.close(&mut cx.wakes);
-        Step::Done(())
-    }
-}
-
-impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for IsClosed {
-    fn step(&mut self, queue: &mut Queue<K, O, N>, _: &mut Cx<'_>) -> Step<bool> {
-        Step::Done(queue.is_closed())
-    }
-}
-
-impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for HasSynced {
-    fn step(&mut self, queue: &mut Queue<K, O, N>, _: &mut Cx<'_>) -> Step<bool> {
-        Step::Done(queue.latch().is_set())
-    }
-}
-
-impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for WaitForSync {
-    fn step(&mut self, queue: &mut Queue<K, O, N>, _: &mut Cx<'_>) -> Step<bool> {
-        if queue.latch().is_set() || queue.is_drained() {
-            Step::Done(queue.latch().is_set())
-        } else {
-            Step::Wait { on: SYNC, until: None }
-        }
-    }
-}
-
 impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Get<K> {
     fn step(&mut self, queue: &mut Queue<K, O, N>, _: &mut Cx<'_>) -> Step<Option<Deltas<K, O>>> {
         Step::Done(queue.get(&self.0).cloned())
@@ -294,11 +245,5 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Get
 impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for List {
     fn step(&mut self, queue: &mut Queue<K, O, N>, _: &mut Cx<'_>) -> Step<Vec<(K, Deltas<K, O>)>> {
         Step::Done(queue.iter().map(|(key, deltas)| (key.clone(), deltas.clone())).collect())
-    }
-}
-
-impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Len {
-    fn step(&mut self, queue: &mut Queue<K, O, N>, _: &mut Cx<'_>) -> Step<usize> {
-        Step::Done(queue.len())
     }
 }

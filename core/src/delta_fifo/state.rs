@@ -15,18 +15,13 @@
 
 use std::fmt;
 
-use crate::events::SyncLatch;
-use crate::machine::{Channel, Wakes};
+use crate::events::{POPPERS, Progress, SYNC, SyncLatch};
+use crate::machine::Wakes;
 use crate::store::Keyed;
 use crate::store::{Handle, Hashed, Key, KeyHasher, KeySet, KnownObjects, LastState, NothingKnown};
 
 use super::pending::Pending;
 use super::{Delta, Deltas};
-
-/// Callers of `pop` sleep here.
-pub const POPPERS: Channel = 0;
-/// Callers of `wait_for_sync` sleep here.
-pub const SYNC: Channel = 1;
 
 /// The state of a DeltaFIFO, without its lock.
 #[derive(Clone)]
@@ -261,20 +256,9 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> DeltaQueue<K, O, N> {
         }
     }
 
-    pub(super) fn close(&mut self, wakes: &mut Wakes) {
-        self.closed = true;
-        wakes.all(POPPERS);
-        wakes.all(SYNC);
-    }
-
     /// Tells whether the queue is closed.
     pub fn is_closed(&self) -> bool {
         self.closed
-    }
-
-    /// Tells whether no further entry will be handed out unless somebody writes.
-    pub(super) fn is_drained(&self) -> bool {
-        self.closed && self.pending.is_empty() && !self.in_process
     }
 
     /// Tells how far the first list is processed.
@@ -324,6 +308,28 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> DeltaQueue<K, O, N> {
         assert!(left == 0 || self.latch.is_populated(), "a batch is counted by a write");
         let places = self.len() + usize::from(self.in_process);
         assert!(left <= places, "the initial batch is in the queue or in process");
+    }
+}
+
+impl<K: Key, O: Handle, N: KnownObjects<K, O>> Progress for DeltaQueue<K, O, N> {
+    fn close(&mut self) {
+        self.closed = true;
+    }
+
+    fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    fn is_drained(&self) -> bool {
+        self.closed && self.pending.is_empty() && !self.in_process
+    }
+
+    fn latch(&self) -> &SyncLatch {
+        &self.latch
+    }
+
+    fn len(&self) -> usize {
+        self.pending.len()
     }
 }
 

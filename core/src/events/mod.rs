@@ -1,15 +1,18 @@
-//! The parts that all queues of objects share: their contract, the ends of calls, the detection of
-//! the first list, and taking the next entry.
+//! The parts that all queues of objects share: their contract, the calls about their progress, the
+//! ends of calls, the detection of the first list, and taking the next entry.
 
 mod calls;
 mod contract;
 mod latch;
+mod operations;
 mod outcome;
 mod taking;
 
 pub(crate) use calls::{event_queue_calls, own_calls};
 pub use contract::Queue;
 pub(crate) use latch::SyncLatch;
+pub(crate) use operations::Progress;
+pub use operations::{Close, HasSynced, IsClosed, Len, POPPERS, SYNC, WaitForSync};
 pub(crate) use outcome::Stopwatch;
 pub use outcome::{AfterPop, Closed, SlowHook, SlowProcessing};
 pub(crate) use taking::{Taken, Taking};

@@ -37,19 +37,19 @@ mod tests;
 use crate::machine::Host;
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
-use crate::store::{Cause, Handle, Hashed, Intake, Key, KeyError, Keyed, LastState};
+use crate::store::{Cause, Handle, Hashed, Intake, Key, KeyError, LastState};
 
-use crate::events::event_queue_calls;
+use crate::events::{self, event_queue_calls};
 pub use crate::events::{AfterPop, Closed, Queue, SlowHook, SlowProcessing};
 pub use options::Options;
 pub use state::Popped;
 
 for_harness! {
+    use events::{Close, HasSynced, IsClosed, Len, POPPERS, SYNC, WaitForSync};
     use operations::{
-        AddIfAbsent, Close, Delete, Get, HasSynced, IsClosed, Len, List, Op, Pop, Processed, Put,
-        Replace, Resync, Ret, WaitForSync,
+        AddIfAbsent, Delete, Get, List, Op, Pop, Processed, Put, Replace, Resync, Ret,
     };
-    use state::{FifoQueue, POPPERS, SYNC};
+    use state::FifoQueue;
 }
 
 /// The queue of newest objects. Shared by reference or in an `Arc`.
@@ -139,12 +139,7 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Fifo<K, O, R, H> {
     /// # Errors
     /// An object has no key, and nothing happened.
     pub fn replace(&self, objects: Vec<O>) -> Result<(), KeyError> {
-        let keyed = objects.into_iter().map(|object| {
-            let key = self.intake.key(&object)?;
-            Ok(Keyed { key, object })
-        });
-        let keyed = keyed.collect::<Result<_, KeyError>>()?;
-        self.monitor.call(Replace(keyed));
+        self.monitor.call(Replace(self.intake.untransformed(objects)?));
         Ok(())
     }
 

@@ -1,9 +1,10 @@
 //! The calls on a FIFO. Each step of a call is one critical section.
 
+use crate::events::{Close, HasSynced, IsClosed, Len, POPPERS, WaitForSync};
 use crate::machine::{Cx, Operation, Step};
 use crate::store::{Handle, Hashed, Key, Keyed};
 
-use super::state::{FifoQueue, POPPERS, Popped, SYNC};
+use super::state::{FifoQueue, Popped};
 
 /// Stores the newest state of an object.
 #[derive(Clone, Debug)]
@@ -49,23 +50,6 @@ pub struct AddIfAbsent<K, O> {
     pub object: Option<O>,
 }
 
-/// Ends every `pop` once the queue is empty.
-#[derive(Clone, Debug)]
-pub struct Close;
-
-/// Asks whether the queue is closed.
-#[derive(Clone, Debug)]
-pub struct IsClosed;
-
-/// Asks whether the first list has been processed.
-#[derive(Clone, Debug)]
-pub struct HasSynced;
-
-/// Waits until the first list has been processed; false if the queue was closed and drained
-/// before.
-#[derive(Clone, Debug)]
-pub struct WaitForSync;
-
 /// Reads one object.
 #[derive(Clone, Debug)]
 pub struct Get<K>(pub Hashed<K>);
@@ -73,10 +57,6 @@ pub struct Get<K>(pub Hashed<K>);
 /// Reads all objects, in the order of delivery.
 #[derive(Clone, Debug)]
 pub struct List;
-
-/// Counts the objects.
-#[derive(Clone, Debug)]
-pub struct Len;
 
 crate::operations! {
     [K: Key, O: Handle] FifoQueue<K, O>: Op, Ret {
@@ -155,35 +135,6 @@ impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for AddIfAbsent<K, O> {
     }
 }
 
-impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for Close {
-    fn step(&mut self, queue: &mut FifoQueue<K, O>, cx: &mut Cx<'_>) -> Step<()> {
-        queue.close(&mut cx.wakes);
-        Step::Done(())
-    }
-}
-
-impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for IsClosed {
-    fn step(&mut self, queue: &mut FifoQueue<K, O>, _: &mut Cx<'_>) -> Step<bool> {
-        Step::Done(queue.is_closed())
-    }
-}
-
-impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for HasSynced {
-    fn step(&mut self, queue: &mut FifoQueue<K, O>, _: &mut Cx<'_>) -> Step<bool> {
-        Step::Done(queue.latch().is_set())
-    }
-}
-
-impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for WaitForSync {
-    fn step(&mut self, queue: &mut FifoQueue<K, O>, _: &mut Cx<'_>) -> Step<bool> {
-        if queue.latch().is_set() || queue.is_drained() {
-            Step::Done(queue.latch().is_set())
-        } else {
-            Step::Wait { on: SYNC, until: None }
-        }
-    }
-}
-
 impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for Get<K> {
     fn step(&mut self, queue: &mut FifoQueue<K, O>, _: &mut Cx<'_>) -> Step<Option<O>> {
         Step::Done(queue.get(&self.0).cloned())
@@ -193,11 +144,5 @@ impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for Get<K> {
 impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for List {
     fn step(&mut self, queue: &mut FifoQueue<K, O>, _: &mut Cx<'_>) -> Step<Vec<(K, O)>> {
         Step::Done(queue.iter().map(|(key, object)| (key.clone(), object.clone())).collect())
-    }
-}
-
-impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for Len {
-    fn step(&mut self, queue: &mut FifoQueue<K, O>, _: &mut Cx<'_>) -> Step<usize> {
-        Step::Done(queue.len())
     }
 }

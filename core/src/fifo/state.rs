@@ -8,16 +8,11 @@
 
 use std::fmt;
 
-use crate::events::SyncLatch;
-use crate::machine::{Channel, Wakes};
+use crate::events::{POPPERS, Progress, SYNC, SyncLatch};
+use crate::machine::Wakes;
 use crate::store::{Handle, Hashed, Key, KeyHasher, Keyed};
 
 use super::items::{Head, Items};
-
-/// Callers of `pop` sleep here.
-pub const POPPERS: Channel = 0;
-/// Callers of `wait_for_sync` sleep here.
-pub const SYNC: Channel = 1;
 
 /// The state of a FIFO, without its lock.
 #[derive(Clone)]
@@ -162,20 +157,9 @@ impl<K: Key, O: Handle> FifoQueue<K, O> {
         }
     }
 
-    pub(super) fn close(&mut self, wakes: &mut Wakes) {
-        self.closed = true;
-        wakes.all(POPPERS);
-        wakes.all(SYNC);
-    }
-
     /// Tells whether the queue is closed.
     pub fn is_closed(&self) -> bool {
         self.closed
-    }
-
-    /// Tells whether nothing more will be handed out unless somebody writes.
-    pub(super) fn is_drained(&self) -> bool {
-        self.closed && self.is_empty() && !self.in_process
     }
 
     /// Tells how far the first list is processed. Places are counted, not keys: after a second,
@@ -209,6 +193,28 @@ impl<K: Key, O: Handle> FifoQueue<K, O> {
         self.items.check(|key| self.hasher.hash(key));
         assert!(self.latch.left() == 0 || self.latch.is_populated(), "a write counts a batch");
         assert!(!self.sync_owed || self.in_process, "a wake is owed by a pop under way only");
+    }
+}
+
+impl<K: Key, O: Handle> Progress for FifoQueue<K, O> {
+    fn close(&mut self) {
+        self.closed = true;
+    }
+
+    fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    fn is_drained(&self) -> bool {
+        self.closed && self.is_empty() && !self.in_process
+    }
+
+    fn latch(&self) -> &SyncLatch {
+        &self.latch
+    }
+
+    fn len(&self) -> usize {
+        self.items.len()
     }
 }
 

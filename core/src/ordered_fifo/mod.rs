@@ -43,7 +43,7 @@ mod tests;
 use std::sync::Arc;
 
 use crate::delta_fifo::Verb;
-use crate::events::{SlowHook, event_queue_calls};
+use crate::events::{self, SlowHook, event_queue_calls};
 use crate::machine::Host;
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
@@ -56,11 +56,11 @@ pub use options::{Mode, Options};
 pub use state::Popped;
 
 for_harness! {
+    use events::{Close, HasSynced, IsClosed, Len, POPPERS, SYNC, WaitForSync};
     use operations::{
-        Close, Delete, HasSynced, IsClosed, Len, List, Mark, Op, Pop, PopBatch, Processed, Put,
-        Replace, ReplaceAll, Resync, Ret, WaitForSync,
+        Delete, List, Mark, Op, Pop, PopBatch, Processed, Put, Replace, ReplaceAll, Resync, Ret,
     };
-    use state::{OrderedQueue, POPPERS, SYNC};
+    use state::OrderedQueue;
 }
 
 /// The queue of events. Shared by reference or in an `Arc`.

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use crate::delta_fifo::{Delta, Verb};
+use crate::events::{Close, HasSynced, IsClosed, Len, POPPERS, WaitForSync};
 use crate::machine::{Cx, Operation, Step};
 use crate::store::{EnqueueError, Keyed};
 use crate::store::{Handle, Hashed, Key, KnownObjects, LastState};
 
-use super::state::{OrderedQueue, POPPERS, Popped, SYNC};
+use super::state::{OrderedQueue, Popped};
 use super::{Batch, Bookmark, Event, Snapshot};
 
 /// Queues a new state of an object.
@@ -64,30 +65,9 @@ pub struct PopBatch;
 #[derive(Clone, Debug)]
 pub struct Processed;
 
-/// Ends every `pop` once the queue is empty.
-#[derive(Clone, Debug)]
-pub struct Close;
-
-/// Asks whether the queue is closed.
-#[derive(Clone, Debug)]
-pub struct IsClosed;
-
-/// Asks whether the first list has been processed.
-#[derive(Clone, Debug)]
-pub struct HasSynced;
-
-/// Waits until the first list has been processed; false if the queue was closed and drained
-/// before.
-#[derive(Clone, Debug)]
-pub struct WaitForSync;
-
 /// Reads all events, oldest first.
 #[derive(Clone, Debug)]
 pub struct List;
-
-/// Counts the events.
-#[derive(Clone, Debug)]
-pub struct Len;
 
 crate::operations! {
     [K: Key, O: Handle, N: KnownObjects<K, O>; K: Key, O: Handle] OrderedQueue<K, O, N>: Op, Ret {
@@ -215,43 +195,8 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Pro
     }
 }
 
-impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Close {
-    fn step(&mut self, queue: &mut Queue<K, O, N>, cx: &mut Cx<'_>) -> Step<()> {
-        queue.close(&mut cx.wakes);
-        Step::Done(())
-    }
-}
-
-impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for IsClosed {
-    fn step(&mut self, queue: &mut Queue<K, O, N>, _: &mut Cx<'_>) -> Step<bool> {
-        Step::Done(queue.is_closed())
-    }
-}
-
-impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for HasSynced {
-    fn step(&mut self, queue: &mut Queue<K, O, N>, _: &mut Cx<'_>) -> Step<bool> {
-        Step::Done(queue.latch().is_set())
-    }
-}
-
-impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for WaitForSync {
-    fn step(&mut self, queue: &mut Queue<K, O, N>, _: &mut Cx<'_>) -> Step<bool> {
-        if queue.latch().is_set() || queue.is_drained() {
-            Step::Done(queue.latch().is_set())
-        } else {
-            Step::Wait { on: SYNC, until: None }
-        }
-    }
-}
-
 impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for List {
     fn step(&mut self, queue: &mut Queue<K, O, N>, _: &mut Cx<'_>) -> Step<Vec<Event<K, O>>> {
         Step::Done(queue.iter().collect())
-    }
-}
-
-impl<K: Key, O: Handle, N: KnownObjects<K, O>> Operation<Queue<K, O, N>> for Len {
-    fn step(&mut self, queue: &mut Queue<K, O, N>, _: &mut Cx<'_>) -> Step<usize> {
-        Step::Done(queue.len())
     }
 }

@@ -14,19 +14,14 @@
 use std::fmt;
 
 use crate::delta_fifo::Delta;
-use crate::events::SyncLatch;
-use crate::machine::{Channel, Wakes};
+use crate::events::{POPPERS, Progress, SYNC, SyncLatch};
+use crate::machine::Wakes;
 use crate::slab::Line;
 use crate::store::{EnqueueError, Intake, Keyed};
 use crate::store::{Handle, Hashed, Key, KeyError, KeySet, KnownObjects, LastState, NothingKnown};
 
 use super::newest::Newest;
 use super::{Event, Mode};
-
-/// Callers of `pop` sleep here.
-pub const POPPERS: Channel = 0;
-/// Callers of `wait_for_sync` sleep here.
-pub const SYNC: Channel = 1;
 
 /// The state of an ordered FIFO, without its lock.
 #[derive(Clone)]
@@ -246,20 +241,9 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
         }
     }
 
-    pub(super) fn close(&mut self, wakes: &mut Wakes) {
-        self.closed = true;
-        wakes.all(POPPERS);
-        wakes.all(SYNC);
-    }
-
     /// Tells whether the queue is closed.
     pub fn is_closed(&self) -> bool {
         self.closed
-    }
-
-    /// Tells whether no further event will be handed out unless somebody writes.
-    pub(super) fn is_drained(&self) -> bool {
-        self.closed && self.events.is_empty() && self.in_process.is_none()
     }
 
     /// Tells how far the first list is processed.
@@ -295,6 +279,28 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> OrderedQueue<K, O, N> {
         assert!(taken <= left, "what is in process counts until it is processed");
         assert!(left - taken <= self.len(), "the rest of the initial batch is in the queue");
         assert!(!self.is_unlocked() || self.mode.unlocks(), "plain mode keeps its lock");
+    }
+}
+
+impl<K: Key, O: Handle, N: KnownObjects<K, O>> Progress for OrderedQueue<K, O, N> {
+    fn close(&mut self) {
+        self.closed = true;
+    }
+
+    fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    fn is_drained(&self) -> bool {
+        self.closed && self.events.is_empty() && self.in_process.is_none()
+    }
+
+    fn latch(&self) -> &SyncLatch {
+        &self.latch
+    }
+
+    fn len(&self) -> usize {
+        self.events.len()
     }
 }
 

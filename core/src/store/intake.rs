@@ -171,6 +171,15 @@ impl<K: Key, O: Handle> Intake<K, O> {
         Ok(Keyed { key, object: self.transform(object)? })
     }
 
+    /// Computes the keys of a list, without transforming its objects.
+    ///
+    /// # Errors
+    /// The key function refused one of them.
+    pub(crate) fn untransformed(&self, objects: Vec<O>) -> Result<Vec<Keyed<K, O>>, KeyError> {
+        let keyed = |object| Ok(Keyed { key: self.key(&object)?, object });
+        objects.into_iter().map(keyed).collect()
+    }
+
     /// Computes the keys of a list and transforms its objects, up to the first that is refused.
     pub(crate) fn list(&self, objects: impl IntoIterator<Item = O>) -> Listed<K, O> {
         let objects = objects.into_iter();

@@ -29,9 +29,8 @@ use std::sync::Arc;
 use crate::machine::Host;
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
-use crate::store::{Intake, Keyed};
 
-use super::{Cause, Handle, Key, KeyError, LastState};
+use super::{Cause, Handle, Intake, Key, KeyError, LastState};
 
 pub use state::{Expiry, TimeToLive};
 
@@ -119,12 +118,7 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<ExpiringObjects<K, O>>> ExpiringStor
     /// # Errors
     /// An object has no key. Nothing has changed.
     pub fn replace(&self, objects: Vec<O>) -> Result<(), KeyError> {
-        let keyed = objects.into_iter().map(|object| {
-            let key = self.intake.key(&object)?;
-            Ok(Keyed { key, object })
-        });
-        let keyed = keyed.collect::<Result<_, KeyError>>()?;
-        drop(self.monitor.call(Replace(keyed)));
+        drop(self.monitor.call(Replace(self.intake.untransformed(objects)?)));
         Ok(())
     }
 
