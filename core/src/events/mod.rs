@@ -3,6 +3,8 @@
 
 mod calls;
 mod contract;
+#[cfg(test)]
+pub(crate) mod fixtures;
 mod latch;
 mod operations;
 mod outcome;

@@ -8,42 +8,16 @@ mod sync;
 mod wakes;
 mod writes;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-
 use super::*;
-use crate::store::{LookupFailed, NoMetadata};
+use crate::events::fixtures::{Object, Store, key_of};
+use crate::store::NoMetadata;
 
-/// A name, which is the key, and a version.
-type Object = (&'static str, u32);
 type Change = Delta<&'static str, Object>;
 type Queue = DeltaFifo<&'static str, Object, Arc<Store>>;
 
-/// A consumer's store. The key `lost` cannot be looked up, and `bomb` panics.
-#[derive(Default)]
-struct Store(Mutex<BTreeMap<&'static str, Object>>);
-
-impl KnownObjects<&'static str, Object> for Store {
-    fn keys(&self) -> Vec<&'static str> {
-        self.0.lock().keys().copied().collect()
-    }
-
-    fn get(&self, key: &&'static str) -> Result<Option<Object>, LookupFailed> {
-        match *key {
-            "lost" => Err(LookupFailed),
-            "bomb" => panic!("the store has a bug"),
-            _ => Ok(self.0.lock().get(key).copied()),
-        }
-    }
-}
-
 impl Store {
-    fn of(objects: &[Object]) -> Arc<Self> {
-        Arc::new(Self(Mutex::new(objects.iter().map(|object| (object.0, *object)).collect())))
-    }
-
     /// Applies an entry to the store, as a consumer does.
     fn apply(&self, popped: &Popped<&'static str, Object>) {
         for delta in &popped.deltas {
@@ -59,15 +33,6 @@ impl Store {
 
     fn objects(&self) -> Vec<Object> {
         self.0.lock().values().copied().collect()
-    }
-}
-
-/// The name is the key; an object without a name has none.
-fn key_of(object: &Object) -> Result<&'static str, Cause> {
-    match object.0 {
-        "" => Err(Arc::new(NoMetadata)),
-        "panic" => panic!("the key function has a bug"),
-        name => Ok(name),
     }
 }
 

@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use super::*;
+use crate::events::fixtures::{all_sleepers_are_woken_by_the_end, slow_hook};
 use crate::fifo::{AfterPop, Closed, SlowProcessing};
 use crate::runtime::Manual;
 use crate::runtime::probe::Probe;
@@ -26,18 +27,7 @@ fn a_closed_queue_is_drained_before_pop_ends() {
 
 #[test]
 fn close_wakes_every_sleeper() {
-    let runtime = System::new();
-    let queue = Arc::new(plain());
-    let sleepers: Vec<_> = (0..3)
-        .map(|_| {
-            let queue = Arc::clone(&queue);
-            runtime.spawn("popper", move || queue.pop(|_| ()).is_err())
-        })
-        .collect();
-    queue.close();
-    for sleeper in sleepers {
-        assert!(runtime.join(sleeper).unwrap());
-    }
+    all_sleepers_are_woken_by_the_end(plain());
 }
 
 #[test]
@@ -128,14 +118,8 @@ fn what_was_popped_is_not_kept_alive() {
 #[test]
 fn slow_processing_is_told_when_many_wait() {
     let clock = Manual::seeded(1);
-    let (told, probe) = (Arc::new(Mutex::new(vec![])), Arc::<Probe>::default());
-    let hook = {
-        let (told, probe) = (Arc::clone(&told), Arc::clone(&probe));
-        Arc::new(move |slow: SlowProcessing| {
-            told.lock().push(slow);
-            probe.run();
-        })
-    };
+    let probe = Arc::<Probe>::default();
+    let (hook, told) = slow_hook(&probe);
     let options = Options { on_slow: Some(hook), ..Options::default() };
     let intake = Intake::new(&clock, |object: &u32| Ok(*object));
     let queue = Arc::new(DeltaFifo::with_options(&clock, intake, options));

@@ -1,6 +1,7 @@
 //! When the first list counts as processed.
 
 use super::*;
+use crate::events::fixtures::a_wait_for_a_list_ends_with_the_queue;
 
 #[test]
 fn an_untouched_queue_is_not_synced() {
@@ -102,16 +103,9 @@ fn a_waiter_for_sync_finds_every_object_in_the_store() {
 
 #[test]
 fn waiting_for_a_sync_that_never_comes_ends_when_the_queue_is_closed_and_drained() {
-    let queue = Arc::new(with_store(&Store::of(&[("a", 1)])));
+    let queue = with_store(&Store::of(&[("a", 1)]));
     queue.resync();
-    queue.close();
-    let runtime = System::new();
-    let waiter = {
-        let queue = Arc::clone(&queue);
-        runtime.spawn("waiter", move || queue.wait_for_sync())
-    };
-    pop(&queue);
-    assert!(!runtime.join(waiter).unwrap());
+    a_wait_for_a_list_ends_with_the_queue(queue);
 }
 
 #[test]

@@ -7,16 +7,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::*;
+use crate::events::fixtures::{Object, all_sleepers_are_woken_by_the_end, key_of};
 use crate::machine::{Cx, Operation, Step, Wakes};
 use crate::store::tests::Colliding;
-use crate::store::{KeyHasher, NoMetadata};
-
-/// A name, which is the key, and a version.
-type Object = (&'static str, u32);
-
-fn key_of(object: &Object) -> Result<&'static str, Cause> {
-    if object.0.is_empty() { Err(Arc::new(NoMetadata)) } else { Ok(object.0) }
-}
+use crate::store::{KeyHasher, Keyed, NoMetadata};
 
 fn queue() -> Fifo<&'static str, Object> {
     Fifo::new(&System::new(), key_of)
@@ -192,18 +186,7 @@ fn a_closed_queue_is_drained_and_takes_writes() {
 
 #[test]
 fn close_wakes_every_sleeper() {
-    let runtime = System::new();
-    let queue = Arc::new(queue());
-    let sleepers: Vec<_> = (0..3)
-        .map(|_| {
-            let queue = Arc::clone(&queue);
-            runtime.spawn("popper", move || queue.pop(|_| ()).is_err())
-        })
-        .collect();
-    queue.close();
-    for sleeper in sleepers {
-        assert!(runtime.join(sleeper).unwrap());
-    }
+    all_sleepers_are_woken_by_the_end(queue());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Ends, bad input and foreign code that fails.
 
 use crate::events::Stopwatch;
+use crate::events::fixtures::slow_hook;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -104,15 +105,8 @@ fn slow_is_a_tenth_of_a_second_each_and_a_second_at_most() {
 #[test]
 fn slow_processing_is_told_when_many_wait() {
     let clock = Manual::seeded(1);
-    let told = Arc::new(parking_lot::Mutex::new(vec![]));
     let probe = Arc::<Probe>::default();
-    let hook = {
-        let (told, probe) = (Arc::clone(&told), Arc::clone(&probe));
-        Arc::new(move |slow: SlowProcessing| {
-            told.lock().push((slow.key, slow.left));
-            probe.run();
-        })
-    };
+    let (hook, told) = slow_hook(&probe);
     let intake = Intake::new(&clock, key_of);
     let options = Options { on_slow: Some(hook) };
     assert_eq!(format!("{options:?}"), "Options { on_slow: true }");
@@ -127,10 +121,8 @@ fn slow_processing_is_told_when_many_wait() {
     queue.replace(names.map(|name| (name, 2)).to_vec()).unwrap();
     let slow = queue.pop_async(|_| clock.advance(Duration::from_millis(100)));
     System::new().block_on(slow).unwrap();
-    assert_eq!(
-        *told.lock(),
-        [("b", 11), ("a", 12)].map(|(name, left)| (format!("{name:?}"), left))
-    );
+    let told: Vec<_> = told.lock().drain(..).map(|slow| (slow.key, slow.left)).collect();
+    assert_eq!(told, [("b", 11), ("a", 12)].map(|(name, left)| (format!("{name:?}"), left)));
     assert_eq!(probe.ends(), (2, 2), "it is told when the lock is released");
 }
 

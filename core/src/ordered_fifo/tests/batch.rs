@@ -4,6 +4,8 @@ use std::cell::Cell;
 use std::hash::{Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use parking_lot::Mutex;
+
 use super::*;
 use crate::machine::{Cx, Operation, Step};
 use crate::store::KeyHasher;

@@ -7,51 +7,16 @@ mod unlocked;
 mod wakes;
 mod writes;
 
-use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-
-use parking_lot::Mutex;
 
 use super::*;
 use crate::delta_fifo::Delta;
+use crate::events::fixtures::{Object, Store, key_of};
 use crate::store::{LookupFailed, NoMetadata};
 
-/// A name, which is the key, and a version.
-type Object = (&'static str, u32);
 type Happened = Event<&'static str, Object>;
 type Plain = OrderedFifo<&'static str, Object, Arc<Store>>;
 type Atomic = OrderedFifo<&'static str, Object>;
-
-/// A consumer's store. The key `lost` cannot be looked up, `bomb` panics, and the object under
-/// `nameless` has no key.
-#[derive(Default)]
-struct Store(Mutex<BTreeMap<&'static str, Object>>);
-
-impl KnownObjects<&'static str, Object> for Store {
-    fn keys(&self) -> Vec<&'static str> {
-        self.0.lock().keys().copied().collect()
-    }
-
-    fn get(&self, key: &&'static str) -> Result<Option<Object>, LookupFailed> {
-        match *key {
-            "lost" => Err(LookupFailed),
-            "bomb" => panic!("the store has a bug"),
-            "nameless" => Ok(Some(("", 1))),
-            _ => Ok(self.0.lock().get(key).copied()),
-        }
-    }
-}
-
-impl Store {
-    fn of(objects: &[Object]) -> Arc<Self> {
-        Arc::new(Self(Mutex::new(objects.iter().map(|object| (object.0, *object)).collect())))
-    }
-}
-
-/// The name is the key; an object without a name has none.
-fn key_of(object: &Object) -> Result<&'static str, Cause> {
-    if object.0.is_empty() { Err(Arc::new(NoMetadata)) } else { Ok(object.0) }
-}
 
 /// Refuses version 13, panics at version 66, takes the name from version 14, and adds 100 to every
 /// other.

@@ -1,6 +1,7 @@
 //! When the first list counts as processed.
 
 use super::*;
+use crate::events::fixtures::a_wait_for_a_list_ends_with_the_queue;
 
 #[test]
 fn a_plain_list_is_processed_when_its_last_event_is() {
@@ -64,14 +65,7 @@ fn a_later_list_changes_nothing() {
 
 #[test]
 fn waiting_for_a_sync_that_never_comes_ends_when_the_queue_is_closed_and_drained() {
-    let queue = Arc::new(atomic());
+    let queue = atomic();
     queue.resync().unwrap();
-    queue.close();
-    let runtime = System::new();
-    let waiter = {
-        let queue = Arc::clone(&queue);
-        runtime.spawn("waiter", move || queue.wait_for_sync())
-    };
-    pop(&queue);
-    assert!(!runtime.join(waiter).unwrap());
+    a_wait_for_a_list_ends_with_the_queue(queue);
 }

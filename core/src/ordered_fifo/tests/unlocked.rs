@@ -1,5 +1,7 @@
 //! Processing with the lock released.
 
+use parking_lot::Mutex;
+
 use super::*;
 
 #[test]

@@ -5,7 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use super::*;
-use crate::fifo::{Closed, SlowProcessing};
+use crate::events::fixtures::slow_hook;
+use crate::fifo::Closed;
 use crate::runtime::Manual;
 use crate::runtime::probe::Probe;
 
@@ -164,14 +165,8 @@ fn an_event_takes_two_words() {
 #[test]
 fn slow_processing_of_a_batch_is_judged_by_its_length_and_told_under_its_first_key() {
     let clock = Manual::seeded(1);
-    let (told, probe) = (Arc::new(Mutex::new(vec![])), Arc::<Probe>::default());
-    let hook = {
-        let (told, probe) = (Arc::clone(&told), Arc::clone(&probe));
-        Arc::new(move |slow: SlowProcessing| {
-            told.lock().push((slow.key, slow.left));
-            probe.run();
-        })
-    };
+    let probe = Arc::<Probe>::default();
+    let (hook, told) = slow_hook(&probe);
     let batch_size = NonZeroUsize::new(3).unwrap();
     let mode =
         Mode::<NothingKnown>::Atomic { unlock_while_processing: false, emit_bookmarks: false };
@@ -188,7 +183,8 @@ fn slow_processing_of_a_batch_is_judged_by_its_length_and_told_under_its_first_k
     (20..23).for_each(|object| queue.add(object).unwrap());
     let slow = queue.pop_batch_async(|_| clock.advance(Duration::from_millis(300)));
     System::new().block_on(slow).unwrap();
+    let told: Vec<_> = told.lock().drain(..).map(|slow| (slow.key, slow.left)).collect();
     let expected = [("3", 14), ("7", 12), ("8", 12)].map(|(key, left)| (key.to_owned(), left));
-    assert_eq!(*told.lock(), expected, "QU-21");
+    assert_eq!(told, expected, "QU-21");
     assert_eq!(probe.ends(), (3, 3), "it is told when the lock is released");
 }
