@@ -44,6 +44,30 @@ pub struct Trial {
     pub took: Duration,
 }
 
+impl Trial {
+    /// Makes the result of an engine that came to its end and tells nothing else.
+    #[must_use]
+    pub const fn new(
+        exploration: Exploration,
+        findings: Vec<Finding>,
+        reached: bool,
+        took: Duration,
+    ) -> Self {
+        Self {
+            exploration,
+            findings,
+            together: BTreeSet::new(),
+            reached,
+            refused: None,
+            diverged: None,
+            unfinished: None,
+            traces: None,
+            left: None,
+            took,
+        }
+    }
+}
+
 /// One execution, run again.
 #[derive(Clone, Debug)]
 pub struct Replayed {

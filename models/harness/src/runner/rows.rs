@@ -239,8 +239,6 @@ pub(super) fn exhibit(subject: &dyn Subject, exhibit: &str, plan: &Plan) -> Row 
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
     use crate::canary::Canary;
     use crate::engine::Exploration;
@@ -251,18 +249,8 @@ mod tests {
     fn an_engine_that_ran_nothing_decides_nothing() {
         let (engine, budget, stop_at) = (Engine::Trace, Budget::smoke(), StopAt::End);
         let plan = Plan { engine, budget, seed: 0, stop_at, minimise: false, time: None };
-        let trial = Trial {
-            exploration: Exploration { executions: 0, steps: 0, exhausted: true },
-            findings: Vec::new(),
-            together: BTreeSet::new(),
-            reached: true,
-            refused: None,
-            diverged: None,
-            unfinished: None,
-            traces: None,
-            left: None,
-            took: std::time::Duration::ZERO,
-        };
+        let exploration = Exploration { executions: 0, steps: 0, exhausted: true };
+        let trial = Trial::new(exploration, Vec::new(), true, std::time::Duration::ZERO);
         let mut report = Report::new(0);
         report.rows = rows(subject::<Canary>(), "lost_update", &plan, &trial);
         report.conclude();

@@ -5,7 +5,6 @@
 //! schedules of the other engines. A difference from the sequential object convicts, not an
 //! invariant.
 
-use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
@@ -54,18 +53,8 @@ pub(super) fn run(property: &dyn Fn(&[u8]), plan: &Plan) -> Trial {
             break;
         }
     }
-    Trial {
-        exploration: Exploration { executions, steps: 0, exhausted: false },
-        findings,
-        together: BTreeSet::new(),
-        reached: true,
-        refused: None,
-        diverged: None,
-        unfinished: None,
-        traces: None,
-        left: None,
-        took: began.elapsed(),
-    }
+    let exploration = Exploration { executions, steps: 0, exhausted: false };
+    Trial::new(exploration, findings, true, began.elapsed())
 }
 
 fn finding(bytes: &[u8], text: String, execution: u64) -> Finding {

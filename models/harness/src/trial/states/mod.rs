@@ -4,7 +4,6 @@
 //! at an end, and no fair way goes on for ever. A graph without cycles has no such way. Only if the
 //! graph folded by symmetry has cycles, the whole graph is searched for fair ones.
 
-use std::collections::BTreeSet;
 use std::time::Instant;
 
 use crate::author::{Component, MachineOf, Simulation};
@@ -176,18 +175,9 @@ impl<C: Component, W: Explored + Send + Sync + 'static> Simulation<C> for States
             wrong.extend(Self::endless(&model, &space));
         }
         let (executions, steps) = (space.states as u64, space.steps as u64);
-        Trial {
-            exploration: Exploration { executions, steps, exhausted: space.exhausted },
-            findings: wrong.iter().map(|found| self.finding(&model, found)).collect(),
-            together: BTreeSet::new(),
-            reached: space.reached,
-            refused: None,
-            diverged: None,
-            unfinished: None,
-            traces: None,
-            left: None,
-            took: began.elapsed(),
-        }
+        let exploration = Exploration { executions, steps, exhausted: space.exhausted };
+        let findings = wrong.iter().map(|found| self.finding(&model, found)).collect();
+        Trial::new(exploration, findings, space.reached, began.elapsed())
     }
 
     fn replay(&self, _: fn() -> MachineOf<C>, run: &str) -> Option<Replayed> {

@@ -1,6 +1,6 @@
 //! Every schedule, one after the other: the plainest search there is.
 
-use super::{Chooser, Decision, Kernel, Options};
+use super::{Chooser, Decision, Kernel, Options, diverged};
 use crate::engine::{Choice, End};
 
 /// Depth-first search without any reduction, within a bound of preemptions if there is one.
@@ -49,11 +49,7 @@ impl All {
         }
         let (taken, expected) = self.taken[self.depth];
         self.depth += 1;
-        if expected == options {
-            return Ok(taken);
-        }
-        let text = "the program does not do the same when it is scheduled the same";
-        Err(End::Diverged(text.to_owned()))
+        if expected == options { Ok(taken) } else { Err(diverged()) }
     }
 
     /// Tells whether the last thread could go on and no other may be preferred.

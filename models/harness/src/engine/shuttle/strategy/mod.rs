@@ -151,6 +151,12 @@ fn footprint(kernel: &Kernel, choice: Choice) -> Footprint {
 /// A decision, or the end of an execution that this strategy cannot go on with.
 pub(super) type Decision<T> = Result<T, End>;
 
+/// The program under test decided something that no schedule tells it.
+pub(super) fn diverged() -> End {
+    let text = "the program does not do the same when it is scheduled the same";
+    End::Diverged(text.to_owned())
+}
+
 /// Chooses the schedules of one exploration.
 pub(super) trait Chooser {
     /// Prepares for the next execution; false if there is none.

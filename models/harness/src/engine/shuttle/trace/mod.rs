@@ -29,7 +29,7 @@ mod vector;
 mod weak;
 
 use super::kernel::Kernel;
-use super::strategy::{Chooser, Decision, Options};
+use super::strategy::{Chooser, Decision, Options, diverged};
 use crate::engine::{Choice, End};
 
 use event::{Act, Label, Step};
@@ -80,12 +80,6 @@ impl Trace {
             None => Ok(()),
         }
     }
-}
-
-/// The program under test decided something that no schedule tells it.
-fn diverged() -> End {
-    let text = "the program does not do the same when it is scheduled the same";
-    End::Diverged(text.to_owned())
 }
 
 impl Chooser for Trace {
