@@ -7,8 +7,8 @@ use crate::trial::Line;
 const NARROWEST: usize = 12;
 const WIDEST: usize = 34;
 
-/// Draws the events of a history; the one at which the violation shows is marked.
-pub fn picture(lines: &[Line], at: Option<usize>) -> String {
+/// Returns the threads of a history and their names, in the order of their numbers.
+pub fn threads(lines: &[Line]) -> Vec<(u8, &str)> {
     let mut threads: Vec<(u8, &str)> = Vec::new();
     for line in lines {
         if !threads.iter().any(|(number, _)| *number == line.thread) {
@@ -16,13 +16,20 @@ pub fn picture(lines: &[Line], at: Option<usize>) -> String {
         }
     }
     threads.sort_unstable();
+    threads
+}
+
+/// Draws the events of a history; the one at which the violation shows is marked.
+pub fn picture(lines: &[Line], at: Option<usize>) -> String {
     let width = |number: u8, name: &str| {
         let texts = lines.iter().filter(|line| line.thread == number);
         let longest = texts.map(|line| line.text.chars().count()).max().unwrap_or(0);
         longest.max(name.chars().count()).clamp(NARROWEST, WIDEST)
     };
-    let columns: Vec<(u8, &str, usize)> =
-        threads.iter().map(|(number, name)| (*number, *name, width(*number, name))).collect();
+    let columns: Vec<(u8, &str, usize)> = threads(lines)
+        .iter()
+        .map(|(number, name)| (*number, *name, width(*number, name)))
+        .collect();
     let mut text = String::new();
     let heads: Vec<_> = columns.iter().map(|(_, name, width)| pad(name, *width)).collect();
     let _infallible = writeln!(text, "{}", heads.join("  ").trim_end());

@@ -3,14 +3,14 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::Waker;
 
 use seatrial_core::runtime::{Ambient, Instant, Panic, Runtime, WallTime};
 
 use super::atomic::LoomAtomic;
 use super::books::Wanted;
-use super::rw_lock::{LoomReadGuard, LoomRwLock, LoomWriteGuard};
+use super::rw_lock::{LoomReadGuard, LoomRwLock, LoomWriteGuard, granted};
 use super::session::{Point, Session, lock, message};
 
 /// The wall clock at the beginning of every execution: 2023-11-14T22:13:20Z.
@@ -83,13 +83,7 @@ pub struct LoomGuard<'a, T> {
 
 impl<'a, T> LoomGuard<'a, T> {
     fn new(mutex: &'a LoomMutex<T>) -> Self {
-        let data = match mutex.data.try_lock() {
-            Ok(data) => data,
-            // A panic while the lock was held does not poison it.
-            Err(TryLockError::Poisoned(data)) => data.into_inner(),
-            Err(TryLockError::WouldBlock) => unreachable!("a lock has one holder"),
-        };
-        Self { data: Some(data), mutex }
+        Self { data: Some(granted(mutex.data.try_lock())), mutex }
     }
 
     fn wait(mut self, condvar: &LoomCondvar, until: Instant) -> (Self, bool) {

@@ -37,7 +37,7 @@ impl<T> LoomRwLock<T> {
 }
 
 /// Takes the lock that the bookkeeping has granted. A panic while it was held does not poison it.
-fn granted<G>(taken: TryLockResult<G>) -> G {
+pub(super) fn granted<G>(taken: TryLockResult<G>) -> G {
     match taken {
         Ok(data) => data,
         Err(TryLockError::Poisoned(data)) => data.into_inner(),

@@ -14,7 +14,7 @@ use super::WakeUps;
 use super::alarms::{self, Timer};
 use super::cells::{ShuttleAtomic, ShuttlePublished};
 use super::kernel::{Kernel, ObjectId, Operation, Phase};
-use super::rw_lock::{Shared, ShuttleRwLock, Whole, take_soon};
+use super::rw_lock::{Shared, ShuttleRwLock, Whole, released, take_soon};
 use super::session;
 use super::threads::{self, Join, leave, perform, perform_after};
 
@@ -156,12 +156,8 @@ impl<T> DerefMut for Held<'_, T> {
 
 impl<T> Drop for Held<'_, T> {
     fn drop(&mut self) {
-        if self.guard.take().is_some() && is_running() {
-            let mutex = self.mutex.index();
-            session::with(|session| {
-                session.kernel.release(mutex);
-                session.chooser.released(&session.kernel, mutex);
-            });
+        if self.guard.take().is_some() {
+            released(self.mutex.id, Kernel::release);
         }
     }
 }

@@ -37,16 +37,16 @@ impl<T> ShuttleRwLock<T> {
         }
         Whole { guard: Some(take_soon(|| self.value.try_write())), lock: self }
     }
+}
 
-    /// Tells the kernel, and then the strategy, that the running thread gives up what it had.
-    fn released(&self, release: fn(&mut Kernel, usize)) {
-        if is_running() {
-            let lock = index(self.id);
-            session::with(|session| {
-                release(&mut session.kernel, lock);
-                session.chooser.released(&session.kernel, lock);
-            });
-        }
+/// Tells the kernel, and then the strategy, that the running thread gives up what it had.
+pub(super) fn released(lock: Option<ObjectId>, release: fn(&mut Kernel, usize)) {
+    if is_running() {
+        let lock = index(lock);
+        session::with(|session| {
+            release(&mut session.kernel, lock);
+            session.chooser.released(&session.kernel, lock);
+        });
     }
 }
 
@@ -110,14 +110,14 @@ impl<T> DerefMut for Whole<'_, T> {
 impl<T> Drop for Shared<'_, T> {
     fn drop(&mut self) {
         self.guard = None;
-        self.lock.released(Kernel::release_share);
+        released(self.lock.id, Kernel::release_share);
     }
 }
 
 impl<T> Drop for Whole<'_, T> {
     fn drop(&mut self) {
         self.guard = None;
-        self.lock.released(Kernel::release);
+        released(self.lock.id, Kernel::release);
     }
 }
 

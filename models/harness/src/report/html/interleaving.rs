@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::escape;
 use crate::outcome::Line;
-use crate::picture::{came_between, conflict, stuck};
+use crate::picture::{came_between, conflict, stuck, threads};
 
 /// The state of a thread while another one takes a step.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,13 +28,7 @@ impl Meanwhile {
 
 /// Draws the events of a history; the violation and the event that it conflicts with are marked.
 pub(super) fn picture(lines: &[Line], at: Option<usize>) -> String {
-    let mut threads: Vec<(u8, &str)> = Vec::new();
-    for line in lines {
-        if !threads.iter().any(|(number, _)| *number == line.thread) {
-            threads.push((line.thread, &line.name));
-        }
-    }
-    threads.sort_unstable();
+    let threads = threads(lines);
     let mut text =
         "<div class=\"wide\">\n<table class=\"picture\">\n<thead><tr><th></th>".to_owned();
     for (_, name) in &threads {
