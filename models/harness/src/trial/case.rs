@@ -35,6 +35,12 @@ struct Remains<C: Component> {
 
 type Slot<C> = Arc<Mutex<Option<Remains<C>>>>;
 
+/// Takes what the last execution has left.
+fn left_in<C: Component>(slot: &Slot<C>) -> Remains<C> {
+    let left = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+    left.expect("an execution leaves its log before all else")
+}
+
 /// Runs the scenario once on some runtime, leaving the log in `slot` first: an execution that
 /// deadlocks or panics must leave it, too.
 fn run_in<R: Observed, C: Component>(
@@ -57,8 +63,7 @@ impl<C: Component> Case<C> {
     /// Runs the case.
     pub(crate) fn run(&self, plan: &Plan) -> Trial {
         let began = Instant::now();
-        let mut jury =
-            Jury::new(Arc::clone(&self.scenario), Arc::clone(&self.invariants), plan.stop_at);
+        let mut jury = self.jury(plan.stop_at);
         let deadline = plan.time.map(|time| began + time);
         let (mut refused, mut diverged, mut is_only) = (None, None, false);
         let mut exploration = self.explore(plan, &mut |execution, left| {
@@ -118,13 +123,14 @@ impl<C: Component> Case<C> {
         digests
     }
 
+    fn jury(&self, stop_at: StopAt) -> Jury<C> {
+        Jury::new(Arc::clone(&self.scenario), Arc::clone(&self.invariants), stop_at)
+    }
+
     /// Runs the engine of a plan, handing every execution on with what its body left.
     fn explore(&self, plan: &Plan, judge: &mut JudgeLeft<'_, C>) -> Exploration {
         let slot: Slot<C> = Arc::default();
-        let mut judge = |execution: &Execution<'_>| {
-            let left = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
-            judge(execution, left.expect("an execution leaves its log before all else"))
-        };
+        let mut judge = |execution: &Execution<'_>| judge(execution, left_in(&slot));
         match plan.engine {
             Engine::Threads => {
                 let body = self.body(&slot, |scenario, world| scenario.on_system(world));
@@ -232,11 +238,9 @@ impl<C: Component> Case<C> {
         let body = self.body(&slot, |scenario, world| scenario.on_shuttle(world));
         let mut found = None;
         let ran = run(&body, &mut |execution| {
-            let left = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
-            let left = left.expect("an execution leaves its log before all else");
+            let left = left_in(&slot);
             let history = left.log.close(execution.end.clone());
-            let (scenario, invariants) = (Arc::clone(&self.scenario), Arc::clone(&self.invariants));
-            let mut jury = Jury::new(scenario, invariants, StopAt::End);
+            let mut jury = self.jury(StopAt::End);
             let _goes_on = jury.judge(execution, &history, &*left.thread_name);
             found = jury.findings.into_iter().find(|finding| finding.invariant == invariant);
             steps.set(steps.get().saturating_sub(execution.steps));
@@ -249,13 +253,11 @@ impl<C: Component> Case<C> {
     /// Runs the one execution that bytes decide; returns what it violates.
     #[cfg(feature = "shuttle")]
     pub(crate) fn decided_by(&self, bytes: &[u8]) -> Vec<Finding> {
-        let mut jury =
-            Jury::new(Arc::clone(&self.scenario), Arc::clone(&self.invariants), StopAt::End);
+        let mut jury = self.jury(StopAt::End);
         let slot: Slot<C> = Arc::default();
         let body = self.body(&slot, |scenario, world| scenario.on_shuttle(world));
         shuttling::decided_by(bytes, &self.config(), &body, &mut |execution| {
-            let left = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
-            let left = left.expect("an execution leaves its log before all else");
+            let left = left_in(&slot);
             let history = left.log.close(execution.end.clone());
             jury.judge(execution, &history, &*left.thread_name)
         });
@@ -264,8 +266,7 @@ impl<C: Component> Case<C> {
 
     /// Runs the one execution of a schedule; `None` if the code does not follow it.
     pub(crate) fn replay(&self, engine: Engine, schedule: &Schedule) -> Option<Replayed> {
-        let mut jury =
-            Jury::new(Arc::clone(&self.scenario), Arc::clone(&self.invariants), StopAt::End);
+        let mut jury = self.jury(StopAt::End);
         let mut replayed = None;
         self.follow(engine, schedule, &mut |execution, left| {
             if matches!(execution.end, End::Diverged(_)) {
@@ -292,10 +293,7 @@ impl<C: Component> Case<C> {
     /// Runs the one execution of a schedule.
     fn follow(&self, engine: Engine, schedule: &Schedule, judge: &mut JudgeLeft<'_, C>) {
         let slot: Slot<C> = Arc::default();
-        let mut judge = |execution: &Execution<'_>| {
-            let left = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
-            judge(execution, left.expect("an execution leaves its log before all else"))
-        };
+        let mut judge = |execution: &Execution<'_>| judge(execution, left_in(&slot));
         match engine {
             #[cfg(feature = "shuttle")]
             Engine::Sample | Engine::Trace => {
