@@ -1,14 +1,13 @@
 //! A controller against a server: its results, the order of reconciles, and how it ends.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::common::small::{controller, maps, reconcile, secrets, value};
+use crate::common::small::{change, controller, create, maps, reconcile, secrets, value};
 use crate::common::{client, serve, soon};
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
+use kube::api::{DeleteParams, Patch, PatchParams};
 use kube::{Client, ResourceExt};
 use seatrial_kube::controller::{Action, Controller, ObjectRef, Predicate};
 use seatrial_kube::watcher::Config;
@@ -17,18 +16,6 @@ use serde_json::json;
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
-
-async fn create(client: &Client, name: &str, labels: &[(&str, &str)]) {
-    let labels: BTreeMap<_, _> = labels.iter().copied().collect();
-    let map = json!({"metadata": {"name": name, "labels": labels}, "data": {"x": "1"}});
-    let map: ConfigMap = serde_json::from_value(map).unwrap();
-    maps(client).create(&PostParams::default(), &map).await.expect("created");
-}
-
-async fn change(client: &Client, name: &str, to: &str) {
-    let patch = Patch::Merge(json!({"data": {"x": to}}));
-    maps(client).patch(name, &PatchParams::default(), &patch).await.expect("changed");
-}
 
 fn start(client: &Client) -> JoinHandle<()> {
     let run = controller(client)

@@ -3,10 +3,11 @@
 use std::future::poll_fn;
 use std::sync::Arc;
 
+use crate::common::small::{self, change, maps};
 use crate::common::{client, serve, soon};
 use futures_core::Stream;
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
+use kube::api::DeleteParams;
 use kube::{Client, ResourceExt};
 use seatrial_core::cancel::CancelToken;
 use seatrial_core::informer::{Change, Informer, ListOptions, ListWatch, SourceKind};
@@ -15,26 +16,12 @@ use seatrial_kube::Object;
 use seatrial_kube::watcher::{Collection, Config, changes, informer};
 use seatrial_sim::apiserver::{Fault, Point, Trouble};
 use seatrial_sim::http::Face;
-use serde_json::json;
 use tokio::task::JoinHandle;
 
 type Maps = Arc<Informer<Object<ConfigMap>, Tokio>>;
 
-fn maps(client: &Client) -> Api<ConfigMap> {
-    Api::namespaced(client.clone(), "default")
-}
-
 async fn create(client: &Client, name: &str) {
-    let map: ConfigMap = serde_json::from_value(json!({
-        "metadata": {"name": name, "labels": {"app": name}}, "data": {"x": "1"},
-    }))
-    .unwrap();
-    maps(client).create(&PostParams::default(), &map).await.expect("created");
-}
-
-async fn change(client: &Client, name: &str, to: &str) {
-    let patch = Patch::Merge(json!({"data": {"x": to}}));
-    maps(client).patch(name, &PatchParams::default(), &patch).await.expect("changed");
+    small::create(client, name, &[("app", name)]).await;
 }
 
 async fn delete(client: &Client, name: &str) {

@@ -1,6 +1,7 @@
 //! A small reconciler: every map with the label `role=parent` owns a Secret with its data, which is
 //! created again when it is gone, and deleted before its parent.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
@@ -18,6 +19,18 @@ pub(crate) fn maps(client: &Client) -> Api<ConfigMap> {
 
 pub(crate) fn secrets(client: &Client) -> Api<Secret> {
     Api::namespaced(client.clone(), "default")
+}
+
+pub(crate) async fn create(client: &Client, name: &str, labels: &[(&str, &str)]) {
+    let labels: BTreeMap<_, _> = labels.iter().copied().collect();
+    let map = json!({"metadata": {"name": name, "labels": labels}, "data": {"x": "1"}});
+    let map: ConfigMap = serde_json::from_value(map).unwrap();
+    maps(client).create(&PostParams::default(), &map).await.expect("created");
+}
+
+pub(crate) async fn change(client: &Client, name: &str, to: &str) {
+    let patch = Patch::Merge(json!({"data": {"x": to}}));
+    maps(client).patch(name, &PatchParams::default(), &patch).await.expect("changed");
 }
 
 pub(crate) fn controller(client: &Client) -> Controller<ConfigMap> {
