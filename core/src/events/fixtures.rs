@@ -7,21 +7,10 @@ use parking_lot::Mutex;
 
 use crate::runtime::probe::Probe;
 use crate::runtime::{Runtime, System};
-use crate::store::{Cause, KnownObjects, LookupFailed, NoMetadata};
+use crate::store::tests::Object;
+use crate::store::{KnownObjects, LookupFailed};
 
 use super::{Queue, SlowHook, SlowProcessing};
-
-/// A name, which is the key, and a version.
-pub(crate) type Object = (&'static str, u32);
-
-/// The name is the key; an object without a name has none.
-pub(crate) fn key_of(object: &Object) -> Result<&'static str, Cause> {
-    match object.0 {
-        "" => Err(Arc::new(NoMetadata)),
-        "panic" => panic!("the key function has a bug"),
-        name => Ok(name),
-    }
-}
 
 /// A consumer's store. The key `lost` cannot be looked up, `bomb` panics, and the object under
 /// `nameless` has no key.

@@ -138,6 +138,18 @@ fn equal_keys_have_equal_hashes() {
     assert_eq!(format!("{one:?}"), "\"web\"");
 }
 
+/// A name, which is the key, and a number: a version, or a rank.
+pub(crate) type Object = (&'static str, u32);
+
+/// The name is the key; an object without a name has none.
+pub(crate) fn key_of(object: &Object) -> Result<&'static str, Cause> {
+    match object.0 {
+        "" => Err(Arc::new(NoMetadata)),
+        "panic" => panic!("the key function has a bug"),
+        name => Ok(name),
+    }
+}
+
 /// A key with the same hash as every other key.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Colliding(pub(crate) &'static str);

@@ -11,8 +11,9 @@ mod writes;
 use std::sync::Arc;
 
 use super::*;
-use crate::events::fixtures::{Object, Store, key_of};
+use crate::events::fixtures::Store;
 use crate::store::NoMetadata;
+use crate::store::tests::{Object, key_of};
 
 type Change = Delta<&'static str, Object>;
 type Queue = DeltaFifo<&'static str, Object, Arc<Store>>;

@@ -7,9 +7,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::*;
-use crate::events::fixtures::{Object, all_sleepers_are_woken_by_the_end, key_of};
+use crate::events::fixtures::all_sleepers_are_woken_by_the_end;
 use crate::machine::{Cx, Operation, Step, Wakes};
-use crate::store::tests::Colliding;
+use crate::store::tests::{Colliding, Object, key_of};
 use crate::store::{KeyHasher, Keyed, NoMetadata};
 
 fn queue() -> Fifo<&'static str, Object> {

@@ -32,6 +32,11 @@ impl Bed {
         let run = move || informer.run(&token).unwrap();
         Running(self.runtime.clone(), self.runtime.spawn("informer", run))
     }
+
+    fn stop(&self, thread: Running) {
+        self.token.cancel();
+        thread.join().unwrap();
+    }
 }
 
 struct Running(Manual, <Manual as Runtime>::Join<()>);
@@ -64,8 +69,7 @@ fn a_handler_sees_all_whenever_it_comes_and_ends_with_the_informer() {
     bed.server.put("b");
     assert_eq!((next(&late), next(&late), next(&early)), ("a".into(), "b".into(), "b".into()));
     assert!(second.wait_for_sync());
-    bed.token.cancel();
-    thread.join().unwrap();
+    bed.stop(thread);
     assert!(first.has_ended() && second.has_ended(), "a run returns after its handlers");
     assert!(early.try_recv().is_err() && late.try_recv().is_err());
     assert_eq!(bed.informer.handle(|_| ()).unwrap_err(), Over::Stopped);
@@ -94,8 +98,7 @@ fn after_a_removal_that_was_waited_for_no_call_runs() {
     assert!(calls.has_ended() && told.try_recv().is_err(), "nothing that waited was told");
     calls.remove_and_wait(); // once more does nothing
     assert!(!calls.has_synced());
-    bed.token.cancel();
-    thread.join().unwrap();
+    bed.stop(thread);
 }
 
 #[test]
@@ -153,8 +156,7 @@ fn a_handler_that_may_survive_misses_one_change_and_is_left_alone_for_a_second()
     bed.runtime.advance(Duration::from_millis(1));
     assert_eq!(next(&told), "b");
     assert!(!survivor.has_synced(), "it has not seen all of the first list");
-    bed.token.cancel();
-    thread.join().unwrap();
+    bed.stop(thread);
 }
 
 #[test]
@@ -169,8 +171,7 @@ fn a_removal_does_not_wait_for_the_second_after_a_panic() {
     let thread = bed.start();
     next(&complaints);
     fails.remove_and_wait(); // the clock stands still
-    bed.token.cancel();
-    thread.join().unwrap();
+    bed.stop(thread);
 }
 
 /// Run by the next test in its own process; by itself it does nothing.
@@ -224,8 +225,7 @@ fn a_slow_handler_is_reported_only_if_many_wait_for_it() {
         }
         go.send(()).unwrap();
         assert!(slow.wait_for_sync());
-        bed.token.cancel();
-        thread.join().unwrap();
+        bed.stop(thread);
         let took = Duration::from_millis(100);
         let told = is_told.then_some(Report::Slow { took, waiting });
         assert_eq!(complaints.try_recv().ok(), told);
@@ -263,8 +263,7 @@ fn a_handler_that_lags_behind_its_limit_is_reported_and_ends() {
     go.send(()).unwrap();
     assert_eq!(next(&complaints), Report::Lagged);
     lags.remove_and_wait();
-    bed.token.cancel();
-    thread.join().unwrap();
+    bed.stop(thread);
 }
 
 #[test]
@@ -297,6 +296,5 @@ fn a_report_that_panics_ends_no_handler() {
     bed.runtime.advance(Duration::from_secs(1));
     assert_eq!(next(&told), "b");
     survivor.unwrap().remove_and_wait();
-    bed.token.cancel();
-    thread.join().unwrap();
+    bed.stop(thread);
 }

@@ -49,6 +49,11 @@ impl Running {
         let (informer, token) = (Arc::clone(&self.informer), self.token.clone());
         std::thread::Builder::new().spawn(move || informer.run(&token)).unwrap()
     }
+
+    fn stop(&self, thread: std::thread::JoinHandle<Result<(), AlreadyRun>>) {
+        self.token.cancel();
+        thread.join().unwrap().unwrap();
+    }
 }
 
 /// A reader's view, built from its changes; it panics at a change that makes no sense.
@@ -101,8 +106,7 @@ fn readers_see_all_that_happens_whenever_they_come() {
     bed.server.delete("a");
     first.follow(&mut early, &bed.server.objects());
     View::default().follow(&mut late, &bed.server.objects());
-    bed.token.cancel();
-    thread.join().unwrap().unwrap();
+    bed.stop(thread);
     assert!(bed.informer.is_stopped());
     assert_eq!(early.next(), Err(Over::Stopped));
     assert_eq!(bed.informer.subscribe().next(), Err(Over::Stopped));
@@ -131,8 +135,7 @@ fn a_reader_has_synced_once_it_looked_at_the_first_list() {
     late.next().unwrap();
     late.finish();
     assert!(late.progress().has_synced());
-    bed.token.cancel();
-    thread.join().unwrap().unwrap();
+    bed.stop(thread);
 }
 
 #[test]
@@ -160,8 +163,7 @@ fn the_store_has_what_a_reader_is_told() {
             }
         }
     }
-    bed.token.cancel();
-    thread.join().unwrap().unwrap();
+    bed.stop(thread);
 }
 
 #[test]
@@ -176,8 +178,7 @@ fn a_reader_that_stalls_keeps_nobody_waiting_and_is_told_so() {
         view.follow(&mut fast, &bed.server.objects());
     }
     assert_eq!(slow.next(), Err(Over::Lagged));
-    bed.token.cancel();
-    thread.join().unwrap().unwrap();
+    bed.stop(thread);
 }
 
 #[test]
@@ -188,8 +189,7 @@ fn an_informer_runs_once() {
     bed.server.put("a");
     reader.next().unwrap();
     assert_eq!(bed.informer.run(&bed.token), Err(AlreadyRun));
-    bed.token.cancel();
-    thread.join().unwrap().unwrap();
+    bed.stop(thread);
     assert_eq!(bed.informer.run(&bed.token), Err(AlreadyRun));
 }
 
@@ -214,8 +214,7 @@ fn a_relist_that_finds_nothing_new_is_told_to_those_who_want_it_alone() {
     assert!(seen(&mut curious));
     bed.server.put("last");
     assert!(!seen(&mut calm));
-    bed.token.cancel();
-    thread.join().unwrap().unwrap();
+    bed.stop(thread);
 }
 
 #[test]
@@ -224,8 +223,7 @@ fn a_server_that_is_gone_is_not_hammered_and_a_stop_ends_the_wait() {
     bed.server.refuse(true);
     let thread = bed.start();
     bed.system.sleep_until(crate::runtime::Ambient::now(&bed.system) + Duration::from_millis(300));
-    bed.token.cancel();
-    thread.join().unwrap().unwrap();
+    bed.stop(thread);
     assert!(bed.server.requests() <= 2, "{}", bed.server.requests());
 }
 
@@ -237,8 +235,7 @@ fn starts_and_stops_leave_nothing_behind() {
         let mut reader = bed.informer.subscribe();
         let thread = bed.start();
         reader.next().unwrap();
-        bed.token.cancel();
-        thread.join().unwrap().unwrap();
+        bed.stop(thread);
         assert_eq!(bed.server.open(), 0);
         drop(reader);
         assert_eq!(Arc::strong_count(&bed.informer), 1);
@@ -257,8 +254,7 @@ fn an_informer_is_a_future_too() {
     });
     let change = bed.system.block_on(reader.next_async()).unwrap();
     assert!(matches!(change, Change::Added { initial: true, .. }));
-    bed.token.cancel();
-    thread.join().unwrap().unwrap();
+    bed.stop(thread);
 }
 
 impl Running {
@@ -280,6 +276,5 @@ fn a_limit_counts_what_comes_after_the_first_list() {
     let mut reader = bed.informer.subscribe_with(Wants::default().limit(10));
     let thread = bed.start();
     View::default().follow(&mut reader, &bed.server.objects());
-    bed.token.cancel();
-    thread.join().unwrap().unwrap();
+    bed.stop(thread);
 }

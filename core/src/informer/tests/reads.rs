@@ -50,8 +50,7 @@ fn a_version_that_is_known_is_read_at_least() {
         let list = bed.informer.list_at_least(&bed.version(), until).unwrap();
         assert_eq!(list.len(), 0);
     }
-    bed.token.cancel();
-    thread.join().unwrap().unwrap();
+    bed.stop(thread);
 }
 
 #[test]
@@ -70,8 +69,7 @@ fn who_does_not_wait_is_told_that_it_is_stale() {
     assert!(bed.informer.get_at_least("a", "1", until).unwrap().is_some());
     let odd = bed.informer.get_at_least("a", "first", until).unwrap_err();
     assert_eq!(odd, NotVisible::NotANumber("first".to_owned()));
-    bed.token.cancel();
-    thread.join().unwrap().unwrap();
+    bed.stop(thread);
     assert_eq!(bed.informer.list_at_least("7", until).unwrap_err(), NotVisible::Stopped);
     assert!(bed.informer.list_at_least("1", until).is_ok(), "what is there can be read");
 }
@@ -93,8 +91,7 @@ fn a_deletion_is_visible_once_the_uid_is_gone_also_if_the_name_is_taken_again() 
     bed.server.hold(None);
     let read = bed.informer.get_written("a", until).unwrap();
     assert!(read.is_none_or(|it| it.uid == second.uid));
-    bed.token.cancel();
-    thread.join().unwrap().unwrap();
+    bed.stop(thread);
 }
 
 #[test]
@@ -111,8 +108,7 @@ fn a_relist_that_shows_it_ends_the_wait_for_a_deletion() {
     bed.server.forget(); // the stream never tells of it
     bed.server.hold(None);
     assert_eq!(bed.system.join(waiting).unwrap(), Ok(0));
-    bed.token.cancel();
-    thread.join().unwrap().unwrap();
+    bed.stop(thread);
 }
 
 #[test]
@@ -133,8 +129,7 @@ fn a_list_that_goes_back_makes_waiters_wait_again() {
     assert_eq!(bed.informer.list_at_least("1", until).unwrap().len(), 1);
     bed.server.hold(None);
     assert_eq!(bed.informer.list_at_least("3", until).unwrap().len(), 4);
-    bed.token.cancel();
-    thread.join().unwrap().unwrap();
+    bed.stop(thread);
 }
 
 #[test]
@@ -151,8 +146,7 @@ fn a_wait_that_is_dropped_leaves_nothing_and_loses_no_note() {
     bed.server.hold(None);
     assert_eq!(bed.informer.get_written("a", until).unwrap(), Some(object));
     assert_eq!(bed.informer.list_written(Instant::ZERO).unwrap().len(), 1);
-    bed.token.cancel();
-    thread.join().unwrap().unwrap();
+    bed.stop(thread);
 }
 
 #[test]
@@ -167,8 +161,7 @@ fn notes_that_nobody_asks_for_are_forgotten_once_they_are_visible() {
     }
     let notes = bed.system.lock(&bed.informer.visible.ledger).len();
     assert!(notes < 250, "{notes}");
-    bed.token.cancel();
-    thread.join().unwrap().unwrap();
+    bed.stop(thread);
 }
 
 #[test]
@@ -220,8 +213,7 @@ fn a_reconciler_starts_when_its_own_write_is_visible() {
     }
     assert!(pool.shut_down(LONG).is_complete());
     assert_eq!(*stale.lock(), []);
-    bed.token.cancel();
-    thread.join().unwrap().unwrap();
+    bed.stop(thread);
 }
 
 #[test]
@@ -244,6 +236,5 @@ fn a_write_that_was_seen_is_not_unseen_by_a_list_that_goes_back() {
     bed.server.hold(None);
     assert_eq!(bed.informer.get_written("a", until).unwrap(), Some(written));
     assert!(bed.informer.list_written(Instant::ZERO).is_ok());
-    bed.token.cancel();
-    thread.join().unwrap().unwrap();
+    bed.stop(thread);
 }

@@ -11,7 +11,8 @@ use std::num::NonZeroUsize;
 
 use super::*;
 use crate::delta_fifo::Delta;
-use crate::events::fixtures::{Object, Store, key_of};
+use crate::events::fixtures::Store;
+use crate::store::tests::{Object, key_of};
 use crate::store::{LookupFailed, NoMetadata};
 
 type Happened = Event<&'static str, Object>;

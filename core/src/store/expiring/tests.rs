@@ -6,14 +6,7 @@ use std::time::Duration;
 use super::*;
 use crate::runtime::probe::{Probe, Probing};
 use crate::runtime::{Instant, Manual};
-use crate::store::NoMetadata;
-
-/// A name, which is the key, and a version.
-type Object = (&'static str, u32);
-
-fn key_of(object: &Object) -> Result<&'static str, Cause> {
-    if object.0.is_empty() { Err(Arc::new(NoMetadata)) } else { Ok(object.0) }
-}
+use crate::store::tests::{Object, key_of};
 
 fn store(clock: &Manual) -> ExpiringStore<&'static str, Object, Manual> {
     ExpiringStore::new(clock, key_of, TimeToLive(Some(SECOND)))

@@ -8,14 +8,8 @@ use super::*;
 use crate::machine::{Cx, Operation, Step, Wakes};
 use crate::runtime::bell::{Bell, poll};
 use crate::runtime::probe::{Probe, Probing};
+use crate::store::tests::{Object, key_of};
 use crate::store::{KeyHasher, NoMetadata};
-
-/// A name, which is the key, and a rank.
-type Object = (&'static str, u32);
-
-fn key_of(object: &Object) -> Result<&'static str, Cause> {
-    if object.0.is_empty() { Err(Arc::new(NoMetadata)) } else { Ok(object.0) }
-}
 
 /// Compares by rank; panics for rank 99.
 fn less(one: &Object, other: &Object) -> bool {
