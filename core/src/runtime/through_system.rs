@@ -1,39 +1,21 @@
 //! The parts of a runtime with its own clock that come from the machine: locks, atomics, threads.
 
 /// Emits these parts of an `impl Runtime`, for a type that has a [`System`](super::System) in its
-/// field `system` and whose threads wait on a [`ManualCondvar`](super::ManualCondvar).
-macro_rules! through_system {
+/// field `system`; all but taking a mutex and waiting.
+macro_rules! from_system {
     () => {
         type Mutex<T: Send> = parking_lot::Mutex<T>;
-        type Guard<'a, T: Send + 'static> = parking_lot::MutexGuard<'a, T>;
         type RwLock<T: Send + Sync> = parking_lot::RwLock<T>;
         type ReadGuard<'a, T: Send + Sync + 'static> =
             <$crate::runtime::System as Runtime>::ReadGuard<'a, T>;
         type WriteGuard<'a, T: Send + Sync + 'static> =
             <$crate::runtime::System as Runtime>::WriteGuard<'a, T>;
         type Atomic = <$crate::runtime::System as Runtime>::Atomic;
-        type Condvar = $crate::runtime::ManualCondvar;
         type Join<T: Send + 'static> = <$crate::runtime::System as Runtime>::Join<T>;
         type Published<T: Send + Sync> = arc_swap::ArcSwap<T>;
 
         fn mutex<T: Send + 'static>(&self, value: T) -> Self::Mutex<T> {
             self.system.mutex(value)
-        }
-
-        fn lock<'a, T: Send + 'static>(&self, mutex: &'a Self::Mutex<T>) -> Self::Guard<'a, T> {
-            self.system.lock(mutex)
-        }
-
-        fn condvar(&self) -> Self::Condvar {
-            Self::Condvar::default()
-        }
-
-        fn wait<'a, T: Send + 'static>(
-            &self,
-            condvar: &Self::Condvar,
-            guard: Self::Guard<'a, T>,
-        ) -> Self::Guard<'a, T> {
-            self.wait_until(condvar, guard, $crate::runtime::Instant::NEVER).0
         }
 
         fn rw_lock<T: Send + Sync + 'static>(&self, value: T) -> Self::RwLock<T> {
@@ -94,4 +76,31 @@ macro_rules! through_system {
     };
 }
 
-pub(super) use through_system;
+/// As [`from_system`], with mutexes whose threads wait on a
+/// [`ManualCondvar`](super::ManualCondvar).
+macro_rules! through_system {
+    () => {
+        $crate::runtime::through_system::from_system!();
+
+        type Guard<'a, T: Send + 'static> = parking_lot::MutexGuard<'a, T>;
+        type Condvar = $crate::runtime::ManualCondvar;
+
+        fn lock<'a, T: Send + 'static>(&self, mutex: &'a Self::Mutex<T>) -> Self::Guard<'a, T> {
+            self.system.lock(mutex)
+        }
+
+        fn condvar(&self) -> Self::Condvar {
+            Self::Condvar::default()
+        }
+
+        fn wait<'a, T: Send + 'static>(
+            &self,
+            condvar: &Self::Condvar,
+            guard: Self::Guard<'a, T>,
+        ) -> Self::Guard<'a, T> {
+            self.wait_until(condvar, guard, $crate::runtime::Instant::NEVER).0
+        }
+    };
+}
+
+pub(super) use {from_system, through_system};
