@@ -9,13 +9,10 @@ use crate::limiter::{Bucket, Exponential, Item, Rate};
 use crate::machine::Cx;
 use crate::machine::single_step::ByHand;
 use crate::queue::Slot;
+use crate::runtime::millis::ms;
 use crate::runtime::{Ambient, Instant, Manual};
 
 type Machine<L> = ByHand<Limited<u8, L>>;
-
-fn ms(n: u64) -> Duration {
-    Duration::from_millis(n)
-}
 
 fn machine() -> Machine<Exponential<u8>> {
     ByHand::new(Limited::new(Exponential::new(ms(10), ms(1000)), Fifo::default()))

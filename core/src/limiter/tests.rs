@@ -6,6 +6,7 @@ use std::time::Duration;
 use quickcheck::{TestResult, quickcheck};
 
 use super::*;
+use crate::runtime::millis::ms;
 use crate::runtime::probe::{Probe, Probing};
 use crate::runtime::{Manual, Runtime, System};
 
@@ -21,10 +22,6 @@ fn when(limiter: &mut impl Limiter<u8>, key: u8) -> Duration {
 
 fn forget(limiter: &mut impl Limiter<u8>, key: u8) {
     limiter.forget(item(&key), &mut vec![]);
-}
-
-fn ms(n: u64) -> Duration {
-    Duration::from_millis(n)
 }
 
 fn ns(n: u64) -> Duration {

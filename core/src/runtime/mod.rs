@@ -11,6 +11,8 @@ pub(crate) mod bell;
 mod block_on;
 mod manual;
 #[cfg(test)]
+pub(crate) mod millis;
+#[cfg(test)]
 pub(crate) mod peeking;
 #[cfg(test)]
 pub(crate) mod probe;

@@ -5,14 +5,11 @@ use std::task::{Wake, Waker};
 use std::time::Duration;
 
 use super::bell::{Bell, Breaks};
+use super::millis::ms;
 use super::probe::Probe;
 use super::*;
 
 const PATIENCE: Duration = Duration::from_secs(20);
-
-fn ms(count: u64) -> Duration {
-    Duration::from_millis(count)
-}
 
 /// Sleeps briefly until a condition is true, at most for `PATIENCE`.
 fn until(so: impl Fn() -> bool) -> bool {

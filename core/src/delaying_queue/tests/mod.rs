@@ -10,17 +10,10 @@ use super::*;
 use crate::machine::Wakes;
 use crate::machine::single_step::ByHand;
 use crate::queue::{DRAINS, GETTERS};
+use crate::runtime::millis::{at, ms};
 use crate::runtime::{Ambient, Instant};
 
 type Machine = ByHand<Delaying<u8>>;
-
-fn ms(n: u64) -> Duration {
-    Duration::from_millis(n)
-}
-
-fn at(millis: u64) -> Instant {
-    Instant::ZERO + ms(millis)
-}
 
 fn machine() -> Machine {
     ByHand::new(Delaying::default())

@@ -6,19 +6,12 @@ use quickcheck::quickcheck;
 
 use super::*;
 use crate::limiter::FOREVER;
+use crate::runtime::millis::{at, ms};
 use crate::runtime::probe::{Probe, Probing};
 use crate::runtime::{Ambient, Manual, System};
 
 /// The largest number below one.
 const LAST: f64 = 1.0 - f64::EPSILON / 2.0;
-
-fn at(millis: u64) -> Instant {
-    Instant::from_nanos(millis * 1_000_000)
-}
-
-fn ms(n: u64) -> Duration {
-    Duration::from_millis(n)
-}
 
 fn item(key: &u8) -> Item<'_, u8> {
     Item::new(key, 0)

@@ -19,13 +19,10 @@ use crate::limited_queue::{LimitedQueue, Outcome};
 use crate::limiter::Exponential;
 use crate::priority_queue::{AddOptions, PriorityQueue};
 use crate::queue::{Fifo, WorkQueue};
+use crate::runtime::millis::ms;
 use crate::runtime::{Manual, Runtime};
 
 const PATIENCE: Duration = Duration::from_secs(60);
-
-fn ms(count: u64) -> Duration {
-    Duration::from_millis(count)
-}
 
 /// The reported metrics.
 #[derive(Clone, Debug, Default, PartialEq)]

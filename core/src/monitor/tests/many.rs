@@ -3,12 +3,9 @@
 use super::*;
 use crate::priority_queue::PriorityQueue;
 use crate::queue::{Done, Drain, DrainUntil};
+use crate::runtime::millis::ms;
 
 const PATIENCE: Duration = Duration::from_secs(10);
-
-fn ms(count: u64) -> Duration {
-    Duration::from_millis(count)
-}
 
 fn bells<const N: usize>() -> [Arc<Bell>; N] {
     std::array::from_fn(|_| Arc::default())

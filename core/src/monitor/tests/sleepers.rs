@@ -1,12 +1,9 @@
 //! The sleepers that are woken, and the ends of their sleeps.
 
 use super::*;
+use crate::runtime::millis::ms;
 
 const PATIENCE: Duration = Duration::from_secs(10);
-
-fn ms(count: u64) -> Duration {
-    Duration::from_millis(count)
-}
 
 #[test]
 fn all_are_woken_threads_and_tasks_of_one_channel() {

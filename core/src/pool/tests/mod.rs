@@ -19,14 +19,11 @@ use super::*;
 use crate::limited_queue::LimitedQueue;
 use crate::limiter::Exponential;
 use crate::priority_queue::{AddOptions, PriorityQueue};
+use crate::runtime::millis::ms;
 use crate::runtime::{Ambient, Instant, Manual, System};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 const LONG: Duration = Duration::from_secs(3600);
-
-fn ms(count: u64) -> Duration {
-    Duration::from_millis(count)
-}
 
 fn workers(count: usize) -> NonZeroUsize {
     NonZeroUsize::new(count).unwrap()

@@ -12,6 +12,7 @@ use super::*;
 use crate::machine::Cx;
 use crate::machine::single_step::ByHand;
 use crate::queue::Finished;
+use crate::runtime::millis::{at, ms};
 use crate::slab::Slot;
 
 type Machine<L = Exponential<u8>> = ByHand<Prioritized<u8, L, Journal>>;
@@ -36,14 +37,6 @@ impl Observer for Journal {
     fn retried(&mut self, _: &mut Cx<'_>) {
         self.0.push("retried".to_owned());
     }
-}
-
-fn ms(n: u64) -> Duration {
-    Duration::from_millis(n)
-}
-
-fn at(millis: u64) -> Instant {
-    Instant::ZERO + ms(millis)
 }
 
 fn machine() -> Machine {
