@@ -7,7 +7,7 @@ use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::runtime::Instant;
 
 use super::Cancel;
-use crate::trial::{Edit, Edited, MachineOf, Mutant, at_most, mutants};
+use crate::trial::{MachineOf, Mutant, at_most, mutants};
 
 type Bend = fn(&mut Bent, &mut Op, &mut Cx<'_>) -> Step<Ret>;
 
@@ -62,11 +62,6 @@ fn bent(step: Bend) -> MachineOf<Cancel> {
     Box::new(Bent { rules, step, spare, first, deadline, waits })
 }
 
-/// The machine that ships; the wakes of each step are edited.
-fn edited(edit: Edit<Tree>) -> MachineOf<Cancel> {
-    Box::new(Edited { machine: Tree::new(), edit })
-}
-
 pub(super) fn all() -> Vec<Mutant<Cancel>> {
     [of_waking(), of_children(), of_hooks(), of_time()].concat()
 }
@@ -79,7 +74,7 @@ pub(super) fn is_of_waking(mutant: &Mutant<Cancel>) -> bool {
 }
 
 fn of_waking() -> Vec<Mutant<Cancel>> {
-    mutants! { edited:
+    mutants! { Edited(Tree::new()):
         Seeded "end_wakes_one" from "own: a cancellation wakes one waiter instead of all":
             (at_most!(1, WAITERS, Op::Cancel(_))) breaks ["sleepers_wake"];
         Seeded "end_wakes_nobody" from "own: a cancellation wakes no waiter":

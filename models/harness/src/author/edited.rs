@@ -14,6 +14,13 @@ pub struct Edited<M: Machine> {
     pub edit: Edit<M>,
 }
 
+impl<M: Machine> Edited<M> {
+    /// Puts an edit behind the steps of a machine.
+    pub fn new(machine: M, edit: Edit<M>) -> Self {
+        Self { machine, edit }
+    }
+}
+
 impl<M: Machine> Machine for Edited<M> {
     type Op = M::Op;
     type Ret = M::Ret;
@@ -62,6 +69,13 @@ pub struct Forgetful<M: Machine> {
     pub forgets: Passed,
 }
 
+impl<M: Machine> Forgetful<M> {
+    /// Puts a machine under a shell that forgets this.
+    pub fn new(machine: M, forgets: Passed) -> Self {
+        Self { machine, forgets }
+    }
+}
+
 impl<M: Machine> Machine for Forgetful<M> {
     type Op = M::Op;
     type Ret = M::Ret;
@@ -86,6 +100,13 @@ impl<M: Machine> Machine for Forgetful<M> {
 /// The machine that ships, under a shell that does not know which caller was woken.
 #[derive(Debug)]
 pub struct Unaware<M: Machine>(pub M);
+
+impl<M: Machine> Unaware<M> {
+    /// Puts a machine under such a shell.
+    pub fn new(machine: M) -> Self {
+        Self(machine)
+    }
+}
 
 impl<M: Machine> Machine for Unaware<M> {
     type Op = M::Op;
@@ -117,6 +138,13 @@ pub struct Retold<M: Machine> {
     pub machine: M,
     /// Changes what they answer.
     pub retell: Retell<M>,
+}
+
+impl<M: Machine> Retold<M> {
+    /// Puts an edit between a machine and its callers.
+    pub fn new(machine: M, retell: Retell<M>) -> Self {
+        Self { machine, retell }
+    }
 }
 
 impl<M: Machine> Machine for Retold<M> {

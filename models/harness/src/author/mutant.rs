@@ -43,7 +43,8 @@ impl<C: Component> std::fmt::Debug for Mutant<C> {
 }
 
 /// Lists mutants, one after another: the expectation, the name, the origin, the arguments of its
-/// machine, and the invariants that it breaks. The function that makes the machine comes first.
+/// machine, and the invariants that it breaks. The function that makes the machine comes first, or
+/// a ready-made wrapper and the machine in it: `Edited(machine())`.
 #[macro_export]
 macro_rules! mutants {
     ($make:ident:
@@ -55,6 +56,17 @@ macro_rules! mutants {
             breaks: &[$($broken),*],
             kind: $crate::author::MutantKind::$kind $(($why))?,
             make: || $make $with,
+        }),+]
+    };
+    ($wrapper:ident($machine:expr):
+     $($kind:ident $(($why:expr))? $name:literal from $origin:literal:
+       ($($with:tt)*) breaks [$($broken:literal),*];)+) => {
+        vec![$($crate::author::Mutant {
+            name: $name,
+            origin: $origin,
+            breaks: &[$($broken),*],
+            kind: $crate::author::MutantKind::$kind $(($why))?,
+            make: || Box::new($crate::author::$wrapper::new($machine, $($with)*)),
         }),+]
     };
 }

@@ -6,7 +6,7 @@ use seatrial_core::machine::Passed;
 use super::Channel;
 use super::reference::Lists;
 use super::reference::Mistake::{self, *};
-use crate::trial::{Edit, Edited, Forgetful, MachineOf, Mutant, at_most, mutants};
+use crate::trial::{MachineOf, Mutant, at_most, mutants};
 
 pub(super) fn all() -> Vec<Mutant<Channel>> {
     [messages(), ends(), selects(), times(), given_up(), wakes(), of_shells(), equivalents()]
@@ -22,16 +22,6 @@ pub(super) fn is_of_waking(mutant: &Mutant<Channel>) -> bool {
 /// The simple construction, with mistakes.
 fn mistaken(mistakes: &'static [Mistake]) -> MachineOf<Channel> {
     Box::new(Lists::with(mistakes))
-}
-
-/// The machine that ships; the wakes of each step are edited.
-fn edited(edit: Edit<Group<u8>>) -> MachineOf<Channel> {
-    Box::new(Edited { machine: Group::default(), edit })
-}
-
-/// The machine that ships, under a shell that forgets to pass something on.
-fn forgets(what: Passed) -> MachineOf<Channel> {
-    Box::new(Forgetful { machine: Group::<u8>::default(), forgets: what })
 }
 
 fn messages() -> Vec<Mutant<Channel>> {
@@ -116,7 +106,7 @@ fn given_up() -> Vec<Mutant<Channel>> {
 }
 
 fn wakes() -> Vec<Mutant<Channel>> {
-    mutants! { edited:
+    mutants! { Edited(Group::<u8>::default()):
         Seeded "send_wakes_nobody" from "own: send wakes no receiver":
             (at_most!(0, RECEIVERS, Op::Choose(_))) breaks ["no_lost_wakeup"];
         Seeded "receive_wakes_nobody" from "own: receive wakes no sender":
@@ -145,7 +135,7 @@ fn wakes() -> Vec<Mutant<Channel>> {
 }
 
 fn of_shells() -> Vec<Mutant<Channel>> {
-    mutants! { forgets:
+    mutants! { Forgetful(Group::<u8>::default()):
         Seeded "given_up_swallows_wake"
             from "museum P1, a call that is given up without passing its wake-up on":
             (Passed::WakeUp) breaks ["no_lost_wakeup"];

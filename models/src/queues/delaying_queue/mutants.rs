@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use seatrial_core::delaying_queue::{Delaying, Op, Ret};
-use seatrial_core::machine::{Cx, Machine, Passed, Step, Wakes};
+use seatrial_core::machine::{Cx, Machine, Step, Wakes};
 use seatrial_core::queue::{DRAINS, Fifo, GETTERS, Queue as Rules};
 
 use super::DelayingQueue;
@@ -11,10 +11,9 @@ use super::reference::Mistake::{self, *};
 use super::reference::TwoLayers;
 use crate::queue::Queue;
 use crate::queues::fixtures::listener::metrics;
+use crate::queues::fixtures::shells::{shells_are_unaware, shells_forget};
 use crate::queues::queue::AT_ONCE;
-use crate::trial::{Component, Edit, Edited, Forgetful, MachineOf, Mutant, Unaware};
-use crate::trial::{Mistold, Telling, Told};
-use crate::trial::{at_most, mutants};
+use crate::trial::{Component, MachineOf, Mutant, Told, at_most, mutants};
 
 pub(super) fn all() -> Vec<Mutant<DelayingQueue>> {
     let of_rules = [times(), items(), ends(), figures(), of_batches(), of_the_queue()].concat();
@@ -42,26 +41,6 @@ fn around_broken(name: &str, mistakes: &'static [Mistake]) -> MachineOf<Delaying
     let all = Queue::mutants();
     let mutant = all.iter().find(|mutant| mutant.name == name).expect("the queue has that mutant");
     Box::new(TwoLayers::with(mistakes, (mutant.make)()))
-}
-
-/// The machine that ships; the wakes of each step are edited.
-fn edited(edit: Edit<Delaying<u8>>) -> MachineOf<DelayingQueue> {
-    Box::new(Edited { machine: Delaying::default(), edit })
-}
-
-/// The machine that ships, under a shell that forgets to pass something on.
-fn forgets(what: Passed) -> MachineOf<DelayingQueue> {
-    Box::new(Forgetful { machine: Delaying::<u8>::default(), forgets: what })
-}
-
-/// The machine that ships, under a shell that does not tell it which sleepers were woken.
-fn unaware() -> MachineOf<DelayingQueue> {
-    Box::new(Unaware(Delaying::<u8>::default()))
-}
-
-/// The machine that ships; the figures for a metrics library are edited.
-fn mistold(edit: fn(&mut Telling<'_, Delaying<u8>>)) -> MachineOf<DelayingQueue> {
-    Box::new(Mistold::new(Delaying::measured(Fifo::default(), &metrics()), edit))
 }
 
 fn times() -> Vec<Mutant<DelayingQueue>> {
@@ -136,7 +115,7 @@ fn ends() -> Vec<Mutant<DelayingQueue>> {
 }
 
 fn figures() -> Vec<Mutant<DelayingQueue>> {
-    mutants! { mistold:
+    mutants! { Mistold(Delaying::<u8>::measured(Fifo::default(), &metrics())):
         Seeded "due_counts_from_the_next_call"
             from "own: the latency of a due item counts from the next call":
             (|step| {
@@ -239,7 +218,7 @@ fn of_the_queue() -> Vec<Mutant<DelayingQueue>> {
 }
 
 fn wakes() -> Vec<Mutant<DelayingQueue>> {
-    mutants! { edited:
+    mutants! { Edited(Delaying::<u8>::default()):
         Seeded "earlier_time_is_not_told" from "own: an earlier time wakes no sleeper":
             (|op, wakes, _| if matches!(op, Op::AddAfter(_)) && wakes.get(GETTERS) == Wakes::ALL {
                 wakes.set(GETTERS, 0);
@@ -262,26 +241,12 @@ fn wakes() -> Vec<Mutant<DelayingQueue>> {
 }
 
 fn of_shells() -> Vec<Mutant<DelayingQueue>> {
-    let mut all = mutants! { forgets:
-        Seeded "dropped_getter_swallows_wake"
-            from "museum P1, a getter that leaves without passing its wake-up on":
-            (Passed::WakeUp) breaks ["no_lost_wakeup"];
-        Seeded "holder_keeps_the_timer"
-            from "own: the getter that holds the shared timer leaves with an item and does not \
-                  pass the timer on":
-            (Passed::Timer) breaks ["nothing_late"];
-    };
-    all.extend(mutants! { unaware:
-        Seeded "woken_takes_for_another"
-            from "own: a woken getter takes an item that has just become due, and its wake-up is \
-                  not passed on":
-            () breaks ["no_lost_wakeup"];
-    });
-    all
+    [shells_forget!(Delaying::<u8>::default()), shells_are_unaware!(Delaying::<u8>::default())]
+        .concat()
 }
 
 fn equivalents() -> Vec<Mutant<DelayingQueue>> {
-    mutants! { edited:
+    mutants! { Edited(Delaying::<u8>::default()):
         Equivalent("a woken consumer checks again and goes back to sleep")
         "every_delay_wakes_everybody"
             from "own: every delay wakes all consumers, even if it is not the earliest":

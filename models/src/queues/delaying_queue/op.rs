@@ -1,6 +1,5 @@
 //! Sequences of calls, and the property that the machine agrees with the sequential object.
 
-use std::collections::BTreeMap;
 use std::iter;
 use std::time::Duration;
 
@@ -8,14 +7,11 @@ use seatrial_core::delaying_queue::{
     AddAfter, Delaying, Drain, Op as Call, Ret, Retries, ShutDown,
 };
 use seatrial_core::machine::{Machine, Step};
-use seatrial_core::queue::{
-    Add, Done, DoneKey, DrainUntil, Finished, Get, Len, Refresh, ShuttingDown, Token,
-};
-use seatrial_core::runtime::Instant;
+use seatrial_core::queue::{Add, Done, DoneKey, DrainUntil, Finished, Get, Len, ShuttingDown};
 
 use super::{DelayingQueue, Spec};
-use crate::queues::fixtures::batches;
-use crate::single_step::{Behind, ByHand, hash};
+use crate::queues::fixtures::pair::{Pair, given};
+use crate::single_step::{Behind, hash};
 use crate::trial::{Alone, Component};
 
 /// A call; times are in milliseconds.
@@ -48,12 +44,7 @@ pub fn check(ops: &[Op]) {
 /// As [`check`].
 pub fn check_on(ops: &[Op], machine: impl Machine<Op = Call<u8>, Ret = Ret<u8>>) {
     let (alone, recorded) = Alone::<DelayingQueue>::with(Box::new(machine));
-    let mut pair = Pair {
-        ours: ByHand::new(recorded),
-        spec: Spec::new(),
-        deliveries: BTreeMap::new(),
-        takes: 0,
-    };
+    let mut pair = Pair::<Delaying<u8>, _>::new(recorded, Spec::new());
     for op in ops {
         pair.step(*op);
     }
@@ -78,21 +69,7 @@ pub fn decode(bytes: &[u8]) -> Vec<Op> {
     bytes.chunks_exact(3).map(op).collect()
 }
 
-/// The machine and the sequential object, which get the same calls.
-struct Pair {
-    ours: ByHand<Call<u8>, Ret<u8>>,
-    spec: Spec<u8>,
-    /// The newest delivery of every item.
-    deliveries: BTreeMap<u8, Token>,
-    /// The number of takes so far: a single get, a batch of one and a batch of two follow in turn.
-    takes: usize,
-}
-
-impl Pair {
-    fn call(&mut self, call: Call<u8>) -> Ret<u8> {
-        self.ours.call(call).unwrap_or_else(|waits| panic!("{waits}"))
-    }
-
+impl Pair<Delaying<u8>, Spec<u8>> {
     fn step(&mut self, op: Op) {
         match op {
             Op::Add(key) => {
@@ -117,9 +94,7 @@ impl Pair {
                 self.done(key, &ret);
             }
             Op::Len => {
-                // The refresh ticks at once.
-                let (every, next) = (Duration::from_millis(1), Some(Instant::ZERO));
-                let _waits = self.ours.step(Call::Refresh(Refresh { every, next }));
+                self.refresh();
                 let ret = self.call(Call::Len(Len));
                 assert!(matches!(ret, Ret::Len(n) if n == self.spec.queue.waiting.len()));
             }
@@ -143,12 +118,9 @@ impl Pair {
     }
 
     fn get(&mut self) {
-        self.takes += 1;
-        let asked = batches::asked(self.takes);
-        let step = batches::take::<Delaying<u8>, _, _>(&mut self.ours, Get, asked);
-        let expected = batches::expected(asked, || self.spec.queue.get());
+        let (step, expected) = self.take(Get, |spec| spec.queue.get());
         let (over, earliest) = (self.spec.queue.shutting_down, self.spec.earliest());
-        let tokens = batches::given(step, &expected, over, earliest);
+        let tokens = given(step, &expected, over, earliest);
         self.deliveries.extend(iter::zip(expected, tokens));
     }
 

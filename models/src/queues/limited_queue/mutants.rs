@@ -8,11 +8,10 @@ use seatrial_core::machine::{Step, Wakes};
 use seatrial_core::queue::{Fifo, Finished, GETTERS};
 use seatrial_core::runtime::Instant;
 
-use super::op::{BASE, MAX, Ours, machine};
+use super::op::{BASE, MAX, machine};
 use super::{LimitedQueue, delay_after};
 use crate::single_step::Changed;
-use crate::trial::{Edit, Edited, MachineOf, Mutant, Retell, Retold, at_most, mutants};
-use crate::trial::{Mistold, Telling, Told};
+use crate::trial::{MachineOf, Mutant, Told, at_most, mutants};
 
 pub(super) fn all() -> Vec<Mutant<LimitedQueue>> {
     [of_limiters(), of_calls(), of_answers(), of_figures(), of_waking()].concat()
@@ -96,16 +95,6 @@ fn called(call: fn(&mut Op<u8>)) -> MachineOf<LimitedQueue> {
     Box::new(Changed { machine: machine(), call, answer: |answer| answer })
 }
 
-/// The queue that ships; its answers are edited.
-fn retold(retell: Retell<Ours>) -> MachineOf<LimitedQueue> {
-    Box::new(Retold { machine: machine(), retell })
-}
-
-/// The queue that ships; the wakes of each step are edited.
-fn edited(edit: Edit<Ours>) -> MachineOf<LimitedQueue> {
-    Box::new(Edited { machine: machine(), edit })
-}
-
 fn of_limiters() -> Vec<Mutant<LimitedQueue>> {
     mutants! { limited_by:
         Seeded "never_forgets" from "workqueue:RQ-2":
@@ -165,7 +154,7 @@ fn of_calls() -> Vec<Mutant<LimitedQueue>> {
 }
 
 fn of_answers() -> Vec<Mutant<LimitedQueue>> {
-    mutants! { retold:
+    mutants! { Retold(machine()):
         Seeded "settling_is_denied" from "workqueue:CL-1":
             (|step, _| if let Step::Done(Ret::Settle(finished)) = step {
                 *finished = Finished::NotInProcessing;
@@ -195,13 +184,8 @@ fn of_answers() -> Vec<Mutant<LimitedQueue>> {
     }
 }
 
-/// The queue that ships; the figures for a metrics library are edited.
-fn mistold(edit: fn(&mut Telling<'_, Ours>)) -> MachineOf<LimitedQueue> {
-    Box::new(Mistold::new(machine(), edit))
-}
-
 fn of_figures() -> Vec<Mutant<LimitedQueue>> {
-    mutants! { mistold:
+    mutants! { Mistold(machine()):
         Seeded "settled_retries_are_not_told"
             from "own: retries are reported by calls to add only, not by settle":
             (|step| if matches!(step.op, Op::Settle(_)) {
@@ -229,7 +213,7 @@ fn of_figures() -> Vec<Mutant<LimitedQueue>> {
 }
 
 fn of_waking() -> Vec<Mutant<LimitedQueue>> {
-    mutants! { edited:
+    mutants! { Edited(machine()):
         Seeded "failure_never_wakes" from "own: a failure with an earlier time wakes no sleeper":
             (at_most!(0, GETTERS, Op::AddRateLimited(_))) breaks ["nothing_late"];
         Seeded "earlier_time_is_not_told" from "own: an earlier time wakes no sleeper":

@@ -1,6 +1,5 @@
 //! Sequences of calls, and the property that the machine agrees with the sequential object.
 
-use std::collections::BTreeMap;
 use std::iter;
 use std::time::Duration;
 
@@ -9,17 +8,15 @@ use seatrial_core::limited_queue::{AddRateLimited, Forget, Limited, NumRequeues,
 use seatrial_core::limited_queue::{Outcome, Ret, Settle};
 use seatrial_core::limiter::Exponential;
 use seatrial_core::machine::{Machine, Step};
-use seatrial_core::queue::Token;
 use seatrial_core::queue::{
-    Add, Done, DoneKey, DrainUntil, Fifo, Finished, Get, Len, Refresh, ShuttingDown,
+    Add, Done, DoneKey, DrainUntil, Fifo, Finished, Get, Len, ShuttingDown,
 };
-use seatrial_core::runtime::Instant;
 
 use super::{LimitedQueue, Spec};
-use crate::queues::fixtures::batches;
 use crate::queues::fixtures::listener::metrics;
 use crate::queues::fixtures::outcomes::outcomes;
-use crate::single_step::{ByHand, hash};
+use crate::queues::fixtures::pair::{Pair, given};
+use crate::single_step::hash;
 use crate::trial::Alone;
 
 pub(super) const BASE: Duration = Duration::from_millis(3);
@@ -66,9 +63,7 @@ pub fn check(ops: &[Op]) {
 /// As [`check`].
 pub fn check_on(ops: &[Op], machine: impl Machine<Op = Call<u8>, Ret = Ret<u8>>) {
     let (alone, recorded) = Alone::<LimitedQueue>::with(Box::new(machine));
-    let spec = Spec::new(BASE, MAX);
-    let mut pair =
-        Pair { ours: ByHand::new(recorded), spec, deliveries: BTreeMap::new(), takes: 0 };
+    let mut pair = Pair::<Ours, _>::new(recorded, Spec::new(BASE, MAX));
     for op in ops {
         pair.step(*op);
     }
@@ -98,21 +93,7 @@ pub fn decode(bytes: &[u8]) -> Vec<Op> {
     bytes.chunks_exact(3).map(op).collect()
 }
 
-/// The machine and the sequential object, which get the same calls.
-struct Pair {
-    ours: ByHand<Call<u8>, Ret<u8>>,
-    spec: Spec<u8>,
-    /// The newest delivery of every item.
-    deliveries: BTreeMap<u8, Token>,
-    /// The number of takes so far: a single get, a batch of one and a batch of two follow in turn.
-    takes: usize,
-}
-
-impl Pair {
-    fn call(&mut self, call: Call<u8>) -> Ret<u8> {
-        self.ours.call(call).unwrap_or_else(|waits| panic!("{waits}"))
-    }
-
+impl Pair<Ours, Spec<u8>> {
     fn step(&mut self, op: Op) {
         match op {
             Op::Add(key) => {
@@ -148,9 +129,7 @@ impl Pair {
             Op::Get => self.get(),
             Op::Done(_) | Op::DoneByValue(_) | Op::Settle(..) => self.done(op),
             Op::Len => {
-                // The refresh ticks at once.
-                let (every, next) = (Duration::from_millis(1), Some(Instant::ZERO));
-                let _waits = self.ours.step(Call::Refresh(Refresh { every, next }));
+                self.refresh();
                 let ret = self.call(Call::Len(Len));
                 let waiting = self.spec.delaying.queue.waiting.len();
                 assert!(matches!(ret, Ret::Len(n) if n == waiting), "{ret:?}");
@@ -175,13 +154,10 @@ impl Pair {
     }
 
     fn get(&mut self) {
-        self.takes += 1;
-        let asked = batches::asked(self.takes);
-        let step = batches::take::<Ours, _, _>(&mut self.ours, Get, asked);
-        let expected = batches::expected(asked, || self.spec.delaying.queue.get());
+        let (step, expected) = self.take(Get, |spec| spec.delaying.queue.get());
         let (over, earliest) =
             (self.spec.delaying.queue.shutting_down, self.spec.delaying.earliest());
-        let tokens = batches::given(step, &expected, over, earliest);
+        let tokens = given(step, &expected, over, earliest);
         self.deliveries.extend(iter::zip(expected, tokens));
     }
 

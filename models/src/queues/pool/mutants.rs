@@ -5,7 +5,7 @@ use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::queue::{Done, GETTERS, Get};
 
 use super::{BASE, Pool, Rules, rules};
-use crate::trial::{Edited, MachineOf, Mutant, MutantKind};
+use crate::trial::{MachineOf, Mutant, mutants};
 
 type Bend = fn(&mut Rules, &mut Op<u8>, &mut Cx<'_>) -> Step<Ret<u8>>;
 
@@ -103,148 +103,81 @@ fn swallow_retries(rules: &mut Rules, op: &mut Op<u8>, cx: &mut Cx<'_>) -> Step<
     }
 }
 
-fn seeded(
-    name: &'static str,
-    origin: &'static str,
-    breaks: &'static [&'static str],
-    make: fn() -> MachineOf<Pool>,
-) -> Mutant<Pool> {
-    Mutant { name, origin, breaks, kind: MutantKind::Seeded, make }
-}
-
 pub(super) fn all() -> Vec<Mutant<Pool>> {
-    let mut all = deliveries();
-    all.extend(judged());
-    all.extend(ends());
-    all
+    [deliveries(), judged(), ends(), of_waking()].concat()
 }
 
 fn deliveries() -> Vec<Mutant<Pool>> {
     const AT_ONCE: Outcome = Outcome::RequeueAfter(std::time::Duration::ZERO);
-    vec![
-        seeded(
-            "retry_at_once",
-            "own: a failed key is requeued at once, without the limiter",
-            &["backs_off"],
-            || bent(|rules, op, cx| instead(rules, op, cx, Outcome::Retry, AT_ONCE)),
-        ),
-        seeded(
-            "retry_gives_up",
-            "own: a failed key is given up",
-            &["failed_is_tried_again"],
-            || bent(|rules, op, cx| instead(rules, op, cx, Outcome::Retry, Outcome::GiveUp)),
-        ),
-        seeded(
-            "retry_is_taken_by_nobody",
-            "own: later deliveries of a key end before a worker gets them",
-            &["failed_is_tried_again"],
-            || bent(swallow_retries),
-        ),
-        seeded(
-            "success_keeps_failures",
-            "own: success does not reset the failures",
-            &["failures_are_counted"],
-            || {
-                bent(|rules, op, cx| match op {
-                    Op::Settle(settle) if settle.outcome == Outcome::Success => {
-                        end(rules, settle, cx)
-                    }
-                    op => rules.step(op, cx),
-                })
-            },
-        ),
-        seeded(
-            "delivery_ends_at_once",
-            "own: done is called before the key is reconciled",
-            &["never_concurrent"],
-            || {
-                bent(|rules, op, cx| {
-                    let step = rules.step(op, cx);
-                    if let Step::Done(Ret::Get(Some((token, _)))) = &step {
-                        let _ended = rules.step(&mut Op::Done(Done(*token)), cx);
-                    }
-                    step
-                })
-            },
-        ),
-    ]
+    mutants! { bent:
+        Seeded "retry_at_once" from "own: a failed key is requeued at once, without the limiter":
+            (|rules, op, cx| instead(rules, op, cx, Outcome::Retry, AT_ONCE))
+            breaks ["backs_off"];
+        Seeded "retry_gives_up" from "own: a failed key is given up":
+            (|rules, op, cx| instead(rules, op, cx, Outcome::Retry, Outcome::GiveUp))
+            breaks ["failed_is_tried_again"];
+        Seeded "retry_is_taken_by_nobody"
+            from "own: later deliveries of a key end before a worker gets them":
+            (swallow_retries) breaks ["failed_is_tried_again"];
+        Seeded "success_keeps_failures" from "own: success does not reset the failures":
+            (|rules, op, cx| match op {
+                Op::Settle(settle) if settle.outcome == Outcome::Success => end(rules, settle, cx),
+                op => rules.step(op, cx),
+            }) breaks ["failures_are_counted"];
+        Seeded "delivery_ends_at_once" from "own: done is called before the key is reconciled":
+            (|rules, op, cx| {
+                let step = rules.step(op, cx);
+                if let Step::Done(Ret::Get(Some((token, _)))) = &step {
+                    let _ended = rules.step(&mut Op::Done(Done(*token)), cx);
+                }
+                step
+            }) breaks ["never_concurrent"];
+    }
 }
 
 /// Mutants that ignore the details of an error.
 fn judged() -> Vec<Mutant<Pool>> {
-    vec![
-        seeded(
-            "given_up_is_retried",
-            "own: an error is retried even if it is final",
-            &["given_up_is_given_up"],
-            || bent(|rules, op, cx| instead(rules, op, cx, Outcome::GiveUp, Outcome::Retry)),
-        ),
-        seeded(
-            "given_up_comes_back",
-            "own: a key that was given up is requeued after a delay",
-            &["given_up_is_given_up"],
-            || bent(given_up_comes_back),
-        ),
-        seeded(
-            "retry_by_the_limiter_alone",
-            "own: the delay that an error names is ignored",
-            &["backs_off"],
-            || bent(retry_by_the_limiter_alone),
-        ),
-        seeded(
-            "timed_retry_forgets",
-            "own: an error with a delay counts as a requeue, which resets the failures",
-            &["failures_are_counted"],
-            || bent(timed_retry_forgets),
-        ),
-        seeded(
-            "attempts_are_not_counted",
-            "own: the number of the attempt is always one",
-            &["given_up_is_given_up", "failures_are_counted"],
-            || {
-                bent(|rules, op, cx| match rules.step(op, cx) {
-                    Step::Done(Ret::NumRequeues(_)) => Step::Done(Ret::NumRequeues(0)),
-                    step => step,
-                })
-            },
-        ),
-    ]
+    mutants! { bent:
+        Seeded "given_up_is_retried" from "own: an error is retried even if it is final":
+            (|rules, op, cx| instead(rules, op, cx, Outcome::GiveUp, Outcome::Retry))
+            breaks ["given_up_is_given_up"];
+        Seeded "given_up_comes_back" from "own: a key that was given up is requeued after a delay":
+            (given_up_comes_back) breaks ["given_up_is_given_up"];
+        Seeded "retry_by_the_limiter_alone" from "own: the delay that an error names is ignored":
+            (retry_by_the_limiter_alone) breaks ["backs_off"];
+        Seeded "timed_retry_forgets"
+            from "own: an error with a delay counts as a requeue, which resets the failures":
+            (timed_retry_forgets) breaks ["failures_are_counted"];
+        Seeded "attempts_are_not_counted" from "own: the number of the attempt is always one":
+            (|rules, op, cx| match rules.step(op, cx) {
+                Step::Done(Ret::NumRequeues(_)) => Step::Done(Ret::NumRequeues(0)),
+                step => step,
+            }) breaks ["given_up_is_given_up", "failures_are_counted"];
+    }
 }
 
 fn ends() -> Vec<Mutant<Pool>> {
-    vec![
-        seeded(
-            "shutdown_discards_waiting",
-            "own: shutdown clears the queue",
-            &["ends_as_it_says"],
-            || {
-                bent(|rules, op, cx| {
-                    let step = rules.step(op, cx);
-                    while matches!(op, Op::ShutDown(_)) && !rules.delaying().queue().is_empty() {
-                        if let Step::Done(Ret::Get(Some((token, _)))) =
-                            rules.step(&mut Op::Get(Get), cx)
-                        {
-                            let _ended = rules.step(&mut Op::Done(Done(token)), cx);
-                        }
+    mutants! { bent:
+        Seeded "shutdown_discards_waiting" from "own: shutdown clears the queue":
+            (|rules, op, cx| {
+                let step = rules.step(op, cx);
+                while matches!(op, Op::ShutDown(_)) && !rules.delaying().queue().is_empty() {
+                    if let Step::Done(Ret::Get(Some((token, _)))) =
+                        rules.step(&mut Op::Get(Get), cx)
+                    {
+                        let _ended = rules.step(&mut Op::Done(Done(token)), cx);
                     }
-                    step
-                })
-            },
-        ),
-        seeded(
-            "shutdown_wakes_one",
-            "own: shutdown wakes one worker instead of all",
-            &["ends_as_it_says"],
-            || {
-                Box::new(Edited {
-                    machine: rules(),
-                    edit: |op, wakes, _| {
-                        if matches!(op, Op::ShutDown(_)) {
-                            wakes.set(GETTERS, 1);
-                        }
-                    },
-                })
-            },
-        ),
-    ]
+                }
+                step
+            }) breaks ["ends_as_it_says"];
+    }
+}
+
+fn of_waking() -> Vec<Mutant<Pool>> {
+    mutants! { Edited(rules()):
+        Seeded "shutdown_wakes_one" from "own: shutdown wakes one worker instead of all":
+            (|op, wakes, _| if matches!(op, Op::ShutDown(_)) {
+                wakes.set(GETTERS, 1);
+            }) breaks ["ends_as_it_says"];
+    }
 }

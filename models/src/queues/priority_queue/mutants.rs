@@ -2,17 +2,16 @@
 
 use std::time::Duration;
 
-use seatrial_core::machine::{Passed, Step, Wakes};
+use seatrial_core::machine::{Step, Wakes};
 use seatrial_core::priority_queue::{GETTERS, Op};
 use seatrial_core::queue::Finished;
 
-use super::op::{Ours, machine};
+use super::op::machine;
 use super::reference::Mistake::{self, *};
 use super::reference::OneList;
 use super::{PriorityQueue, Ret};
-use crate::trial::{Edit, Edited, Forgetful, MachineOf, Mutant, Unaware};
-use crate::trial::{Mistold, Telling, Told};
-use crate::trial::{Retell, Retold, at_most, mutants};
+use crate::queues::fixtures::shells::{shells_are_unaware, shells_forget};
+use crate::trial::{MachineOf, Mutant, Told, at_most, mutants};
 
 pub(super) fn all() -> Vec<Mutant<PriorityQueue>> {
     let rules = [order(), times(), items(), answers(), counts(), figures()].concat();
@@ -35,28 +34,8 @@ fn mistaken(mistakes: &'static [Mistake]) -> MachineOf<PriorityQueue> {
     Box::new(OneList::with(mistakes))
 }
 
-/// The machine that ships; the wakes of each step are edited.
-fn edited(edit: Edit<Ours>) -> MachineOf<PriorityQueue> {
-    Box::new(Edited { machine: machine(), edit })
-}
-
-/// The machine that ships, under a shell that forgets to pass something on.
-fn forgets(what: Passed) -> MachineOf<PriorityQueue> {
-    Box::new(Forgetful { machine: machine(), forgets: what })
-}
-
-/// The machine that ships, under a shell that does not tell it which sleepers were woken.
-fn unaware() -> MachineOf<PriorityQueue> {
-    Box::new(Unaware(machine()))
-}
-
-/// The machine that ships; its answers are edited.
-fn retold(retell: Retell<Ours>) -> MachineOf<PriorityQueue> {
-    Box::new(Retold { machine: machine(), retell })
-}
-
 fn answers() -> Vec<Mutant<PriorityQueue>> {
-    mutants! { retold:
+    mutants! { Retold(machine()):
         Seeded "stale_done_says_ended" from "own: done always reports that it ended a delivery":
             (|step, _| if let Step::Done(Ret::Done(told @ Finished::NotInProcessing)) = step {
                 *told = Finished::Ended(None);
@@ -183,18 +162,13 @@ fn counts() -> Vec<Mutant<PriorityQueue>> {
     }
 }
 
-/// The machine that ships; the figures for a metrics library are edited.
-fn mistold(edit: fn(&mut Telling<'_, Ours>)) -> MachineOf<PriorityQueue> {
-    Box::new(Mistold::new(machine(), edit))
-}
-
 /// Tells whether a step adds an item.
 fn adds(op: &Op<u8>) -> bool {
     matches!(op, Op::Add(_) | Op::AddBatch(_) | Op::Settle(_))
 }
 
 fn figures() -> Vec<Mutant<PriorityQueue>> {
-    mutants! { mistold:
+    mutants! { Mistold(machine()):
         Seeded "ready_by_add_is_not_told" from "workqueue:PQ-13, the metric is not updated":
             (|step| {
                 let fewer_wait = step.machine.waiting() < step.notes.count;
@@ -240,7 +214,7 @@ fn figures() -> Vec<Mutant<PriorityQueue>> {
 }
 
 fn wakes() -> Vec<Mutant<PriorityQueue>> {
-    mutants! { edited:
+    mutants! { Edited(machine()):
         Seeded "earlier_time_is_not_told" from "own: an earlier time wakes no sleeper":
             (|op, wakes, _| if matches!(op, Op::Add(_)) && wakes.get(GETTERS) == Wakes::ALL {
                 wakes.set(GETTERS, 0);
@@ -263,26 +237,11 @@ fn wakes() -> Vec<Mutant<PriorityQueue>> {
 }
 
 fn of_shells() -> Vec<Mutant<PriorityQueue>> {
-    let mut all = mutants! { forgets:
-        Seeded "dropped_getter_swallows_wake"
-            from "museum P1, a getter that leaves without passing its wake-up on":
-            (Passed::WakeUp) breaks ["no_lost_wakeup"];
-        Seeded "holder_keeps_the_timer"
-            from "own: the getter that holds the shared timer leaves with an item and does not \
-                  pass the timer on":
-            (Passed::Timer) breaks ["nothing_late"];
-    };
-    all.extend(mutants! { unaware:
-        Seeded "woken_takes_for_another"
-            from "own: a woken getter takes an item that has just become due, and its wake-up is \
-                  not passed on":
-            () breaks ["no_lost_wakeup"];
-    });
-    all
+    [shells_forget!(machine()), shells_are_unaware!(machine())].concat()
 }
 
 fn equivalents() -> Vec<Mutant<PriorityQueue>> {
-    mutants! { edited:
+    mutants! { Edited(machine()):
         Equivalent("a woken consumer checks again and goes back to sleep")
         "add_wakes_everybody" from "own: add wakes all consumers where one is enough":
             (|op, wakes, _| if matches!(op, Op::Add(_)) && wakes.any() {

@@ -1,6 +1,5 @@
 //! Sequences of calls, and the property that the machine agrees with the sequential object.
 
-use std::collections::BTreeMap;
 use std::iter;
 use std::time::Duration;
 
@@ -11,14 +10,13 @@ use seatrial_core::priority_queue::{
     Add, AddBatch, AddOptions, Get, Meter, Op as Call, Prioritized,
 };
 use seatrial_core::priority_queue::{Ret, Retries, Settle, Told};
-use seatrial_core::queue::{Done, DoneKey, Finished, Len, Refresh, ShutDown, ShuttingDown, Token};
-use seatrial_core::runtime::Instant;
+use seatrial_core::queue::{Done, DoneKey, Finished, Len, ShutDown, ShuttingDown};
 
 use super::{PriorityQueue, Spec};
-use crate::queues::fixtures::batches;
 use crate::queues::fixtures::listener::metrics;
 use crate::queues::fixtures::outcomes::outcomes;
-use crate::single_step::{ByHand, hash};
+use crate::queues::fixtures::pair::{Pair, given};
+use crate::single_step::hash;
 use crate::trial::Alone;
 
 pub(super) const BASE: Duration = Duration::from_millis(3);
@@ -65,9 +63,7 @@ pub fn check(ops: &[Op]) {
 /// As [`check`].
 pub fn check_on(ops: &[Op], machine: impl Machine<Op = Call<u8>, Ret = Ret<u8>>) {
     let (alone, recorded) = Alone::<PriorityQueue>::with(Box::new(machine));
-    let spec = Spec::new(BASE, MAX);
-    let mut pair =
-        Pair { ours: ByHand::new(recorded), spec, deliveries: BTreeMap::new(), takes: 0 };
+    let mut pair = Pair::<Ours, _>::new(recorded, Spec::new(BASE, MAX));
     for op in ops {
         pair.step(*op);
     }
@@ -107,21 +103,7 @@ pub fn decode(bytes: &[u8]) -> Vec<Op> {
     bytes.chunks_exact(3).map(op).collect()
 }
 
-/// The machine and the sequential object, which get the same calls.
-struct Pair {
-    ours: ByHand<Call<u8>, Ret<u8>>,
-    spec: Spec<u8>,
-    /// The newest delivery of every item.
-    deliveries: BTreeMap<u8, Token>,
-    /// The number of takes so far: a single get, a batch of one and a batch of two follow in turn.
-    takes: usize,
-}
-
-impl Pair {
-    fn call(&mut self, call: Call<u8>) -> Ret<u8> {
-        self.ours.call(call).unwrap_or_else(|waits| panic!("{waits}"))
-    }
-
+impl Pair<Ours, Spec<u8>> {
     fn step(&mut self, op: Op) {
         match op {
             Op::Add(key, options) => {
@@ -151,9 +133,7 @@ impl Pair {
             Op::Get => self.get(),
             Op::Done(_) | Op::DoneByValue(_) | Op::Settle(..) => self.done(op),
             Op::Len => {
-                // The refresh ticks at once.
-                let (every, next) = (Duration::from_millis(1), Some(Instant::ZERO));
-                let _waits = self.ours.step(Call::Refresh(Refresh { every, next }));
+                self.refresh();
                 let ret = self.call(Call::Len(Len));
                 assert!(matches!(ret, Ret::Len(n) if n == self.spec.len()), "{ret:?}");
             }
@@ -169,15 +149,12 @@ impl Pair {
     }
 
     fn get(&mut self) {
-        self.takes += 1;
-        let asked = batches::asked(self.takes);
+        let (step, expected) = self.take(Get, Spec::get);
         // Only the item and its priority are compared.
         let apart = |(token, key, priority)| (token, (key, priority));
-        let step = batches::take::<Ours, _, _>(&mut self.ours, Get, asked);
         let step = step.map(|taken| taken.into_iter().map(apart).collect());
-        let expected = batches::expected(asked, || self.spec.get());
         let (over, earliest) = (self.spec.shut_down, self.spec.earliest());
-        let tokens = batches::given(step, &expected, over, earliest);
+        let tokens = given(step, &expected, over, earliest);
         self.deliveries.extend(iter::zip(expected.into_iter().map(|(key, _)| key), tokens));
     }
 

@@ -1,7 +1,5 @@
 //! The reference's recorded traces of the work queue, replayed.
 
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
-
 use seatrial_core::machine::{Cx, Machine, Step as Stepped};
 use seatrial_core::queue::{Add, DoneKey, Drain, DrainUntil, Get, Len, Op, Queue as Rules, Ret};
 use seatrial_core::queue::{ShutDown, ShuttingDown};
@@ -11,6 +9,7 @@ use serde_json::{Value, json};
 use super::Spec;
 use super::reference::{Mistake, ThreeSets};
 use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, TraceError};
+use crate::queues::fixtures::driven::item;
 
 pub(super) fn all() -> Vec<Conformance> {
     vec![Conformance {
@@ -94,11 +93,9 @@ impl<M: Machine<Op = Op<String>, Ret = Ret<String>>> Driven<M> {
     }
 
     fn step(&mut self, step: &Step) -> Result<Value, String> {
-        let hashed = |key: &str| BuildHasherDefault::<DefaultHasher>::default().hash_one(key);
         match step.op.as_str() {
             "add" => {
-                let key = step.args.text("item")?.to_owned();
-                let hash = hashed(&key);
+                let (key, hash) = item(step)?;
                 self.call(Op::Add(Add { key: Some(key), hash }))?;
                 Ok(json!({ "len": self.len()? }))
             }
@@ -107,8 +104,7 @@ impl<M: Machine<Op = Op<String>, Ret = Ret<String>>> Driven<M> {
                 _ => Ok(json!({ "shutdown": true })),
             },
             "done" => {
-                let key = step.args.text("item")?.to_owned();
-                let hash = hashed(&key);
+                let (key, hash) = item(step)?;
                 self.call(Op::DoneKey(DoneKey { key, hash }))?;
                 Ok(json!({ "len": self.len()? }))
             }

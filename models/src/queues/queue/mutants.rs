@@ -7,8 +7,7 @@ use super::Queue;
 use super::reference::Mistake::{self, *};
 use super::reference::ThreeSets;
 use crate::queues::fixtures::listener::metrics;
-use crate::trial::{Edit, Edited, Forgetful, MachineOf, Mutant, Retell, Retold, at_most, mutants};
-use crate::trial::{Mistold, Telling, Told};
+use crate::trial::{MachineOf, Mutant, Telling, Told, at_most, mutants};
 
 pub(super) fn all() -> Vec<Mutant<Queue>> {
     [exhibits(), rules(), answers(), figures(), wakes(), of_shells(), equivalents()].concat()
@@ -28,26 +27,6 @@ pub(super) fn without_mistake() -> MachineOf<Queue> {
 /// The algorithm of the reference with mistakes.
 fn mistaken(mistakes: &'static [Mistake]) -> MachineOf<Queue> {
     Box::new(ThreeSets::<u8>::with(mistakes))
-}
-
-/// The machine that ships; the wakes of each step are edited.
-fn edited(edit: Edit<Rules<u8>>) -> MachineOf<Queue> {
-    Box::new(Edited { machine: Rules::default(), edit })
-}
-
-/// The machine that ships, under a shell that forgets to pass something on.
-fn forgets(what: Passed) -> MachineOf<Queue> {
-    Box::new(Forgetful { machine: Rules::<u8>::default(), forgets: what })
-}
-
-/// The machine that ships; its answers are edited.
-fn retold(retell: Retell<Rules<u8>>) -> MachineOf<Queue> {
-    Box::new(Retold { machine: Rules::default(), retell })
-}
-
-/// The machine that ships; the figures for a metrics library are edited.
-fn mistold(edit: fn(&mut Telling<'_, Rules<u8>>)) -> MachineOf<Queue> {
-    Box::new(Mistold::new(Rules::measured(Fifo::default(), &metrics()), edit))
 }
 
 fn exhibits() -> Vec<Mutant<Queue>> {
@@ -118,7 +97,7 @@ fn rules() -> Vec<Mutant<Queue>> {
 }
 
 fn answers() -> Vec<Mutant<Queue>> {
-    mutants! { retold:
+    mutants! { Retold(Rules::<u8>::default()):
         Seeded "stale_done_says_ended" from "own: done always reports that it ended a delivery":
             (|step, _| if let Step::Done(Ret::Done(told @ Finished::NotInProcessing)) = step {
                 *told = Finished::Ended(None);
@@ -136,7 +115,7 @@ fn answers() -> Vec<Mutant<Queue>> {
 }
 
 fn figures() -> Vec<Mutant<Queue>> {
-    mutants! { mistold:
+    mutants! { Mistold(Rules::<u8>::measured(Fifo::default(), &metrics())):
         Seeded "duplicate_is_counted" from "workqueue:SE-1":
             (|step| if matches!(step.op, Op::Add(_)) && step.told.is_empty()
                 && !step.machine.is_shutting_down() {
@@ -194,7 +173,7 @@ fn retime(step: &mut Telling<'_, Rules<u8>>, key: u8) {
 }
 
 fn wakes() -> Vec<Mutant<Queue>> {
-    mutants! { edited:
+    mutants! { Edited(Rules::<u8>::default()):
         Seeded "add_never_wakes" from "own: add wakes no consumer":
             (at_most!(0, GETTERS, Op::Add(_))) breaks ["no_lost_wakeup"];
         Seeded "add_wakes_if_it_was_empty"
@@ -226,7 +205,7 @@ fn wakes() -> Vec<Mutant<Queue>> {
 
 /// The machine that ships, under a shell that forgets something.
 pub(super) fn of_shells() -> Vec<Mutant<Queue>> {
-    mutants! { forgets:
+    mutants! { Forgetful(Rules::<u8>::default()):
         Seeded "dropped_getter_swallows_wake"
             from "museum P1, a getter that leaves without passing its wake-up on":
             (Passed::WakeUp) breaks ["no_lost_wakeup"];
@@ -234,7 +213,7 @@ pub(super) fn of_shells() -> Vec<Mutant<Queue>> {
 }
 
 fn equivalents() -> Vec<Mutant<Queue>> {
-    mutants! { edited:
+    mutants! { Edited(Rules::<u8>::default()):
         Equivalent("a woken consumer checks again before it returns; an extra wake-up costs time")
         "add_wakes_everybody" from "own: add wakes all consumers where one is enough":
             (|op, wakes, _| if matches!(op, Op::Add(_)) && wakes.get(GETTERS) > 0 {

@@ -5,8 +5,8 @@ use seatrial_core::store::heap::{HeapError, Op, POPPERS, Ret};
 
 use super::op::machine;
 use super::reference::Mistake::{self, *};
-use super::{Heap, Machine, PlainHeap};
-use crate::trial::{Edit, Edited, Forgetful, MachineOf, Mutant, Retell, Retold, at_most, mutants};
+use super::{Heap, PlainHeap};
+use crate::trial::{MachineOf, Mutant, at_most, mutants};
 
 pub(super) fn all() -> Vec<Mutant<Heap>> {
     [of_sleeping(), of_rules(), of_the_end(), of_answers(), of_waking(), of_shells()].concat()
@@ -20,21 +20,6 @@ pub(super) fn is_of_waking(mutant: &Mutant<Heap>) -> bool {
 /// The sequential object with mistakes.
 fn mistaken(mistakes: &'static [Mistake]) -> MachineOf<Heap> {
     Box::new(PlainHeap::with(mistakes))
-}
-
-/// The machine that ships, its wakes edited after each step.
-fn edited(edit: Edit<Machine>) -> MachineOf<Heap> {
-    Box::new(Edited { machine: machine(), edit })
-}
-
-/// The machine that ships, under a shell that forgets to pass something on.
-fn forgets(what: Passed) -> MachineOf<Heap> {
-    Box::new(Forgetful { machine: machine(), forgets: what })
-}
-
-/// The machine that ships, its answers edited.
-fn retold(retell: Retell<Machine>) -> MachineOf<Heap> {
-    Box::new(Retold { machine: machine(), retell })
 }
 
 /// Mistakes of the rules that only a sleeping caller notices.
@@ -97,7 +82,7 @@ fn of_the_end() -> Vec<Mutant<Heap>> {
 }
 
 fn of_answers() -> Vec<Mutant<Heap>> {
-    mutants! { retold:
+    mutants! { Retold(machine()):
         Seeded "bulk_after_close_is_well" from "cache:HP-2, the error is dropped":
             (|step, _| if let Step::Done(Ret::BulkAdd(told @ Err(HeapError::Closed))) = step {
                 *told = Ok(());
@@ -114,7 +99,7 @@ fn of_answers() -> Vec<Mutant<Heap>> {
 }
 
 fn of_shells() -> Vec<Mutant<Heap>> {
-    mutants! { forgets:
+    mutants! { Forgetful(machine()):
         Seeded "dropped_popper_swallows_wake"
             from "museum P1, a popper gives up without passing its wake-up on":
             (Passed::WakeUp) breaks ["no_lost_wakeup"];
@@ -122,7 +107,7 @@ fn of_shells() -> Vec<Mutant<Heap>> {
 }
 
 fn of_waking() -> Vec<Mutant<Heap>> {
-    mutants! { edited:
+    mutants! { Edited(machine()):
         Seeded "put_never_wakes" from "own: add does not signal":
             (at_most!(0, POPPERS, Op::Put(_))) breaks ["no_lost_wakeup"];
         Seeded "absent_never_wakes" from "own: add_if_absent does not signal":
