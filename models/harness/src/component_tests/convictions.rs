@@ -47,7 +47,13 @@ fn broken_by(
     use StopAt::{End, FirstViolation};
     let looks: &[(u64, StopAt)] = match mutant.kind {
         MutantKind::Equivalent(_) => &[(150, FirstViolation)],
-        _ => &[(10, FirstViolation), (150, FirstViolation), (150, End), (1_000, FirstViolation)],
+        _ => &[
+            (10, FirstViolation),
+            (150, FirstViolation),
+            (150, End),
+            (1_000, FirstViolation),
+            (20_000, FirstViolation),
+        ],
     };
     let mut broken = BTreeSet::new();
     for &(executions, stop_at) in looks {

@@ -106,7 +106,7 @@ fn of_ends() -> Vec<Mutant<Registry>> {
             (Some(PanicsAreLost)) breaks ["panics_come_out"];
         Seeded "end_is_not_told_by_a_panic"
             from "own: the last line of the thread signals the end, and a panic skips it":
-            (Some(EndIsNotToldByAPanic)) breaks ["terminates"];
+            (Some(EndIsNotToldByAPanic)) breaks ["never_panics"];
         Seeded "takes_more_behind_the_end"
             from "own: a closed registry accepts and starts informers":
             (Some(TakesMoreBehindTheEnd)) breaks ["nothing_behind_the_end"];
