@@ -62,15 +62,7 @@ macro_rules! event_queue_calls {
 /// Writes the methods of an implementation of [`Queue`](super::Queue) that call the queue's own
 /// methods of the same name.
 macro_rules! own_calls {
-    ($object:ty) => {
-        fn add(&self, object: $object) -> Result<(), $crate::store::EnqueueError> {
-            Ok(self.add(object)?)
-        }
-
-        fn update(&self, object: $object) -> Result<(), $crate::store::EnqueueError> {
-            Ok(self.update(object)?)
-        }
-
+    () => {
         fn pop<T>(
             &self,
             process: impl FnOnce(&Self::Popped) -> T,

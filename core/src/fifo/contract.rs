@@ -10,6 +10,14 @@ use super::{Fifo, FifoQueue, Popped};
 impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Queue<K, O> for Fifo<K, O, R, H> {
     type Popped = Popped<K, O>;
 
+    fn add(&self, object: O) -> Result<(), EnqueueError> {
+        Ok(self.add(object)?)
+    }
+
+    fn update(&self, object: O) -> Result<(), EnqueueError> {
+        Ok(self.update(object)?)
+    }
+
     fn delete(&self, last: LastState<K, O>) -> Result<(), EnqueueError> {
         Ok(self.delete_last_state(&last)?)
     }
@@ -23,5 +31,5 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Queue<K, O> for Fi
         Ok(())
     }
 
-    own_calls!(O);
+    own_calls!();
 }

@@ -18,6 +18,14 @@ where
 {
     type Popped = Popped<K, O>;
 
+    fn add(&self, object: O) -> Result<(), EnqueueError> {
+        self.add(object)
+    }
+
+    fn update(&self, object: O) -> Result<(), EnqueueError> {
+        self.update(object)
+    }
+
     fn delete(&self, last: LastState<K, O>) -> Result<(), EnqueueError> {
         self.delete_last_state(last)
     }
@@ -34,5 +42,5 @@ where
         self.bookmark(resource_version);
     }
 
-    own_calls!(O);
+    own_calls!();
 }
