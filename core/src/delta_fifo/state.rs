@@ -286,16 +286,6 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>> DeltaQueue<K, O, N> {
         self.pending.iter().map(|(key, _, deltas)| (key, deltas))
     }
 
-    /// Returns the store that the queue reads.
-    pub fn known(&self) -> Option<&N> {
-        self.known.as_ref()
-    }
-
-    /// Returns the store that the queue reads, for a consumer inside the same state.
-    pub fn known_mut(&mut self) -> Option<&mut N> {
-        self.known.as_mut()
-    }
-
     /// Checks `cache:DF-1`, `DF-2` and the count of the initial batch.
     pub(super) fn check(&self) {
         self.pending.check(|key| self.hasher.hash(key));

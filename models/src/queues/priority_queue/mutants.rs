@@ -78,6 +78,9 @@ fn order() -> Vec<Mutant<PriorityQueue>> {
             (&[ReadyMovesBack]) breaks ["equals_in_order"];
         Seeded "order_of_adds" from "workqueue:PQ-18":
             (&[OrderOfAdds]) breaks ["equals_in_order"];
+        Seeded "hands_out_of_a_part"
+            from "own: a step that is bounded hands out the best of the items that it has moved":
+            (&[HandsOutOfAPart]) breaks ["highest_first"];
         Seeded "last_priority_counts" from "workqueue:PQ-11":
             (&[LastPriorityCounts]) breaks ["keeps_the_highest_priority"];
         Seeded "first_priority_counts" from "workqueue:PQ-11":

@@ -46,6 +46,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<DelayingQueue>>> {
         Box::new(tasks::BusyExecutor),
         Box::new(tasks::BusyHolder),
         Box::new(times::ThreeDue),
+        Box::new(times::ManyDueAtTheEnd),
     ]
 }
 

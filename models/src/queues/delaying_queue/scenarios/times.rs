@@ -293,5 +293,38 @@ impl Scenario<DelayingQueue> for ManyDue {
     }
 }
 
+/// More items are due than one step adds when the queue is shut down.
+pub(super) struct ManyDueAtTheEnd;
+
+impl Scenario<DelayingQueue> for ManyDueAtTheEnd {
+    const NAME: &'static str = "many_due_at_the_end";
+    const SAYS: &'static str =
+        "a queue is shut down while more items are due than one step adds, and all are handed out";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        let queue = queue(world);
+        (1..=MANY).for_each(|key| queue.add_after(key, millis(2)));
+        sleep(world, millis(3));
+        let other = caller(world, "other", &queue, |queue| {
+            let _all = queue.len();
+        });
+        queue.shut_down();
+        let mut taken = 0;
+        while let Some((token, _)) = queue.take() {
+            queue.done(token);
+            taken += 1;
+        }
+        assert_eq!(taken, MANY, "what was due before the shutdown is handed out");
+        world.join(other);
+    }
+
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let ends = matches!(event.call(), Some(Call::ShutDown(_)));
+            ends && due(&before.times, event.at).len() == usize::from(MANY)
+        })
+    }
+}
+
 /// Two steps add them; the second step adds only a few.
 const MANY: u8 = 70;

@@ -16,6 +16,7 @@ use seatrial_core::queue::Token;
 use seatrial_core::runtime::Instant;
 
 use super::op::{BASE, MAX};
+use crate::queues::queue::AT_ONCE;
 
 /// One changed line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,6 +41,8 @@ pub(super) enum Mistake {
     DueKeepsPlace,
     /// Items whose times have come become ready in the order of their adds.
     OrderOfAdds,
+    /// Of very many due items one step makes a part ready, and hands out the best of these.
+    HandsOutOfAPart,
     /// A waiting item that is added at once moves behind the items of its priority.
     ReadyMovesBack,
     /// A delay makes a ready item wait.
@@ -168,6 +171,9 @@ impl OneList {
                 let entry = &self.entries[*at];
                 (entry.until, Reverse(entry.priority), entry.sequence)
             });
+        }
+        if self.makes(HandsOutOfAPart) {
+            due.truncate(AT_ONCE);
         }
         for at in due {
             let sequence = self.next_sequence();

@@ -48,6 +48,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<PriorityQueue>>> {
         Box::new(tasks::BusyExecutor),
         Box::new(tasks::BusyHolder),
         Box::new(times::ThreeDue),
+        Box::new(times::ManyDue),
     ]
 }
 

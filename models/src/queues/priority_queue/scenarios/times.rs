@@ -180,3 +180,38 @@ impl Scenario<PriorityQueue> for RefreshedWhileDue {
         })
     }
 }
+
+/// More items are due than one step makes ready (`workqueue:PQ-22`).
+pub(super) struct ManyDue;
+
+impl Scenario<PriorityQueue> for ManyDue {
+    const NAME: &'static str = "many_due";
+    const SAYS: &'static str = "more items are due than one step makes ready, and the last of them \
+                                has the highest priority";
+
+    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
+        let queue = queue(world);
+        (1..MANY).for_each(|key| queue.add_with(key, later(0, millis(2))));
+        queue.add_with(MANY, later(1, millis(3)));
+        sleep(world, millis(4));
+        let other = caller(world, "other", &queue, |queue| {
+            let _all = queue.len();
+        });
+        for _ in 1..=2 {
+            let (token, ..) = queue.take_with_priority().expect("many are due");
+            queue.done(token);
+        }
+        world.join(other);
+        queue.shut_down();
+    }
+
+    /// The item that is due last comes first.
+    fn reaches(history: &History) -> bool {
+        some(history, |_, event| {
+            matches!(event.returned(), Some((_, Ret::Get(Some((_, MANY, 1))))))
+        })
+    }
+}
+
+/// Two steps make them ready; the second step only a few.
+const MANY: u8 = 70;
