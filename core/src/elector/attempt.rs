@@ -81,7 +81,7 @@ impl Election {
                 let version = self.remembered.clone();
                 match version.filter(|version| !self.is_strict() || !version.is_empty()) {
                     Some(version) => Io::Update(attempt.desired.clone(), version),
-                    None => return self.attempt_over(false, cx), // LK-2, LK-4
+                    None => return self.attempt_over(false, cx), // election:LK-2, LK-4
                 }
             }
         };
