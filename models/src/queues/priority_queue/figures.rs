@@ -9,6 +9,7 @@ use seatrial_core::runtime::Instant;
 
 use super::ledger::{PriorityLedger, numbers};
 use super::{Call, Event, PriorityQueue, Ret};
+use crate::queues::queue::AT_ONCE;
 use crate::trial::figures::{Books, Figures, unfinished};
 use crate::trial::{self, Told, What};
 
@@ -94,6 +95,8 @@ impl trial::Ledger<PriorityQueue> for Known {
 }
 
 impl Books<PriorityQueue> for Known {
+    const AT_ONCE: usize = AT_ONCE;
+
     fn begin(&mut self) {
         self.figures.forget_times();
     }

@@ -1,14 +1,15 @@
 //! The promises of the priority queue, as checks of a history.
 
+use seatrial_core::machine::Step;
 use seatrial_core::priority_queue::Settle;
 use seatrial_core::queue::{Done, DoneKey, Finished};
+use seatrial_core::runtime::Instant;
 
 use super::figures::Known;
 use super::ledger::{PriorityLedger, before_time_passes, moment, numbers};
 use super::{Call, Event, History, PriorityQueue, Ret};
 use crate::trial::figures::{self, Books as _};
 use crate::trial::{Invariant, Ledger as _, Violation, What};
-use seatrial_core::machine::Step;
 
 type Checked = Result<(), Violation>;
 
@@ -269,8 +270,13 @@ fn never_concurrent(history: &History) -> Checked {
 
 fn nothing_lost(history: &History) -> Checked {
     PriorityLedger::at_every_event(history, |before, event| {
-        let sleeps =
-            matches!(&event.what, What::Step { op: Call::Get(_), outcome: Step::Wait { .. }, .. });
+        // A call that waits until the beginning of time goes on at once, behind the other callers.
+        let sleeps = match &event.what {
+            What::Step { op: Call::Get(_), outcome: Step::Wait { until, .. }, .. } => {
+                *until != Some(Instant::ZERO)
+            }
+            _ => false,
+        };
         match before.spec.first() {
             Some(first) if sleeps => {
                 Err(format!("a consumer goes to sleep although item {} is ready", first.key))
