@@ -15,6 +15,7 @@ pub mod queues;
 #[cfg(test)]
 mod regressions;
 pub mod request;
+mod shared;
 pub mod shell;
 pub mod stores;
 pub mod wire;

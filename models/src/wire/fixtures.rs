@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use seatrial_core::machine::{Boxed, Cx, Machine};
 
-use crate::queues::fixtures::shared::at_once;
+use crate::shared::at_once;
 use crate::single_step::HandClock;
 #[cfg(test)]
 use crate::single_step::doubt::notices;

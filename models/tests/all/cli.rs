@@ -111,6 +111,14 @@ fn the_text_of_a_panic_goes_into_its_witness() {
 }
 
 #[test]
+fn mutants_are_listed_with_what_they_break() {
+    let said = text(&seatrial(&["list", "registry/starts_once"]).stdout);
+    assert!(said.contains("starts_once ") && said.contains(" breaks all_run: own: "), "{said}");
+    let equivalent = text(&seatrial(&["list", "registry/plain"]).stdout);
+    assert!(equivalent.contains("(equivalent: ") && !equivalent.contains("breaks"), "{equivalent}");
+}
+
+#[test]
 fn what_follows_names_lines_up_however_long_they_are() {
     for arguments in [
         &["run", "elector/cx_15", "--engine", "trace", "--verbose"][..],

@@ -15,9 +15,11 @@ fn budget() -> Budget {
 /// Runs the scenarios, one after the other.
 ///
 /// # Panics
-/// If one does not come out as expected.
-pub fn come_out_as_expected<C: Component>(engine: Engine) {
-    for scenario in C::scenarios() {
+/// If one does not come out as expected, or there is none.
+pub fn all_scenarios_come_out_as_expected<C: Component>(engine: Engine) {
+    let scenarios = C::scenarios();
+    assert!(!scenarios.is_empty(), "{} has no scenario", C::NAME);
+    for scenario in scenarios {
         comes_out_as_expected::<C>(engine, scenario.name());
     }
 }

@@ -18,8 +18,8 @@ mod checks;
 mod convictions;
 
 pub use checks::{
-    come_out_as_expected, comes_out_as_expected, every_mistake_is_noticed, nothing_goes_untested,
-    random_bytes_find_nothing, replays_every_trace,
+    all_scenarios_come_out_as_expected, comes_out_as_expected, every_mistake_is_noticed,
+    nothing_goes_untested, random_bytes_find_nothing, replays_every_trace,
 };
 pub use convictions::convicts_every_mutant;
 
@@ -82,7 +82,7 @@ macro_rules! component_tests {
         #[cfg(test)]
         #[test]
         fn $test() {
-            $crate::component_tests::come_out_as_expected::<$component>(
+            $crate::component_tests::all_scenarios_come_out_as_expected::<$component>(
                 $crate::engine::Engine::$engine,
             );
         }

@@ -210,16 +210,10 @@ impl<'a> Trying<'a> {
 
     fn trial(self) -> Trial {
         Trial {
-            exploration: self.exploration,
-            findings: self.findings,
             together: self.together,
-            reached: self.reached,
-            refused: None,
             diverged: self.diverged,
             unfinished: self.unfinished,
-            traces: None,
-            left: None,
-            took: self.began.elapsed(),
+            ..Trial::new(self.exploration, self.findings, self.reached, self.began.elapsed())
         }
     }
 }

@@ -29,8 +29,7 @@ impl<D> Agenda<D> {
 
     /// Takes the next thing with its time.
     #[inline]
-    #[allow(clippy::should_implement_trait)] // it is no iterator: more is scheduled meanwhile
-    pub fn next(&mut self) -> Option<(u64, D)> {
+    pub fn pop(&mut self) -> Option<(u64, D)> {
         self.sorted.pop().map(|(key, due)| ((key >> 64) as u64, due))
     }
 
@@ -51,13 +50,13 @@ mod tests {
         for (time, name) in [(5, "c"), (3, "a"), (5, "d"), (3, "b"), (9, "e")] {
             agenda.at(time, name);
         }
-        let next = |agenda: &mut Agenda<_>| agenda.next().map(|(_, name)| name);
+        let next = |agenda: &mut Agenda<_>| agenda.pop().map(|(_, name)| name);
         let order = [(); 3].map(|()| next(&mut agenda));
         assert_eq!(order, [Some("a"), Some("b"), Some("c")]);
         agenda.at(5, "late");
         assert_eq!([(); 3].map(|()| next(&mut agenda)), [Some("d"), Some("late"), Some("e")]);
         agenda.at(1, "forgotten");
         agenda.clear();
-        assert_eq!(agenda.next(), None);
+        assert_eq!(agenda.pop(), None);
     }
 }

@@ -215,7 +215,7 @@ impl<F: Faults, H: Host<Election>> Simulated<F, H> {
     /// Runs to the end; the world can be [`restart`](Self::restart)ed with the run that this
     /// returns.
     pub fn run_to_end(&mut self) -> Run {
-        while let Some((at, due)) = self.agenda.next() {
+        while let Some((at, due)) = self.agenda.pop() {
             if at > self.setup.horizon {
                 break;
             }

@@ -7,8 +7,8 @@ use seatrial_core::runtime::{Instant, Runtime};
 use super::machine::{Call, Said};
 use super::{Backoff, History, INITIAL, MAX};
 use crate::engine::Engine;
-use crate::queues::fixtures::shared::Shared;
 use crate::queues::fixtures::{caller, in_turns, sleep};
+use crate::shared::Shared;
 use crate::trial::{DynScenario, Scenario, World, sleeps};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Backoff>>> {

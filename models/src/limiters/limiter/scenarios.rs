@@ -10,8 +10,8 @@ use seatrial_core::runtime::{Instant, Runtime};
 
 use super::machine::{Alone, Call, Said};
 use super::{History, Limiter};
-use crate::queues::fixtures::shared::at_once;
 use crate::queues::fixtures::{FixedHasher, caller, in_turns, millis, sleep};
+use crate::shared::at_once;
 use crate::trial::{DynScenario, Scenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Limiter>>> {

@@ -7,8 +7,8 @@ use seatrial_core::runtime::{Instant, Runtime};
 
 use super::machine::{Ask, Call, Said};
 use super::{Bucket, History, Rate};
-use crate::queues::fixtures::shared::Shared;
 use crate::queues::fixtures::{caller, in_turns, millis};
+use crate::shared::Shared;
 use crate::trial::{DynScenario, Scenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Bucket>>> {

@@ -100,6 +100,9 @@ fn ends() -> Vec<Mutant<DelayingQueue>> {
     mutants! { mistaken:
         Seeded "shutdown_forgets_due" from "own: shutdown does not look for due items":
             (&[ShutDownForgetsDue]) breaks ["nothing_lost"];
+        Seeded "shutdown_adds_a_part"
+            from "own: a shutdown adds as many due items as one step may, and discards the others":
+            (&[ShutDownAddsAPart]) breaks ["nothing_lost"];
         Seeded "second_shutdown_is_nothing" from "workqueue:DQ-22":
             (&[SecondShutDownIsNothing]) breaks ["shutdown_releases_drains"];
         Seeded "drain_forgets_due" from "own: a drain does not look for due items":

@@ -10,6 +10,7 @@ use seatrial_core::queue::{self as core, Add, GETTERS, ShuttingDown, Token};
 use seatrial_core::runtime::Instant;
 
 use crate::queue::Queue;
+use crate::queues::queue::AT_ONCE;
 use crate::single_step::row::{in_a_row, up_to};
 use crate::trial::MachineOf;
 
@@ -58,6 +59,8 @@ pub(super) enum Mistake {
     SecondShutDownIsNothing,
     /// Shutdown does not look for due items.
     ShutDownForgetsDue,
+    /// Shutdown adds as many due items as one step may, and discards the others.
+    ShutDownAddsAPart,
     /// A drain does not look for due items.
     DrainForgetsDue,
     /// Shutdown adds the items that wait for their time.
@@ -114,6 +117,11 @@ impl TwoLayers {
     }
 
     fn move_due(&mut self, cx: &mut Cx<'_>) {
+        self.move_some(usize::MAX, cx);
+    }
+
+    /// Adds the first due items, at most this number.
+    fn move_some(&mut self, most: usize, cx: &mut Cx<'_>) {
         let now = cx.now();
         let (mut due, rest): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.later).into_iter().partition(|it| self.is_due(it, now));
@@ -121,6 +129,7 @@ impl TwoLayers {
         if !self.makes(OrderOfCalls) {
             due.sort_by_key(|entry| entry.deadline);
         }
+        self.later.extend(due.split_off(most.min(due.len())));
         for Entry { key, deadline } in due {
             if !self.makes(DueLostWhileProcessing) || !self.is_processed(key) {
                 self.add(key, cx);
@@ -294,7 +303,8 @@ impl Machine for TwoLayers {
                     return Step::Done(Ret::ShutDown(()));
                 }
                 if !self.makes(ShutDownForgetsDue) {
-                    self.move_due(cx);
+                    let part = self.makes(ShutDownAddsAPart);
+                    self.move_some(if part { AT_ONCE } else { usize::MAX }, cx);
                 }
                 self.discard_later(cx);
                 self.inner(core::Op::ShutDown(core::ShutDown), cx).map(outer)

@@ -5,8 +5,8 @@ use seatrial_core::runtime::Runtime;
 use super::machine::{BASES, Call};
 use super::words::{TIMEOUTS, URIS, VERBS};
 use super::{Address, History};
-use crate::queues::fixtures::shared::Shared;
 use crate::queues::fixtures::{caller, in_turns};
+use crate::shared::Shared;
 use crate::trial::{DynScenario, Scenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Address>>> {

@@ -7,9 +7,9 @@ use super::machine::{Call, Pace, Sending, Told};
 use super::server::{Act, OK, Seen};
 use super::spec::Carries;
 use super::{Client, History};
-use crate::queues::fixtures::shared::Shared;
 use crate::queues::fixtures::{caller, in_turns};
 use crate::request::{After, Outcome};
+use crate::shared::Shared;
 use crate::trial::{DynScenario, Scenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Client>>> {

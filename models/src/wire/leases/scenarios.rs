@@ -5,8 +5,8 @@ use seatrial_core::runtime::Runtime;
 use super::machine::Call;
 use super::server::{Change, Trouble};
 use super::{History, Leases};
-use crate::queues::fixtures::shared::Shared;
 use crate::queues::fixtures::{caller, in_turns};
+use crate::shared::Shared;
 use crate::trial::{DynScenario, Scenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Leases>>> {

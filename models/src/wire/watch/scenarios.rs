@@ -8,8 +8,8 @@ use super::pieces::{
     ADDED, BOOKMARK, DELETED, ERROR, HALVES, LETTER, MODIFIED, NONSENSE, TURNED, UNENDED, line_of,
 };
 use super::{History, Watch};
-use crate::queues::fixtures::shared::Shared;
 use crate::queues::fixtures::{caller, in_turns};
+use crate::shared::Shared;
 use crate::trial::{DynScenario, Scenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Watch>>> {

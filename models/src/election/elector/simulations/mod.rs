@@ -139,18 +139,7 @@ impl<'a> Trying<'a> {
 
     fn trial(self) -> Trial {
         let Self { findings, together, exploration, reached, began, .. } = self;
-        Trial {
-            exploration,
-            findings,
-            together,
-            reached,
-            refused: None,
-            diverged: None,
-            unfinished: None,
-            traces: None,
-            left: None,
-            took: began.elapsed(),
-        }
+        Trial { together, ..Trial::new(exploration, findings, reached, began.elapsed()) }
     }
 }
 

@@ -6,7 +6,8 @@ use seatrial_core::queue::Add;
 use seatrial_core::runtime::{Instant, Runtime};
 
 use super::{
-    Call, caller, due, earlier_time, end, gives, millis, queue, sleep, some, three_due, worker,
+    Call, Tried, caller, due, earlier_time, end, gives, millis, queue, sleep, some, three_due,
+    worker,
 };
 use crate::delaying_queue::as_queue::moment;
 use crate::delaying_queue::{DelayingQueue, History};
@@ -270,12 +271,7 @@ impl Scenario<DelayingQueue> for ManyDue {
     const SAYS: &'static str = "more items are due than one step adds, and two callers add them";
 
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
-        let queue = queue(world);
-        (1..=MANY).for_each(|key| queue.add_after(key, millis(2)));
-        sleep(world, millis(3));
-        let other = caller(world, "other", &queue, |queue| {
-            let _all = queue.len();
-        });
+        let (queue, other) = many_due(world);
         for _ in 1..=3 {
             let (token, _) = queue.take().expect("many are due");
             queue.done(token);
@@ -302,12 +298,7 @@ impl Scenario<DelayingQueue> for ManyDueAtTheEnd {
         "a queue is shut down while more items are due than one step adds, and all are handed out";
 
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
-        let queue = queue(world);
-        (1..=MANY).for_each(|key| queue.add_after(key, millis(2)));
-        sleep(world, millis(3));
-        let other = caller(world, "other", &queue, |queue| {
-            let _all = queue.len();
-        });
+        let (queue, other) = many_due(world);
         queue.shut_down();
         let mut taken = 0;
         while let Some((token, _)) = queue.take() {
@@ -328,3 +319,14 @@ impl Scenario<DelayingQueue> for ManyDueAtTheEnd {
 
 /// Two steps add them; the second step adds only a few.
 const MANY: u8 = 70;
+
+/// Makes a queue in which many items are due, and another caller that counts them.
+fn many_due<R: Runtime>(world: &World<R, DelayingQueue>) -> (Tried<R>, R::Join<()>) {
+    let queue = queue(world);
+    (1..=MANY).for_each(|key| queue.add_after(key, millis(2)));
+    sleep(world, millis(3));
+    let other = caller(world, "other", &queue, |queue| {
+        let _all = queue.len();
+    });
+    (queue, other)
+}
