@@ -53,15 +53,16 @@ impl Budget {
         Self { sequences: 1_000_000, ..named }
     }
 
-    /// Returns a glance: so little that every scenario gets its turn before any gets much.
-    pub(crate) fn glance(&self) -> Self {
+    /// Returns a glance of about that many executions, so that every scenario gets its turn before
+    /// any gets much. A random schedule counts for ten, a simulated run for fifty.
+    pub(crate) fn glance(&self, executions: u64) -> Self {
         Self {
-            loom_executions: self.loom_executions.min(1_000),
-            trace_executions: self.trace_executions.min(1_000),
-            states: self.states.min(100_000),
-            schedules: self.schedules.min(100),
-            simulated_runs: self.simulated_runs.min(20),
-            sequences: self.sequences.min(100),
+            loom_executions: self.loom_executions.min(executions),
+            trace_executions: self.trace_executions.min(executions),
+            states: self.states.min(executions * 100),
+            schedules: self.schedules.min(executions / 10),
+            simulated_runs: self.simulated_runs.min(executions / 50),
+            sequences: self.sequences.min(executions / 10),
             ..self.clone()
         }
     }

@@ -24,30 +24,37 @@ pub(crate) struct Conviction {
     pub(crate) finding: Option<Finding>,
 }
 
-/// Runs a mutant on the scenarios of its component until one convicts it: a glance at each of
-/// them, then all that the budget allows.
+/// Runs a mutant on the scenarios of its component until one convicts it: glances at each of them, then
+/// all that the budget allows.
 pub(crate) fn convict(subject: &dyn Subject, mutant: &str, plan: &Plan) -> Conviction {
     if plan.engine.makes_up_calls() {
         return judged_on(subject, MADE_UP_CALLS, mutant, plan);
     }
     let began = Instant::now();
-    let glance = Plan {
-        budget: plan.budget.glance(),
-        time: plan.time.map(|time| time / GLANCE),
-        ..plan.clone()
-    };
-    let first = search(subject, mutant, &glance);
-    if first.finding.is_some() {
-        return first;
+    let mut executions = 0;
+    for glance in GLANCES {
+        let plan = Plan {
+            budget: plan.budget.glance(glance),
+            time: plan.time.map(|time| time / TIME_OF_A_GLANCE),
+            ..plan.clone()
+        };
+        let seen = search(subject, mutant, &plan);
+        executions += seen.executions;
+        if seen.finding.is_some() {
+            return Conviction { executions, ..seen };
+        }
     }
     let time = plan.time.map(|time| time.saturating_sub(began.elapsed()));
-    let mut second = search(subject, mutant, &Plan { time, ..plan.clone() });
-    second.executions += first.executions;
-    second
+    let mut whole = search(subject, mutant, &Plan { time, ..plan.clone() });
+    whole.executions += executions;
+    whole
 }
 
-/// The part of the time that is for a glance at every scenario, as a divisor.
-const GLANCE: u32 = 4;
+/// The executions of a scenario in each glance. Most mutants show at once, in the right scenario.
+const GLANCES: [u64; 2] = [50, 1_000];
+
+/// The part of the time that is for one glance at every scenario, as a divisor.
+const TIME_OF_A_GLANCE: u32 = 8;
 
 /// Tries one scenario after the other; where time is the budget, they share it.
 fn search(subject: &dyn Subject, mutant: &str, plan: &Plan) -> Conviction {
