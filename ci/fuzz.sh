@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds every fuzz target in one go and runs each for FUZZ_SECONDS from its seeds, two at a time:
 # ci/fuzz.sh [TARGET...]. Fails if one finds something or executes nothing. For the night: a submission
-# runs the same properties on made-up input as tests and on the engine `fuzz`, and ci/check.sh compiles
-# the targets.
+# runs the same properties on made-up input as tests and on the engine `fuzz`; it does not compile the
+# targets, which `ci/check.sh nightly` does.
 #
 # With a nightly compiler it adds the address sanitizer. Our own code has no unsafe block, so the
 # compiler that builds everything else will do as well, on a machine that can get no other.

@@ -11,13 +11,15 @@ use crate::runtime::Panic;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum Action {
-    /// Nothing. Its failures are forgotten.
+    /// Nothing more is to be done. Its failures are forgotten.
     Done,
-    /// It is processed again after a time; its failures are forgotten (`workqueue:CL-9`).
+    /// It is processed again after a time; its failures are forgotten (`workqueue:CL-9`). Zero
+    /// means at once, behind the items that are ready; in a priority queue behind those of its
+    /// priority.
     RequeueAfter(Duration),
     /// It is processed again when the queue's limiter says so, later each time, as after a failure.
-    /// Use it for work that waits for somebody else. It counts as a retry
-    /// ([`at_most`](super::Policy::at_most)).
+    /// Use it for work that waits for another party. It counts as a retry
+    /// (see [`at_most`](super::Policy::at_most)).
     Requeue,
     /// It is processed again, and has this priority from now on. With a time it comes back as for
     /// [`RequeueAfter`](Self::RequeueAfter), without one as for [`Requeue`](Self::Requeue). A queue
@@ -47,8 +49,8 @@ impl<E> From<E> for Fault<E> {
 }
 
 /// The types that a [reconcile](super::Reconcile) function may return: nothing, an [`Action`], or a
-/// result with either of them, whose error is retried. A function that judges its errors goes
-/// through [`deciding`](super::deciding).
+/// result with either of them. After an error the item is retried. If your function decides which
+/// errors to retry, wrap it in [`deciding`](super::deciding).
 pub trait Answer {
     /// The type of error.
     type Error;

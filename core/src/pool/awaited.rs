@@ -17,7 +17,9 @@
 //! ```
 //!
 //! A worker ends when its queue is shut down and has no more items for it. Dropping its future
-//! stops it where it awaits; the item that it had is done, neither tried again nor forgotten.
+//! stops it where it awaits; the item that it had is done, neither tried again nor forgotten. So
+//! do not keep the future of a worker without polling it: it may hold the timer of all workers that
+//! are tasks ([`take_async`](crate::limited_queue::LimitedQueue::take_async)).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -28,8 +30,8 @@ use super::answer::{Action, Answer, Attempt, Failure, Fault};
 use super::reconcile::{Attempted, Held};
 use super::span::Span;
 
-/// Processes items in tasks. A function `Fn(K) -> impl Future<Output = impl Answer>` also
-/// implements this, and does not listen to failures; see [`Reconcile`](super::Reconcile).
+/// Processes items in tasks. A function `Fn(K) -> impl Future<Output = impl Answer>` implements
+/// this trait; it is not told of failures. See [`Reconcile`](super::Reconcile).
 pub trait ReconcileAsync<K>: Send + Sync + 'static {
     /// The type of error.
     type Error: Send;
@@ -37,7 +39,7 @@ pub trait ReconcileAsync<K>: Send + Sync + 'static {
     /// Processes an item. A panic is tried again, like an error.
     ///
     /// # Errors
-    /// As you like.
+    /// The error of this attempt. The [`Fault`] says whether another attempt is worthwhile.
     fn reconcile(
         &self,
         key: &K,

@@ -30,12 +30,13 @@
 //! assert!(end.is_complete());
 //! ```
 //!
-//! Failures are retried for ever and are not reported, unless a [`policy`] says otherwise or the
-//! feature `tracing` is on. [`deciding`] gives the function the number of the attempt.
+//! By default a failed item is retried for ever, and nobody is told of failures. A [`policy`] sets
+//! a maximum and adds a listener; the feature `tracing` reports failures as events. [`deciding`]
+//! gives the function the number of the attempt.
 //!
 //! To stop, stop the sources of items first, then the pool (`workqueue:CL-7`). A thread cannot be
-//! stopped from outside. At the deadline the pool takes no further item, returns, and reports what
-//! is left.
+//! stopped from outside, so a call of your function that goes on at the deadline is left running.
+//! The pool then takes no further item, returns, and reports what is left ([`End`]).
 //!
 //! With the feature `tracing` every item has a span, `reconcile`, with its key, and every failure
 //! is an event in it. [`awaited`] has workers that are tasks, for any executor. The feature `tokio`
@@ -91,8 +92,9 @@ pub struct End {
 }
 
 impl End {
-    /// Tells whether every worker has ended and left no ready item behind. Items whose time had not
-    /// come, and items that failed at the end, are gone: see [`Pool::shut_down`].
+    /// Tells whether every worker has ended and left no ready item behind. It does not count items
+    /// whose time had not come, nor items that failed after the shutdown began: these are gone
+    /// (see [`Pool::shut_down`]).
     #[must_use]
     pub const fn is_complete(&self) -> bool {
         self.running == 0 && self.waiting == 0

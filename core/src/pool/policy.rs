@@ -19,7 +19,8 @@ pub struct Policy<F, T = Silent> {
     sink: Option<Arc<dyn Sink>>,
 }
 
-/// Wraps a reconciler, which may be a function, so that additions can be made to it.
+/// Wraps a reconciler, which may be a function, so that you can add a maximum of retries, metrics
+/// and a listener.
 ///
 /// ```
 /// use std::time::Duration;
@@ -46,8 +47,8 @@ impl<F, T> Policy<F, T> {
     /// Gives up an item that has failed after that many retries. Its failures are forgotten, and it
     /// comes back when somebody adds it. The queue's limiter counts the retries: with a limiter
     /// that counts none, such as a token bucket alone, an item is tried for ever. An
-    /// [`Action::Requeue`] counts as a retry too, so an item that waits long that way is given up
-    /// at its first error; let it ask for [`Action::RequeueAfter`] instead.
+    /// [`Action::Requeue`] counts as a retry too, so after many of them an item is given up at its
+    /// first error. For long waits return [`Action::RequeueAfter`] instead.
     #[must_use]
     pub fn at_most(self, retries: u32) -> Self {
         Self { max_retries: Some(retries), ..self }
@@ -60,8 +61,8 @@ impl<F, T> Policy<F, T> {
         Self { sink: metrics.sink(), ..self }
     }
 
-    /// Adds a listener that is called for every failure before its item is given back: the place
-    /// for your log. The reconciler itself is told first.
+    /// Adds a listener that is called for every failure before its item is given back. Use it to
+    /// log failures. The reconciler's own [`failed`](Reconcile::failed) is called first.
     #[must_use]
     pub fn telling<U>(self, tell: U) -> Policy<F, U> {
         let Self { reconciler, max_retries, sink, .. } = self;

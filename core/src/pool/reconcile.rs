@@ -13,9 +13,10 @@ use super::answer::{Action, Answer, Attempt, Cause, Failure, Fate, Fault};
 use super::span::Span;
 
 /// Processes items on threads. A function `Fn(&K) -> impl Answer`, for example one that returns a
-/// `Result<(), E>`, also implements this, and does not listen to failures.
-/// [`deciding`](super::deciding) is for functions that need the number of the attempt and judge
-/// their errors; [`policy`](super::policy) adds to any reconciler.
+/// `Result<(), E>`, implements this trait; it is not told of failures.
+/// [`deciding`](super::deciding) is for functions that need the number of the attempt or decide
+/// which errors to retry. [`policy`](super::policy) adds a maximum of retries, metrics and a
+/// listener to any reconciler.
 pub trait Reconcile<K>: Send + Sync + 'static {
     /// The type of error.
     type Error;
@@ -23,7 +24,7 @@ pub trait Reconcile<K>: Send + Sync + 'static {
     /// Processes an item. A panic is tried again, like an error.
     ///
     /// # Errors
-    /// As you like.
+    /// The error of this attempt. The [`Fault`] says whether another attempt is worthwhile.
     fn reconcile(&self, key: &K, attempt: Attempt<'_>) -> Result<Action, Fault<Self::Error>>;
 
     /// Returns how often a failed item is tried again at most; `None` means for ever.
@@ -81,8 +82,8 @@ pub(super) struct Held<'q, Q: Source> {
 }
 
 impl<Q: Source> Held<'_, Q> {
-    /// Ends the delivery as a result asks for. A listener of failures may panic, and so may the
-    /// queue that counts failures; then the failure counts as the first.
+    /// Ends the delivery as a result asks for. The listener of failures may panic, which changes
+    /// nothing. The count of failures may panic too; then this failure counts as the first.
     pub(super) fn settle<E>(
         mut self,
         result: Attempted<E>,

@@ -17,7 +17,7 @@ use crate::runtime::Runtime;
 pub trait Source: Send + Sync + 'static {
     /// The type of item.
     type Key: fmt::Debug + Send + Sync + 'static;
-    /// Names a delivery that has not ended.
+    /// The type that names a delivery which has not ended.
     type Delivery: Copy + Send + Sync + 'static;
 
     /// Takes the next item, sleeping until there is one; `None` once there will be none.

@@ -211,14 +211,17 @@ where
         self.monitor.call(Get)
     }
 
-    /// As [`get`](Self::get), for tasks. Dropping the future stops the wait.
+    /// As [`get`](Self::get), for tasks. Dropping the future stops the wait. See
+    /// [`take_async`](Self::take_async).
     pub async fn get_async(&self) -> Option<(Work<'_, Self>, i32)> {
         let (token, key, priority) = self.take_async().await?;
         Some((Work::new(self, token, key), priority))
     }
 
     /// As [`take_with_priority`](Self::take_with_priority), for tasks. A future that is dropped
-    /// takes nothing, and a wake-up that was meant for it goes to another consumer.
+    /// takes nothing, and a wake-up that was meant for it goes to another consumer. Poll it when it
+    /// is woken, or drop it: while the task with the timer is not polled, other tasks do not wake
+    /// for items that become due ([why](crate::queue::WorkQueue::take_async)).
     pub fn take_async(&self) -> impl Future<Output = Option<(Token, K, i32)>> + Send {
         self.monitor.call_async(Get)
     }

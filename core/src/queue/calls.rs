@@ -4,7 +4,7 @@
 /// the impls that follow from these. `Drain` is the operation of the calling module.
 macro_rules! queue_calls {
     ($name:literal, [$($generics:tt)*] $queue:ty, [$($bounds:tt)*]) => {
-        /// Items come and go. Waiting calls have a form for tasks.
+        /// Calls on single items, and shutdown. Each call that may wait also has a form for tasks.
         impl<$($generics)*> $queue
         where
             $($bounds)*
@@ -39,7 +39,8 @@ macro_rules! queue_calls {
                 self.monitor.call($crate::queue::Get)
             }
 
-            /// As [`get`](Self::get), for tasks. Dropping the future stops the wait.
+            /// As [`get`](Self::get), for tasks. Dropping the future stops the wait. Poll it when
+            /// it is woken, or drop it: see [`take_async`](Self::take_async).
             pub async fn get_async(&self) -> Option<$crate::queue::Work<'_, Self>> {
                 let (token, key) = self.take_async().await?;
                 Some($crate::queue::Work::new(self, token, key))
@@ -47,6 +48,14 @@ macro_rules! queue_calls {
 
             /// As [`take`](Self::take), for tasks. A future that is dropped takes nothing, and a
             /// wake-up that was meant for it goes to another consumer.
+            ///
+            /// Any executor will do: when an item becomes due, the runtime of the queue wakes a
+            /// task ([`wake_at`](crate::runtime::Runtime::wake_at)).
+            ///
+            /// Poll the future when it is woken, or drop it. Each wake-up goes to one task, and one
+            /// task holds the timer for all tasks that wait. While it is kept and not polled, the
+            /// others wake only for further items that are added or handed back, not for items that
+            /// become due. Threads have a timer of their own.
             pub fn take_async(&self) -> impl Future<Output = Option<(Token, K)>> + Send {
                 self.monitor.call_async($crate::queue::Get)
             }
@@ -94,18 +103,18 @@ macro_rules! queue_calls {
                 self.monitor.call($crate::queue::ShuttingDown)
             }
 
-            /// As [`shut_down`](Self::shut_down), then waits until nothing is in processing, or until
-            /// `shut_down` is called. Waiting items may be left (`workqueue:WQ-32`).
+            /// Begins the shutdown, then waits until nothing is in processing, or until somebody
+            /// calls [`shut_down`](Self::shut_down). Waiting items may be left (`workqueue:WQ-32`).
             pub fn shut_down_with_drain(&self) {
                 self.monitor.call(Drain::new(DrainUntil::NothingInFlight));
             }
 
-            /// As [`shut_down`](Self::shut_down), then waits until every accepted item is processed, or
-            /// until `shut_down` is called (`workqueue:WQ-33`).
+            /// Begins the shutdown, then waits until every accepted item is processed, or until
+            /// somebody calls [`shut_down`](Self::shut_down) (`workqueue:WQ-33`).
             ///
-            /// It needs consumers that ask again after every done: an item that was added while it was
-            /// processed comes back then, and consumers that found the queue empty have left
-            /// (`workqueue:WQ-13`).
+            /// A consumer must ask for another item after every done. An item that was added while
+            /// it was processed waits again at its done, and the other consumers may have found the
+            /// queue empty and left (`workqueue:WQ-13`).
             pub fn shut_down_when_done(&self) {
                 self.monitor.call(Drain::new(DrainUntil::AllWorkDone));
             }
@@ -122,8 +131,8 @@ macro_rules! queue_calls {
             }
         }
 
-        /// Several items in one critical section: the same as single calls one after the other with
-        /// no other call between them. Each added item wakes one consumer.
+        /// Several items in one critical section. The effect is that of single calls in a row, with
+        /// no other call in between. Each added item wakes one consumer.
         impl<$($generics)*> $queue
         where
             $($bounds)*
@@ -187,7 +196,7 @@ macro_rules! queue_calls {
             }
         }
 
-        /// Loops: over the items one by one, and for the metrics beside the workers.
+        /// Streams of items, and the loop that refreshes the metrics.
         impl<$($generics)*> $queue
         where
             $($bounds)*
@@ -220,8 +229,8 @@ macro_rules! queue_calls {
             }
 
             /// Tells the metrics at this interval how much is unfinished, and returns when shutdown
-            /// begins: the loop of a thread of its own (`workqueue:MX-10`). See
-            /// [`Updater`](crate::metrics::Updater).
+            /// begins (`workqueue:MX-10`). Run it in a thread of its own;
+            /// [`Updater`](crate::metrics::Updater) does that for you.
             pub fn refresh_metrics(&self, every: ::std::time::Duration) {
                 self.monitor.call($crate::queue::Refresh { every, next: None });
             }

@@ -13,7 +13,7 @@ use crate::slab::{Item, Slab, Slot};
 pub(crate) const DIRTY: u32 = 1;
 /// The item was handed out and is not done.
 pub(crate) const PROCESSING: u32 = 2;
-/// The item waits for its time to come (`workqueue:DQ-12`: whatever else it does meanwhile).
+/// The item waits for its time to come. It may be in the other sets as well (`workqueue:DQ-12`).
 pub(crate) const DELAYED: u32 = 4;
 const STATE: u32 = DIRTY | PROCESSING | DELAYED;
 const ONE_DELIVERY: u32 = STATE + 1;
@@ -55,8 +55,8 @@ impl Token {
     }
 }
 
-/// Items with state bits below and a count of deliveries above. The count makes old tokens
-/// recognisable.
+/// The items, each with a mark: state bits in its low part, a count of deliveries in its high part.
+/// The count shows whether a token is old.
 #[derive(Debug)]
 pub(crate) struct Items<K>(Slab<K, u32>);
 

@@ -35,8 +35,8 @@
 //! });
 //! ```
 //!
-//! Several items may be added, taken or done in one critical section: the same as single calls one
-//! after the other with no other call between them.
+//! Several items may be added, taken or done in one critical section. The effect is that of single
+//! calls in a row, with no other call in between.
 //!
 //! ```
 //! # use std::num::NonZeroUsize;
@@ -99,8 +99,8 @@ for_harness! {
 
 /// The de-duplicating work queue. Shared by reference or in an `Arc`.
 ///
-/// `K` is the item, `R` the runtime, `S` the order of delivery, `B` the hasher, `H` the content of
-/// the lock: the rules themselves, or a recorded or mutated machine in a harness.
+/// `K` is the item, `R` the runtime, `S` the order of delivery, `B` the hasher. `H` is the machine
+/// behind the lock: the rules themselves or, in a harness, a recorder or a mutant.
 pub struct WorkQueue<
     K: Key,
     R: Runtime = System,
@@ -115,7 +115,7 @@ pub struct WorkQueue<
 impl<K: Key + Hash, R: Runtime> WorkQueue<K, R> {
     /// Makes an empty queue with first-in-first-out delivery.
     ///
-    /// The hash table is keyed with the runtime's entropy, because items may be named by strangers.
+    /// The hash table is keyed with the runtime's entropy, because strangers may choose the items.
     pub fn new(runtime: &R) -> Self {
         Self::with_storage(runtime, Fifo::default())
     }
@@ -127,7 +127,7 @@ impl<K: Key + Hash, R: Runtime, S: Storage<K>> WorkQueue<K, R, S> {
         Self::with_host(runtime, hasher(runtime), Queue::new(storage))
     }
 
-    /// As [`with_storage`](Self::with_storage), measured (`workqueue:WQ-1`).
+    /// As [`with_storage`](Self::with_storage), with metrics (`workqueue:WQ-1`).
     pub fn with_metrics(runtime: &R, storage: S, metrics: &Metrics) -> Self {
         Self::with_host(runtime, hasher(runtime), Queue::measured(storage, metrics))
     }
@@ -144,8 +144,8 @@ where
     /// Makes a queue around a given state, with a given hasher.
     ///
     /// # For harnesses
-    /// If the state holds items, their hashes must come from this hasher. This is not checked: with
-    /// another hasher none of them is found again.
+    /// If the state holds items, their hashes must come from this hasher. This is not checked. With
+    /// another hasher, calls do not find these items.
     #[cfg_attr(not(feature = "harness"), doc(hidden))]
     pub fn with_host(runtime: &R, hasher: B, host: H) -> Self {
         Self { monitor: Monitor::new(runtime, host), hasher }

@@ -48,7 +48,7 @@ pub struct DoneKey<K> {
 #[derive(Clone, Debug)]
 pub struct ShutDown;
 
-/// Refuses new items and waits.
+/// Refuses new items and waits until a condition holds or [`ShutDown`] releases it.
 #[derive(Clone, Debug)]
 pub struct Drain {
     /// The condition to wait for.
@@ -71,7 +71,7 @@ const LEAST: Duration = Duration::from_millis(1);
 /// (`workqueue:MX-10`).
 #[derive(Clone, Debug)]
 pub struct Refresh {
-    /// How often.
+    /// The interval.
     pub every: Duration,
     /// The time of the next refresh; `None` before the first step.
     pub next: Option<Instant>,

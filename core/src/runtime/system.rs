@@ -20,6 +20,10 @@ type MachineInstant = std::time::Instant;
 
 /// Real threads and real time. Cheap to copy. All values share the epoch of the process, so an
 /// [`Instant`] that one of them read is valid for all others.
+///
+/// The first task that waits for a time starts one thread, which wakes the tasks of the whole
+/// process when their time comes and lives as long as the process. Threads that wait for a time
+/// need no such help.
 #[derive(Clone, Copy)]
 pub struct System {
     epoch: MachineInstant,

@@ -47,7 +47,7 @@ impl Budget {
         Self { sequences: 50_000, ..Self::named("ci", Some(2), 1_000_000, 20_000, 2_000, 50) }
     }
 
-    /// Hours: no bound on loom, and samples without hurry.
+    /// Hours: one preemption more under loom, and far larger counts of everything.
     pub fn nightly() -> Self {
         let named = Self::named("nightly", Some(3), 50_000_000, 1_000_000, 300_000, 1_000);
         Self { sequences: 1_000_000, ..named }

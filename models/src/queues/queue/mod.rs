@@ -1,6 +1,6 @@
-//! The page of the work queue.
+//! The page of the work queue: its scenarios, its invariants, and the mutants that break them.
 //!
-//! `cargo seatrial list queue` prints what is checked, and the mutants that break it.
+//! `cargo seatrial list queue` prints them.
 
 mod conformance;
 mod figures;

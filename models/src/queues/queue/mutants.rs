@@ -13,7 +13,7 @@ pub(super) fn all() -> Vec<Mutant<Queue>> {
     [exhibits(), rules(), answers(), figures(), wakes(), of_shells(), equivalents()].concat()
 }
 
-/// Tells whether a mutant is the machine that ships with its wakes edited.
+/// Tells whether a mutant keeps the rules that ship, and changes only wakes or the shell.
 pub(super) fn is_of_waking(mutant: &Mutant<Queue>) -> bool {
     [wakes(), of_shells(), equivalents()].concat().iter().any(|edited| edited.name == mutant.name)
 }

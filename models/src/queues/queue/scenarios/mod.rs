@@ -72,7 +72,7 @@ fn worker<R: Runtime>(world: &World<R, Queue>, name: &str, queue: &Tried<R>) -> 
     fixtures::worker(world, name, queue, Duration::ZERO)
 }
 
-/// Tells whether an event meets a condition that also sees the state before it.
+/// Tells whether some event meets a condition. The condition also sees the state before the event.
 fn some(history: &History, wanted: impl Fn(&QueueLedger, &Event) -> bool) -> bool {
     QueueLedger::some(history, wanted)
 }

@@ -123,7 +123,7 @@ impl Scenario<Queue> for DrainAfterShutdown {
     }
 }
 
-/// An item that was added while it was processed meets a drain (`workqueue:SC-8`).
+/// A drain begins while an item in processing has been added again (`workqueue:SC-8`).
 pub(super) struct DrainWithReprocess;
 
 impl Scenario<Queue> for DrainWithReprocess {
@@ -169,7 +169,7 @@ impl Scenario<Queue> for StrictDrain {
         let drain = caller(world, "drain", &queue, |queue| queue.shut_down_when_done());
         let consumer = worker(world, "consumer", &queue);
         queue.done(token);
-        queue.work(|_| {}); // a caller that is done gets again: the other may have left (WQ-13)
+        queue.work(|_| {}); // ask again after done: the other consumer may have left (WQ-13)
         world.join(drain);
         world.join(consumer);
     }

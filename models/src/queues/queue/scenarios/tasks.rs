@@ -26,7 +26,7 @@ impl Scenario<Queue> for TaskAndThread {
     }
 }
 
-/// A task gives up while an item comes: its wake-up goes to the thread that sleeps beside it.
+/// A task gives up while an item comes. Its wake-up goes to the thread that also sleeps.
 pub(super) struct DroppedGetter;
 
 impl Scenario<Queue> for DroppedGetter {
