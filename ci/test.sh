@@ -26,9 +26,12 @@ tested() {
 }
 # What tests the program itself shares its build with ci/run.sh.
 tested --release --package seatrial-models --features loom,shuttle --test '*'
-# The pages, the simulated server with all of its faces, and what plugs into kube-rs are one build.
-tested --workspace --exclude seatrial-core --exclude seatrial \
-  --features seatrial-sim/campaign,seatrial-sim/tls "${engines[@]}" -- "${skipped[@]}"
+# The pages, the simulated server with all of its faces, and what plugs into kube-rs are one build. Named
+# one by one, the targets leave out the program, which is built above.
+rest=(--workspace --exclude seatrial-core --exclude seatrial
+  --features seatrial-sim/campaign,seatrial-sim/tls "${engines[@]}")
+tested "${rest[@]}" --lib --tests --examples -- "${skipped[@]}"
+tested "${rest[@]}" --doc
 tested --package seatrial --features loom,shuttle -- "${skipped[@]}"
 # The core is tested once, with all of its features: more of it than any other package turns on.
 tested --package seatrial-core --all-features

@@ -246,10 +246,14 @@ pub(super) struct MutantsArguments {
         long,
         conflicts_with_all = [
             "seeds", "engines", "budget", "seed", "partition", "fail_fast", "as_found", "reports",
-            "folder", "format", "verbose",
+            "folder", "format", "verbose", "trust_equivalents",
         ]
     )]
     pub(super) alone: bool,
+    /// Only glances at mutants that are said to be equivalent, in place of spending the whole budget
+    /// on what nobody expects to be convicted.
+    #[arg(long)]
+    pub(super) trust_equivalents: bool,
     #[command(flatten)]
     pub(super) effort: Effort,
     #[command(flatten)]

@@ -40,7 +40,8 @@ pub(super) fn mutants(
         ));
     }
     let request = request(&arguments.patterns, &arguments.effort, engines, Budget::smoke())?;
-    let request = Request { seeds: arguments.seeds, ..request };
+    let (seeds, trust_equivalents) = (arguments.seeds, arguments.trust_equivalents);
+    let request = Request { seeds, trust_equivalents, ..request };
     interrupt::listen();
     let told = Told::of(&request);
     let report = run_mutants(catalogue, &request, &told);

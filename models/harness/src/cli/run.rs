@@ -114,5 +114,6 @@ pub(super) fn request(
         ledger: Vec::new(),
         fail_fast: effort.fail_fast,
         minimise: !effort.as_found,
+        trust_equivalents: false,
     })
 }

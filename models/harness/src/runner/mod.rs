@@ -59,6 +59,8 @@ pub struct Request {
     pub fail_fast: bool,
     /// Whether failing schedules are made as small as possible.
     pub minimise: bool,
+    /// Whether a glance is enough at mutants that are said to be equivalent.
+    pub trust_equivalents: bool,
 }
 
 impl Default for Request {
@@ -75,6 +77,7 @@ impl Default for Request {
             ledger: Vec::new(),
             fail_fast: false,
             minimise: true,
+            trust_equivalents: false,
         }
     }
 }

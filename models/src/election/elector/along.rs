@@ -21,6 +21,24 @@ pub(super) fn at_every_event(
     Ok(())
 }
 
+/// Checks the states after some events: `ask` picks an event by the state before it, and what it returns
+/// is checked against the state after it.
+pub(super) fn after_events<'a, A>(
+    history: &'a History,
+    ask: impl Fn(&ElectorLedger, &'a Event) -> Option<A>,
+    check: impl Fn(&ElectorLedger, A) -> Result<(), String>,
+) -> Result<(), Violation> {
+    let mut ledger = ElectorLedger::default();
+    for (number, event) in history.events.iter().enumerate() {
+        let asked = ask(&ledger, event);
+        ledger.apply(event);
+        if let Some(asked) = asked {
+            check(&ledger, asked).map_err(|because| Violation::at(number, because))?;
+        }
+    }
+    Ok(())
+}
+
 /// Checks every step of an elector against the state before it.
 pub(super) fn at_every_step(
     history: &History,

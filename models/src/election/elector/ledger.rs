@@ -15,7 +15,7 @@ use super::timeline::{Asked, Numbers, asked, claims_the_lease, is_strict};
 use crate::trial::What;
 
 pub(super) use super::along::{
-    at_every_event, at_every_step, at_the_end, at_the_end_of_calls, says_it_leads,
+    after_events, at_every_event, at_every_step, at_the_end, at_the_end_of_calls, says_it_leads,
 };
 
 /// A call on its way.

@@ -115,16 +115,16 @@ impl Known {
 
 impl Seen {
     fn of_handler(&mut self, number: Number, entry: &Entry, at: Instant) {
-        let (server, first) = (self.server.len(), self.server.keys().copied().collect());
         let of = self.handlers.entry(number).or_default();
         match entry {
             Entry::Adds(_, wants) => {
-                (of.wants, of.first, of.since) = (*wants, first, Some(at));
+                of.first = self.server.keys().copied().collect();
+                (of.wants, of.since) = (*wants, Some(at));
             }
             Entry::Added(_, accepted) => of.accepted = *accepted,
             Entry::Calls { key, told, .. } => of.called(*key, told, at),
             Entry::Returns(_, well) => {
-                of.returned(*well, at, server);
+                of.returned(*well, at, self.server.len());
                 self.last_return = Some(at);
             }
             Entry::Reported(_, Complaint::Panicked) => of.panics_reported += 1,

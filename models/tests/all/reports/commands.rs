@@ -92,6 +92,21 @@ fn a_conviction_is_left_as_it_was_found_if_that_is_asked_for() {
 }
 
 #[test]
+fn an_equivalent_mutant_may_be_trusted_and_any_other_is_convicted_all_the_same() {
+    const ASKED: [&str; 5] =
+        ["mutants", "queue/add_wakes_everybody", "queue/lost", "--engine", "sample"];
+    let fates = |more: &[&str]| -> Vec<Value> {
+        let output = seatrial(&[&ASKED, more, &["--format", "json"]].concat());
+        let report: Value = serde_json::from_slice(&output.stdout).expect("a report");
+        let mutants = report["mutants"].as_array().expect("mutants").clone();
+        mutants.iter().map(|mutant| mutant["outcome"].clone()).collect()
+    };
+    let trusted = fates(&["--trust-equivalents"]);
+    assert!(trusted.contains(&"equivalent".into()) && trusted.contains(&"killed".into()));
+    assert_eq!(trusted, fates(&[]));
+}
+
+#[test]
 fn a_report_names_the_commit_that_the_program_was_built_from() {
     let commit = |from: &Path, given: Option<&str>| {
         let mut run = command(&["run", "canary", "--engine", "sample", "--format", "json"]);

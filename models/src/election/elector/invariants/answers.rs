@@ -10,7 +10,9 @@ use seatrial_core::elector::{
 use seatrial_core::machine::Step;
 
 use super::Checked;
-use crate::elector::ledger::{at_every_event, at_every_step, at_the_end, says_it_leads};
+use crate::elector::ledger::{
+    ElectorLedger, after_events, at_every_event, at_every_step, at_the_end, says_it_leads,
+};
 use crate::elector::part::{Answer, Ask, Call};
 use crate::elector::scene::{IS_HEALTHY, IS_TOLD, IS_WEDGED, told};
 use crate::elector::{Elector, History};
@@ -130,17 +132,15 @@ fn checks_are_answered_at_once(history: &History) -> Checked {
 
 /// A step reports only the holder in the last record that its elector has read or written.
 fn reports_are_observed(history: &History) -> Checked {
-    at_every_event(history, |before, event| {
-        let Some((_, asked)) = before.asked(event) else { return Ok(()) };
-        let notes = asked.turn().map(|turn| &turn.notes);
-        let Some(reported) = notes.and_then(|notes| notes.new_leader.as_ref()) else {
-            return Ok(());
-        };
-        let mut after = before.clone();
-        after.apply(event);
-        let elector = &after.electors[usize::from(asked.number)];
+    let reported = |before: &ElectorLedger, event| {
+        let (_, asked) = before.asked(event)?;
+        let reported = asked.turn()?.notes.new_leader.clone()?;
+        Some((asked.number, reported))
+    };
+    after_events(history, reported, |after, (number, reported)| {
+        let elector = &after.electors[usize::from(number)];
         let observed = elector.pairs.last().map(|pair| &pair.record.holder);
-        if observed == Some(reported) {
+        if observed == Some(&reported) {
             return Ok(());
         }
         let who = &elector.config.identity;

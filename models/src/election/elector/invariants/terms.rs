@@ -3,10 +3,12 @@
 use seatrial_core::elector::Next;
 
 use super::Checked;
-use crate::elector::ledger::{at_every_event, at_every_step, at_the_end_of_calls, lead};
+use crate::elector::ledger::{
+    ElectorLedger, after_events, at_every_event, at_every_step, at_the_end_of_calls, lead,
+};
 use crate::elector::scene;
 use crate::elector::timeline::{claims_the_lease, number_of};
-use crate::elector::{Elector, History};
+use crate::elector::{Elector, Event, History};
 use crate::engine::End;
 use crate::trial::{Invariant, Violation, What};
 
@@ -115,20 +117,18 @@ fn leads_within_its_time(history: &History) -> Checked {
 }
 
 fn loss_ends_leadership(history: &History) -> Checked {
-    at_every_event(history, |before, event| {
-        let Some((elector, asked)) = before.asked(event) else { return Ok(()) };
+    let goes_on = |before: &ElectorLedger, event| {
+        let (_, asked) = before.asked(event)?;
         let renews = asked.turn().is_some_and(
             |turn| matches!(&turn.next, Next::Call { io, .. } if claims_the_lease(io)),
         );
-        if !renews && asked.claims(true).is_none() {
-            return Ok(());
-        }
-        // A state that is read in this very step counts as well.
-        let mut after = before.clone();
-        after.apply(event);
-        let now = &after.electors[usize::from(asked.number)];
+        (renews || asked.claims(true).is_some()).then_some(asked.number)
+    };
+    // After the step: a state that is read in this very step counts as well.
+    after_events(history, goes_on, |after, number| {
+        let now = &after.electors[usize::from(number)];
         if now.led && now.term.as_ref().is_some_and(|term| term.lost) {
-            let who = &elector.config.identity;
+            let who = &now.config.identity;
             return Err(format!("{who} goes on although it has read that it lost the lease"));
         }
         Ok(())
@@ -136,16 +136,16 @@ fn loss_ends_leadership(history: &History) -> Checked {
 }
 
 fn token_names_its_write(history: &History) -> Checked {
-    at_every_event(history, |before, event| {
-        let Some((elector, asked)) = before.asked(event) else { return Ok(()) };
-        let Some(fence) = lead(&asked) else { return Ok(()) };
-        let mut after = before.clone();
-        after.apply(event);
-        let accepted = after.electors[usize::from(asked.number)].accepted.clone();
-        if accepted.as_ref() == Some(fence) {
+    let leads = |before: &ElectorLedger, event| {
+        let (_, asked) = before.asked(event)?;
+        Some((asked.number, lead(&asked)?.clone()))
+    };
+    after_events(history, leads, |after, (number, fence)| {
+        let elector = &after.electors[usize::from(number)];
+        if elector.accepted.as_ref() == Some(&fence) {
             return Ok(());
         }
-        let who = &elector.config.identity;
+        let (who, accepted) = (&elector.config.identity, &elector.accepted);
         Err(format!("{who} leads with the token {fence:?}, and its write was {accepted:?}"))
     })
 }
@@ -201,31 +201,29 @@ fn nobody_leads_idly(history: &History) -> Checked {
 }
 
 fn terms_end_for_a_reason(history: &History) -> Checked {
-    at_every_event(history, |before, event| {
-        let Some((elector, asked)) = before.asked(event) else { return Ok(()) };
-        let Some(term) = elector.term.as_ref().filter(|term| term.over.is_none()) else {
-            return Ok(());
-        };
+    let ends = |before: &ElectorLedger, event: &Event| {
+        let (elector, asked) = before.asked(event)?;
+        let term = elector.term.as_ref().filter(|term| term.over.is_none())?;
         let leads = elector.is_strict() && elector.running && elector.led && !elector.cancelled;
         let ends_the_run = asked
             .turn()
             .is_some_and(|turn| turn.notes.metric_off || matches!(turn.next, Next::Ended { .. }));
         if !leads || !(ends_the_run || asked.over() == Some(term.number)) {
-            return Ok(());
+            return None;
         }
         // A round fails at its deadline, and it began after the last success did.
-        let config = &elector.config;
-        let lasts = config.acting().min(config.timing.renew);
-        let until = elector.renewed.map(|began| began + lasts);
-        let mut after = before.clone();
-        after.apply(event);
-        let now = &after.electors[usize::from(asked.number)];
-        let lost = now.term.as_ref().is_some_and(|term| term.lost);
-        if lost || until.is_none_or(|until| until <= event.at) {
+        let lasts = elector.config.acting().min(elector.config.timing.renew);
+        let until = elector.renewed.map(|began| began + lasts)?;
+        (event.at < until).then_some((asked.number, event.at, until))
+    };
+    after_events(history, ends, |after, (number, at, until)| {
+        let now = &after.electors[usize::from(number)];
+        if now.term.as_ref().is_some_and(|term| term.lost) {
             return Ok(());
         }
-        let (who, at) = (&config.identity, event.at);
-        Err(format!("the term of {who} ends at {at:?} without a reason; it lasts until {until:?}"))
+        let who = &now.config.identity;
+        let lasts = format!("it lasts until {until:?}");
+        Err(format!("the term of {who} ends at {at:?} without a reason; {lasts}"))
     })
 }
 
