@@ -14,12 +14,16 @@ cargo fmt --check --manifest-path ci/elections/Cargo.toml
 echo "== licences, sources"
 cargo fetch --quiet # of every platform, which is what the next line asks about
 cargo deny --offline --log-level error check licenses bans sources
-# What one checker alone changes is in the harness.
 echo "== clippy, every feature"
 cargo clippy --workspace --all-targets --all-features --quiet -- -D warnings
 if [ "$kind" = nightly ]; then
   echo "== clippy, no feature"
   cargo clippy --workspace --quiet -- -D warnings
+  echo "== clippy, the harness with one engine, and all targets of the core as it is by default"
+  for features in loom shuttle; do
+    cargo clippy --package seatrial --all-targets --features "$features" --quiet -- -D warnings
+  done
+  cargo clippy --package seatrial-core --all-targets --quiet -- -D warnings
   echo "== clippy, fuzz targets and the example crate"
   for manifest in fuzz/Cargo.toml examples/reconciler/Cargo.toml; do
     CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target} \
@@ -28,7 +32,7 @@ if [ "$kind" = nightly ]; then
 fi
 echo "== clippy, parts of the core"
 # In the workspace the harness turns `harness` on.
-cargo clippy --package seatrial-core --all-targets --quiet -- -D warnings
+cargo clippy --package seatrial-core --quiet -- -D warnings
 # The seam alone, and the harness, which needs no more of the core than that.
 cargo clippy --package seatrial-core --no-default-features --quiet -- -D warnings
 # Each layer of the parts with what it brings and no more, as a program and as a checker name it. The
@@ -37,10 +41,6 @@ for features in queues,harness informers informers,harness election election,har
   cargo clippy --package seatrial-core --no-default-features --features "$features" --quiet -- -D warnings
 done
 cargo clippy --package seatrial --features loom,shuttle --quiet -- -D warnings
-for features in loom shuttle; do
-  echo "== clippy, the harness with $features alone"
-  cargo clippy --package seatrial --all-targets --features "$features" --quiet -- -D warnings
-done
 echo "== documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --all-features --quiet
 # As docs.rs shows it: no link may lead to what only a checker sees.
