@@ -7,15 +7,15 @@ use std::sync::Arc;
 use super::*;
 use crate::limiter::{Bucket, Exponential, Item, Rate};
 use crate::machine::Cx;
-use crate::machine::single_step::ByHand;
+use crate::machine::single_step::Stepped;
 use crate::queue::Slot;
 use crate::runtime::millis::ms;
 use crate::runtime::{Ambient, Instant, Manual};
 
-type Machine<L> = ByHand<Limited<u8, L>>;
+type Machine<L> = Stepped<Limited<u8, L>>;
 
 fn machine() -> Machine<Exponential<u8>> {
-    ByHand::new(Limited::new(Exponential::new(ms(10), ms(1000)), Fifo::default()))
+    Stepped::new(Limited::new(Exponential::new(ms(10), ms(1000)), Fifo::default()))
 }
 
 impl<L: Limiter<u8>> Machine<L> {
@@ -102,7 +102,7 @@ fn after_shutdown_a_failure_counts_and_adds_nothing() {
 #[test]
 fn the_limiter_reads_the_clock_of_the_queue() {
     let limiter = Bucket::new(Rate::per_second(10.0), 1);
-    let mut queue = ByHand::new(Limited::<u8, _>::new(limiter, Fifo::default()));
+    let mut queue = Stepped::new(Limited::<u8, _>::new(limiter, Fifo::default()));
     queue.advance(Duration::from_secs(1000));
     queue.fail(1);
     assert_eq!(queue.len(), 1, "at once: a token was there");
@@ -273,7 +273,7 @@ impl Storage<u8> for Forgetful {
 #[test]
 fn an_item_that_waits_nowhere_is_noticed() {
     let limiter = Exponential::<u8>::new(ms(10), ms(1000));
-    let mut queue = ByHand::new(Limited::new(limiter, Forgetful));
+    let mut queue = Stepped::new(Limited::new(limiter, Forgetful));
     queue.machine.check();
     let mut cx = Cx::new(&queue.clock);
     queue.machine.delaying.add_after(&mut Some(1), 1, Instant::ZERO, Duration::ZERO, &mut cx);

@@ -84,7 +84,7 @@ mod tests {
     use std::sync::atomic::{AtomicU8, Ordering};
 
     use super::*;
-    use crate::machine::single_step::{ByHand, HandClock};
+    use crate::machine::single_step::{HandClock, Stepped};
     use crate::machine::{Boxed, Host};
     use crate::runtime::{Ambient, Instant};
 
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_row_returns_what_its_calls_return_and_wakes_whom_they_wake() {
-        let mut machine = ByHand::new(Countdown::default());
+        let mut machine = Stepped::new(Countdown::default());
         assert_eq!(machine.call(Many(vec![Raise(2), Raise(1)])), [2, 3]);
         assert_eq!(machine.woken.get(1), 3);
         assert_eq!(machine.call(Many::<Raise>(vec![])), [0; 0]);
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn it_takes_what_is_there_and_waits_for_the_first_only() {
-        let mut machine = ByHand::new(Countdown { left: 3, ..Countdown::default() });
+        let mut machine = Stepped::new(Countdown { left: 3, ..Countdown::default() });
         assert_eq!(machine.call(up_to(2)), [2, 1]);
         assert_eq!(machine.call(up_to(usize::MAX)), [0]);
         machine.waits(up_to(2));
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn nothing_is_returned_at_the_end() {
-        let mut machine = ByHand::new(Countdown { left: 1, ends: true, ..Countdown::default() });
+        let mut machine = Stepped::new(Countdown { left: 1, ends: true, ..Countdown::default() });
         assert_eq!(machine.call(up_to(2)), [0]);
         assert_eq!(machine.call(up_to(2)), [0; 0]);
     }

@@ -32,14 +32,14 @@ impl HandClock {
 }
 
 /// A machine and its clock.
-pub(crate) struct ByHand<M> {
+pub(crate) struct Stepped<M> {
     pub(crate) machine: M,
     pub(crate) clock: HandClock,
     /// The sleepers that the last step woke.
     pub(crate) woken: Wakes,
 }
 
-impl<M: Machine> ByHand<M> {
+impl<M: Machine> Stepped<M> {
     pub(crate) fn new(machine: M) -> Self {
         Self { machine, clock: HandClock::default(), woken: Wakes::default() }
     }

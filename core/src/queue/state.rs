@@ -316,13 +316,13 @@ impl<K: Key, S: Storage<K>> fmt::Debug for Queue<K, S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::single_step::{ByHand, each_is_noticed};
+    use crate::machine::single_step::{Stepped, each_is_noticed};
     use crate::queue::items::DELAYED;
     use crate::queue::{Add, Get};
 
     /// One item waits, one waits for its time, two are in processing, one of them added meanwhile.
     fn queue() -> Queue<u8> {
-        let mut queue = ByHand::new(Queue::default());
+        let mut queue = Stepped::new(Queue::default());
         let add = |key: u8| Add { key: Some(key), hash: key.into() };
         (1..=3).for_each(|key| queue.call(add(key)));
         assert!(queue.call(Get).is_some() && queue.call(Get).is_some());

@@ -8,7 +8,7 @@ use super::{
     Add, DRAINS, Done, GETTERS, Get, Queue, ShutDown, Slot, Storage, Token, UPDATERS, WorkQueue,
 };
 use crate::machine::Wakes;
-use crate::machine::single_step::ByHand;
+use crate::machine::single_step::Stepped;
 use crate::runtime::{Runtime, System};
 
 fn queue() -> WorkQueue<u8> {
@@ -151,7 +151,7 @@ fn a_storage_of_your_own_decides_the_order() {
 
 #[test]
 fn shutdown_wakes_everybody_whatever_they_wait_for() {
-    let mut queue = ByHand::new(Queue::<u8>::default());
+    let mut queue = Stepped::new(Queue::<u8>::default());
     queue.call(ShutDown);
     for channel in [GETTERS, DRAINS, UPDATERS] {
         assert_eq!(queue.woken.get(channel), Wakes::ALL, "{channel}: WQ-25");
@@ -160,7 +160,7 @@ fn shutdown_wakes_everybody_whatever_they_wait_for() {
 
 #[test]
 fn a_state_tells_what_waits_and_what_is_processed() {
-    let mut queue = ByHand::new(Queue::<u8>::default());
+    let mut queue = Stepped::new(Queue::<u8>::default());
     let add = |key: u8| Add { key: Some(key), hash: key.into() };
     assert!(queue.machine.is_empty());
     (1..=3).for_each(|key| queue.call(add(key)));
@@ -194,9 +194,9 @@ fn what_a_consumer_holds_is_shown_with_its_items() {
 
 #[test]
 fn the_end_of_a_delivery_wakes_a_getter_for_its_item_and_drains_for_the_last() {
-    let mut queue = ByHand::new(Queue::<u8>::default());
+    let mut queue = Stepped::new(Queue::<u8>::default());
     let add = |key: u8| Add { key: Some(key), hash: key.into() };
-    let woken = |queue: &ByHand<Queue<u8>>| [GETTERS, DRAINS].map(|on| queue.woken.get(on));
+    let woken = |queue: &Stepped<Queue<u8>>| [GETTERS, DRAINS].map(|on| queue.woken.get(on));
     queue.call(add(1));
     let (token, _) = queue.call(Get).unwrap();
     queue.call(add(1));
@@ -216,16 +216,16 @@ fn the_end_of_a_delivery_wakes_a_getter_for_its_item_and_drains_for_the_last() {
 #[test]
 fn a_copy_made_in_place_goes_on_as_its_original_would() {
     let add = |key: u8| Add { key: Some(key), hash: key.into() };
-    let mut original = ByHand::new(Queue::<u8>::default());
+    let mut original = Stepped::new(Queue::<u8>::default());
     (1..=3).for_each(|key| original.call(add(key)));
     let (token, _) = original.call(Get).unwrap();
     original.call(add(1));
     original.call(ShutDown);
-    let mut other = ByHand::new(Queue::default());
+    let mut other = Stepped::new(Queue::default());
     (5..=9).for_each(|key| other.call(add(key)));
     for mut copy in [Queue::default(), original.machine.clone(), other.machine] {
         copy.clone_from(&original.machine);
-        let mut copy = ByHand::new(copy);
+        let mut copy = Stepped::new(copy);
         let state = &copy.machine;
         assert_eq!((state.in_flight(), state.shutdowns(), state.len()), (1, 1, 2));
         assert!(state.is_shutting_down() && state.is_in_processing(token));

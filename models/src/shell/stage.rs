@@ -137,11 +137,11 @@ impl<R: Runtime> Stage<R> {
     }
 
     /// Begins to take an item, as a task that is polled by hand.
-    pub(super) fn single_step(&self, number: u64, panics: bool) -> ByHand<'_, R> {
+    pub(super) fn single_step(&self, number: u64, panics: bool) -> PolledTask<'_, R> {
         let bell = Bell { world: self.world.clone(), number, panics };
         let (call, waker) = (self.tried.call_async(TAKES), Waker::from(Arc::new(bell)));
         self.world.note("asks", number);
-        let mut task = ByHand { stage: self, call: Some(call), waker, number };
+        let mut task = PolledTask { stage: self, call: Some(call), waker, number };
         task.poll();
         task
     }
@@ -176,7 +176,7 @@ impl<R: Runtime> Wake for Bell<R> {
 }
 
 /// A task that is polled by hand.
-pub(super) struct ByHand<'a, R: Runtime> {
+pub(super) struct PolledTask<'a, R: Runtime> {
     stage: &'a Stage<R>,
     /// `None` once it is over.
     call: Option<Awaited<'a, bool>>,
@@ -184,7 +184,7 @@ pub(super) struct ByHand<'a, R: Runtime> {
     number: u64,
 }
 
-impl<R: Runtime> ByHand<'_, R> {
+impl<R: Runtime> PolledTask<'_, R> {
     /// Polls the task, if it is not over.
     pub(super) fn poll(&mut self) {
         let Some(call) = &mut self.call else { return };

@@ -20,6 +20,7 @@ mod components;
 mod fleet;
 mod harness;
 mod links;
+mod lists;
 mod museum;
 mod requirements;
 mod rules;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::{SECOND, at};
 use crate::cancel::node::Node;
 use crate::cancel::{Adopt, Cancel, CancelToken, Forget, Hook, Reason, Tree, WAITERS, Wait};
-use crate::machine::single_step::ByHand;
+use crate::machine::single_step::Stepped;
 use crate::machine::{AT_ONCE, Cx, Operation, Step, Wakes};
 use crate::runtime::bell::{Bell, Breaks, poll};
 use crate::runtime::peeking::Peeking;
@@ -167,7 +167,7 @@ fn a_deep_tree_ends_and_is_dropped_without_a_deep_stack() {
 
 #[test]
 fn a_second_cancellation_wakes_nobody_and_is_told_the_children_until_they_are_forgotten() {
-    let mut token = ByHand::new(Tree::new());
+    let mut token = Stepped::new(Tree::new());
     let below = CancelToken::new(&Manual::new());
     assert!(token.call(Adopt(Arc::<Node<_, _>>::clone(&below.node))).is_ok());
     assert_eq!(token.call(Forget).len(), 0, "they have not ended");
@@ -183,7 +183,7 @@ fn a_second_cancellation_wakes_nobody_and_is_told_the_children_until_they_are_fo
 #[test]
 fn a_cancellation_collects_many_children_and_hooks_in_several_steps() {
     const MANY: usize = 2 * AT_ONCE + 1;
-    let mut token = ByHand::new(Tree::new());
+    let mut token = Stepped::new(Tree::new());
     let below = CancelToken::new(&Manual::new());
     for _ in 0..MANY {
         assert!(token.call(Adopt(Arc::<Node<_, _>>::clone(&below.node))).is_ok());

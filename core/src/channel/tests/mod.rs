@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::*;
-use crate::machine::single_step::ByHand;
+use crate::machine::single_step::Stepped;
 use crate::runtime::probe::{Probe, Probing};
 use crate::runtime::{Ambient, Instant, Manual};
 
@@ -148,7 +148,7 @@ fn there_is_something_to_select_from() {
 
 #[test]
 fn the_place_of_a_channel_that_is_gone_is_used_again() {
-    let mut group = ByHand::new(Group::<u8>::default());
+    let mut group = Stepped::new(Group::<u8>::default());
     let first = group.call(Open(Some(1)));
     let second = group.call(Open(None));
     for side in [Side::Sending, Side::Receiving] {
@@ -162,7 +162,7 @@ fn the_place_of_a_channel_that_is_gone_is_used_again() {
 #[test]
 fn a_channel_alone_wakes_one_for_each_message_and_among_others_all_look() {
     let choose = |act| Choose::new(Acts::One([act]), Instant::ZERO);
-    let mut group = ByHand::new(Group::<u8>::default());
+    let mut group = Stepped::new(Group::<u8>::default());
     let pipe = group.call(Open(Some(1)));
     group.call(choose(Act::Send(pipe, Some(1))));
     assert_eq!((group.woken.get(RECEIVERS), group.woken.get(SENDERS)), (1, 0));
@@ -196,7 +196,7 @@ fn messages_are_dropped_without_the_lock() {
 
 #[test]
 fn memory_of_a_burst_comes_back() {
-    let mut group = ByHand::new(Group::<u64>::default());
+    let mut group = Stepped::new(Group::<u64>::default());
     let pipe = group.call(Open(None));
     let mut once = |act| drop(group.call(Choose::new(Acts::One([act]), Instant::ZERO)));
     (0..100_000).for_each(|number| once(Act::Send(pipe, Some(number))));
@@ -208,7 +208,7 @@ fn memory_of_a_burst_comes_back() {
 fn a_state_that_is_wrong_is_noticed() {
     use crate::machine::single_step::each_is_noticed;
     let make = || {
-        let mut group = ByHand::new(Group::<u8>::default());
+        let mut group = Stepped::new(Group::<u8>::default());
         group.call(Open(Some(0)));
         group.call(Open(Some(1)));
         group.waits(Choose::new(Acts::One([Act::Receive(PipeId(0))]), Instant::NEVER));

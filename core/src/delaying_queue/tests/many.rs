@@ -8,7 +8,7 @@ use crate::runtime::bell::poll;
 
 const MANY: u32 = 3 * AT_ONCE as u32;
 
-type Large = ByHand<Delaying<u32>>;
+type Large = Stepped<Delaying<u32>>;
 
 /// Makes a queue with many items, each due a nanosecond after the one before.
 fn due(many: u32) -> Large {

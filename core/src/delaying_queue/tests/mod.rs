@@ -8,15 +8,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
 use crate::machine::Wakes;
-use crate::machine::single_step::ByHand;
+use crate::machine::single_step::Stepped;
 use crate::queue::{DRAINS, GETTERS};
 use crate::runtime::millis::{at, ms};
 use crate::runtime::{Ambient, Instant};
 
-type Machine = ByHand<Delaying<u8>>;
+type Machine = Stepped<Delaying<u8>>;
 
 fn machine() -> Machine {
-    ByHand::new(Delaying::default())
+    Stepped::new(Delaying::default())
 }
 
 impl Machine {

@@ -62,7 +62,7 @@ fn delays_count_from_the_call() {
 #[test]
 fn the_limiter_reads_the_clock_of_the_queue() {
     let limiter = Bucket::new(Rate::per_second(10.0), 1);
-    let mut queue = ByHand::new(Prioritized::new(limiter, Journal::default()));
+    let mut queue = Stepped::new(Prioritized::new(limiter, Journal::default()));
     queue.advance(Duration::from_secs(1000));
     queue.add_all(&[1, 2], failed(0));
     assert_eq!(queue.len(), 1);

@@ -106,7 +106,7 @@ impl Limiter<u8> for Picky {
 
 #[test]
 fn an_item_whose_limiter_panics_is_not_kept() {
-    let mut queue = ByHand::new(Prioritized::new(Picky(2), Journal::default()));
+    let mut queue = Stepped::new(Prioritized::new(Picky(2), Journal::default()));
     let add = AssertUnwindSafe(|| queue.add_all(&[1, 2, 3], failed(0)));
     assert!(catch_unwind(add).is_err());
     queue.machine.check();

@@ -7,7 +7,7 @@ use crate::runtime::Manual;
 
 const MANY: u32 = 3 * AT_ONCE as u32;
 
-type Large = ByHand<Prioritized<u32, Exponential<u32>>>;
+type Large = Stepped<Prioritized<u32, Exponential<u32>>>;
 
 /// Makes a queue with many entries, each due a nanosecond after the one before, with its own number
 /// as priority.

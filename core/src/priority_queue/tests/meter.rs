@@ -37,11 +37,11 @@ impl Figures for Counts {
     }
 }
 
-type Metered = ByHand<Prioritized<u8, Exponential<u8>, Meter<Counts>>>;
+type Metered = Stepped<Prioritized<u8, Exponential<u8>, Meter<Counts>>>;
 
 fn metered() -> Metered {
     let limiter = Exponential::new(ms(10), ms(1000));
-    ByHand::new(Prioritized::new(limiter, Meter::new(Counts::default())))
+    Stepped::new(Prioritized::new(limiter, Meter::new(Counts::default())))
 }
 
 impl Metered {

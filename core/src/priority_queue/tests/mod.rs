@@ -10,12 +10,12 @@ mod order;
 
 use super::*;
 use crate::machine::Cx;
-use crate::machine::single_step::ByHand;
+use crate::machine::single_step::Stepped;
 use crate::queue::Finished;
 use crate::runtime::millis::{at, ms};
 use crate::slab::Slot;
 
-type Machine<L = Exponential<u8>> = ByHand<Prioritized<u8, L, Journal>>;
+type Machine<L = Exponential<u8>> = Stepped<Prioritized<u8, L, Journal>>;
 
 /// Records its reports.
 #[derive(Clone, Default)]
@@ -40,7 +40,7 @@ impl Observer for Journal {
 }
 
 fn machine() -> Machine {
-    ByHand::new(Prioritized::new(Exponential::new(ms(10), ms(1000)), Journal::default()))
+    Stepped::new(Prioritized::new(Exponential::new(ms(10), ms(1000)), Journal::default()))
 }
 
 fn priority(priority: i32) -> AddOptions {

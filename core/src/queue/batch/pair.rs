@@ -4,20 +4,20 @@ use std::fmt::Debug;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use crate::machine::single_step::ByHand;
+use crate::machine::single_step::Stepped;
 use crate::machine::{Machine, Many, Operation, Step, UpTo};
 use crate::queue::{Done, DoneAll, Finished, GETTERS, Len, Token};
 
 /// Two machines that must behave alike.
 pub(crate) struct Pair<M> {
-    pub(crate) batches: ByHand<M>,
-    pub(crate) singles: ByHand<M>,
+    pub(crate) batches: Stepped<M>,
+    pub(crate) singles: Stepped<M>,
     tokens: Vec<Token>,
 }
 
 impl<M: Machine> Pair<M> {
     pub(crate) fn new(make: impl Fn() -> M) -> Self {
-        let (batches, singles) = (ByHand::new(make()), ByHand::new(make()));
+        let (batches, singles) = (Stepped::new(make()), Stepped::new(make()));
         Self { batches, singles, tokens: Vec::new() }
     }
 

@@ -133,7 +133,7 @@ impl<K: Key, O: Handle> fmt::Debug for ExpiringObjects<K, O> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::single_step::ByHand;
+    use crate::machine::single_step::Stepped;
     use crate::store::KeyHasher;
     use crate::store::expiring::{Delete, Get, Put, Replace};
 
@@ -145,9 +145,9 @@ mod tests {
         Put { key: Some(key()), object: Some(object) }
     }
 
-    fn store() -> ByHand<ExpiringObjects<&'static str, u32>> {
+    fn store() -> Stepped<ExpiringObjects<&'static str, u32>> {
         let expiry = Arc::new(TimeToLive(Some(Duration::from_secs(1))));
-        let mut store = ByHand::new(ExpiringObjects::new(expiry));
+        let mut store = Stepped::new(ExpiringObjects::new(expiry));
         store.call(put(1));
         store
     }

@@ -118,12 +118,12 @@ impl<M: Machine<Op: Debug>> Machine for AtOnce<M> {
 }
 
 /// A machine behind a pointer, and its clock.
-pub struct ByHand<Op, Ret> {
+pub struct Stepped<Op, Ret> {
     machine: Box<dyn Machine<Op = Op, Ret = Ret>>,
     clock: HandClock,
 }
 
-impl<Op: Debug + Send + 'static, Ret: Debug + Send + 'static> ByHand<Op, Ret> {
+impl<Op: Debug + Send + 'static, Ret: Debug + Send + 'static> Stepped<Op, Ret> {
     /// Takes a machine: the shipped one, or a mutant.
     pub fn new(machine: impl Machine<Op = Op, Ret = Ret>) -> Self {
         Self { machine: Box::new(machine), clock: HandClock::default() }
@@ -162,8 +162,8 @@ impl<Op: Debug + Send + 'static, Ret: Debug + Send + 'static> ByHand<Op, Ret> {
     }
 }
 
-impl<Op, Ret> Debug for ByHand<Op, Ret> {
+impl<Op, Ret> Debug for Stepped<Op, Ret> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ByHand").field("clock", &self.clock).finish_non_exhaustive()
+        f.debug_struct("Stepped").field("clock", &self.clock).finish_non_exhaustive()
     }
 }

@@ -7,7 +7,7 @@ use super::*;
 use crate::elector::AsyncObjectStore;
 use crate::elector::candidate::AsyncWatchCandidate;
 
-impl AsyncWatchCandidate<System> for ByHand {
+impl AsyncWatchCandidate<System> for ManualWatch {
     type Watching = ();
 
     async fn watch(&self, name: &ObjectName, seen: Seen, token: &CancelToken) -> Option<()> {
@@ -20,8 +20,8 @@ fn candidate<S: Send + Sync + 'static>(store: S) -> Candidate<S> {
     Candidate::reporting(&System::new(), store, "ns", "candidate", spec(), failed)
 }
 
-fn watch(store: &Store) -> ByHand {
-    ByHand { store: Arc::clone(store), seen: Arc::new(WorkQueue::new(&System::new())) }
+fn watch(store: &Store) -> ManualWatch {
+    ManualWatch { store: Arc::clone(store), seen: Arc::new(WorkQueue::new(&System::new())) }
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn at(seconds: i64) -> Timestamp {
 
 /// A watch that a test moves by hand: it passes on the state of the store on request.
 #[derive(Clone)]
-struct ByHand {
+struct ManualWatch {
     store: Store,
     /// Receives the function for later states when the watch begins.
     seen: Arc<WorkQueue<Handed>>,
@@ -64,7 +64,7 @@ impl std::fmt::Debug for Handed {
     }
 }
 
-impl WatchCandidate<System> for ByHand {
+impl WatchCandidate<System> for ManualWatch {
     type Watching = ();
 
     fn watch(&self, name: &ObjectName, seen: Seen, token: &CancelToken) -> Option<()> {
@@ -105,7 +105,7 @@ fn a_candidate_creates_its_object_answers_pings_and_ends_with_its_token() {
         Candidate::reporting(&system, Arc::clone(&store), "ns", "candidate", spec(), failed)
     };
     let token = CancelToken::new(&system);
-    let watch = ByHand { store: Arc::clone(&store), seen: Arc::new(WorkQueue::new(&system)) };
+    let watch = ManualWatch { store: Arc::clone(&store), seen: Arc::new(WorkQueue::new(&system)) };
     let run = {
         let (token, watch) = (token.clone(), watch.clone());
         system.spawn("candidate", move || candidate.run(&token, &watch))
@@ -136,7 +136,7 @@ fn a_candidate_whose_token_has_ended_does_nothing() {
     let candidate = Candidate::new(&system, Arc::clone(&store), "ns", "candidate", spec());
     let token = CancelToken::new(&system);
     token.cancel();
-    let watch = ByHand { store: Arc::clone(&store), seen: Arc::new(WorkQueue::new(&system)) };
+    let watch = ManualWatch { store: Arc::clone(&store), seen: Arc::new(WorkQueue::new(&system)) };
     candidate.run(&token, &watch);
     assert_eq!(store.get(&name(), Call::default()).unwrap_err(), StoreError::NotFound);
 }
@@ -257,7 +257,7 @@ fn a_candidate_whose_write_fails_tries_again() {
     let refuses = Refuses(Arc::clone(&store), AtomicUsize::new(0));
     let candidate = Candidate::new(&system, refuses, "ns", "candidate", spec());
     let token = CancelToken::new(&system);
-    let watch = ByHand { store: Arc::clone(&store), seen: Arc::new(WorkQueue::new(&system)) };
+    let watch = ManualWatch { store: Arc::clone(&store), seen: Arc::new(WorkQueue::new(&system)) };
     let run = {
         let token = token.clone();
         system.spawn("candidate", move || candidate.run(&token, &watch))
