@@ -1,0 +1,157 @@
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use seatrial_core::runtime::Runtime;
+
+use super::*;
+use crate::trial::{
+    Budget, Component, DynScenario, HistoryOf, Invariant, MachineOf, Mutant, NoMachine, Scenario,
+    World, mutants, subject,
+};
+
+/// Two threads that do nothing wrong, whatever becomes of the machine.
+struct Harmless;
+
+impl Component for Harmless {
+    type Machine = NoMachine;
+    const NAME: &'static str = "harmless";
+    const SAYS: &'static str = "two threads that do nothing wrong";
+
+    fn machine() -> MachineOf<Self> {
+        Box::new(NoMachine)
+    }
+
+    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+        vec![
+            Box::new(TwoThreads::<0>),
+            Box::new(TwoThreads::<1>),
+            Box::new(TwoThreads::<2>),
+            Box::new(TwoThreads::<3>),
+            Box::new(TwoThreads::<4>),
+            Box::new(TwoThreads::<5>),
+            Box::new(TwoThreads::<6>),
+            Box::new(TwoThreads::<7>),
+        ]
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        Vec::new()
+    }
+
+    fn mutants() -> Vec<Mutant<Self>> {
+        fn same(machine: NoMachine) -> MachineOf<Harmless> {
+            Box::new(machine)
+        }
+        mutants! { same: Equivalent("it is the same") "same" from "made up": (NoMachine) breaks []; }
+    }
+}
+
+struct TwoThreads<const N: usize>;
+
+impl<const N: usize> Scenario<Harmless> for TwoThreads<N> {
+    const NAME: &'static str = ["a", "b", "c", "d", "e", "f", "g", "h"][N];
+    const SAYS: &'static str = "two threads end";
+
+    fn run<R: Runtime>(&self, world: &World<R, Harmless>) {
+        let other = world.spawn("other", || ());
+        world.join(other);
+    }
+
+    fn reaches(history: &HistoryOf<Harmless>) -> bool {
+        history.finished()
+    }
+}
+
+#[test]
+fn scenarios_share_the_time_of_their_mutant() {
+    let subject = subject::<Harmless>();
+    let mutant = &subject.mutants()[0];
+    let time = Some(Duration::from_millis(500));
+    let plan = Plan {
+        engine: Engine::Sample,
+        budget: Budget { time, ..Budget::smoke() },
+        seed: 0,
+        stop_at: StopAt::FirstViolation,
+        minimise: false,
+        time,
+    };
+    let began = Instant::now();
+    let conviction = convict(subject, mutant.name, &plan);
+    assert!(conviction.finding.is_none() && conviction.executions > 0);
+    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+}
+
+#[test]
+fn a_glance_leaves_out_the_whole_budget() {
+    let subject = subject::<Harmless>();
+    let plan = Plan {
+        engine: Engine::Sample,
+        budget: Budget::smoke(),
+        seed: 0,
+        stop_at: StopAt::FirstViolation,
+        minimise: false,
+        time: None,
+    };
+    // A sample ends after an execution without a choice: each search takes one of each scenario.
+    assert_eq!(glance(subject, "same", &plan).executions, 16);
+    assert_eq!(convict(subject, "same", &plan).executions, 24);
+}
+
+/// A component whose third execution panics, so that the search behind both glances sees it.
+struct Late;
+
+static EXECUTIONS: AtomicU32 = AtomicU32::new(0);
+
+impl Component for Late {
+    type Machine = NoMachine;
+    const NAME: &'static str = "late";
+    const SAYS: &'static str = "the third execution panics";
+
+    fn machine() -> MachineOf<Self> {
+        Box::new(NoMachine)
+    }
+
+    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+        vec![Box::new(ThirdPanics)]
+    }
+
+    fn invariants() -> Vec<Invariant<Self>> {
+        Vec::new()
+    }
+
+    fn mutants() -> Vec<Mutant<Self>> {
+        fn same(machine: NoMachine) -> MachineOf<Late> {
+            Box::new(machine)
+        }
+        mutants! { same: Equivalent("as it says") "same" from "made up": (NoMachine) breaks []; }
+    }
+}
+
+struct ThirdPanics;
+
+impl Scenario<Late> for ThirdPanics {
+    const NAME: &'static str = "third_panics";
+    const SAYS: &'static str = "the third execution panics";
+
+    fn run<R: Runtime>(&self, _: &World<R, Late>) {
+        assert!(EXECUTIONS.fetch_add(1, Ordering::Relaxed) < 2, "it is late");
+    }
+
+    fn reaches(history: &HistoryOf<Late>) -> bool {
+        history.finished()
+    }
+}
+
+#[test]
+fn a_mutant_that_is_trusted_is_only_glanced_at() {
+    let subject = subject::<Late>();
+    let fate = |trust_equivalents| {
+        EXECUTIONS.store(0, Ordering::Relaxed);
+        let case = MutantCase { subject, mutant: subject.mutants()[0].clone() };
+        let engines = vec![Engine::Sample];
+        let request = Request { engines, trust_equivalents, by_name: true, ..Request::default() };
+        try_mutant(&case, &request, 1).outcome
+    };
+    assert_eq!(fate(true), Fate::Equivalent);
+    assert_eq!(fate(false), Fate::Killed);
+}
