@@ -1,10 +1,10 @@
 //! Concurrent programs, written once and run by every engine.
 
-use seatrial_core::runtime::{Runtime, System};
+use seatrial_core::runtime::Runtime;
 
 use super::component::{Component, HistoryOf};
 use super::world::World;
-use crate::engine::Kind;
+use crate::engine::{AnyRuntime, Kind};
 
 /// A concurrent program on a component: a few threads with a few calls each.
 ///
@@ -63,14 +63,8 @@ pub trait DynScenario<C: Component>: Send + Sync {
     fn traces(&self) -> Option<u64> {
         None
     }
-    /// Runs it on real threads.
-    fn on_system(&self, world: &World<System, C>);
-    /// Runs it under loom.
-    #[cfg(feature = "loom")]
-    fn on_loom(&self, world: &World<crate::engine::loom::LoomRuntime, C>);
-    /// Runs it under shuttle.
-    #[cfg(feature = "shuttle")]
-    fn on_shuttle(&self, world: &World<crate::engine::shuttle::ShuttleRuntime, C>);
+    /// Runs it once, on the runtime of whatever engine.
+    fn run_on(&self, world: &World<AnyRuntime, C>);
 }
 
 /// Says why an engine that is made for something else holds no program of threads.
@@ -108,17 +102,7 @@ impl<C: Component, S: Scenario<C>> DynScenario<C> for S {
         S::FREE_DEADLINES
     }
 
-    fn on_system(&self, world: &World<System, C>) {
-        self.run(world);
-    }
-
-    #[cfg(feature = "loom")]
-    fn on_loom(&self, world: &World<crate::engine::loom::LoomRuntime, C>) {
-        self.run(world);
-    }
-
-    #[cfg(feature = "shuttle")]
-    fn on_shuttle(&self, world: &World<crate::engine::shuttle::ShuttleRuntime, C>) {
+    fn run_on(&self, world: &World<AnyRuntime, C>) {
         self.run(world);
     }
 }

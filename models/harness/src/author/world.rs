@@ -49,7 +49,7 @@ impl<R: Observed, C: Component> World<R, C> {
             log,
             make,
             thread: R::thread,
-            jumps_when_quiet: R::JUMPS_WHEN_QUIET,
+            jumps_when_quiet: runtime.jumps_when_quiet(),
             objects: Arc::default(),
         }
     }

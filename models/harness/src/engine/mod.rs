@@ -3,6 +3,9 @@
 //! An engine is given the body of a scenario over its own runtime and a [`Judge`] that looks at
 //! every execution and says whether to go on. It decides nothing about right or wrong.
 
+mod any;
+#[cfg(any(feature = "loom", feature = "shuttle"))]
+mod either;
 mod execution;
 #[cfg(feature = "loom")]
 pub mod loom;
@@ -23,6 +26,9 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use any::AnyRuntime;
+#[cfg(any(feature = "loom", feature = "shuttle"))]
+pub use either::Either;
 pub use execution::{End, Execution, Exploration, Judge, NEVER_PANICS, TERMINATES};
 pub use observed::Observed;
 pub use quiet::{panic_text, quietly};

@@ -6,7 +6,7 @@ use seatrial_core::runtime::Runtime;
 pub trait Observed: Runtime {
     /// Whether its clock moves by itself once no thread can move. Then the end of a long sleep
     /// proves that all other threads are stuck.
-    const JUMPS_WHEN_QUIET: bool;
+    fn jumps_when_quiet(&self) -> bool;
 
     /// Returns the number of the running thread; 0 is the main thread. The number depends on the
     /// thread that started it and not on the schedule.

@@ -31,7 +31,9 @@ fn number_of_this_thread() -> u8 {
 }
 
 impl Observed for System {
-    const JUMPS_WHEN_QUIET: bool = false;
+    fn jumps_when_quiet(&self) -> bool {
+        false
+    }
 
     fn thread(&self) -> u8 {
         let number = NUMBER.get().unwrap_or_else(number_of_this_thread);

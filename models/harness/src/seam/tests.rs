@@ -1,33 +1,43 @@
 //! Every runtime keeps every promise, and the suite notices a runtime that does not.
 
+use seatrial_core::runtime::Manual;
+
 use super::promises::for_each_promise;
 use super::*;
+use crate::engine::AnyRuntime;
 
-/// Writes a module of tests, one for each promise, on one ground.
+/// Writes a module of tests, one for each promise, on one ground, over a runtime made from its own.
 macro_rules! tests {
-    ([$name:ident $ground:expr] $($test:ident: $promise:ident),*) => {
+    ([$name:ident ($ground:expr, $wrap:expr)] $($test:ident: $promise:ident),*) => {
         mod $name {
             use super::*;
 
             $(
                 #[test]
                 fn $test() {
-                    assert_eq!(check::<$promise, _>(&$ground), Ok(()));
+                    assert_eq!(check_through::<$promise, _, _>(&$ground, $wrap), Ok(()));
                 }
             )*
         }
     };
 }
 
-for_each_promise!(tests system (SystemGround { executions: 20 }));
-for_each_promise!(tests manual (ManualGround { executions: 20 }));
+/// Scenarios run on the runtime of any engine, so that is what must keep the promises.
+fn any<R: Clone + Into<AnyRuntime>>(runtime: &R) -> AnyRuntime {
+    runtime.clone().into()
+}
+
+for_each_promise!(tests system (SystemGround { executions: 20 }, any));
+for_each_promise!(tests manual (ManualGround { executions: 20 }, Manual::clone));
 #[cfg(feature = "loom")]
-for_each_promise!(tests loom (loom_ground()));
+for_each_promise!(tests loom (loom_ground(), any));
 #[cfg(feature = "shuttle")]
-for_each_promise!(tests shuttle (shuttle_ground(crate::engine::shuttle::WakeUps::Any)));
+for_each_promise!(tests shuttle (
+    shuttle_ground(crate::engine::shuttle::WakeUps::Any), any
+));
 #[cfg(feature = "shuttle")]
 for_each_promise!(tests shuttle_in_order (
-    shuttle_ground(crate::engine::shuttle::WakeUps::InOrder)
+    shuttle_ground(crate::engine::shuttle::WakeUps::InOrder), any
 ));
 
 #[test]

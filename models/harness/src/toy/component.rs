@@ -1,10 +1,10 @@
 //! The programs as components, so that the command line runs them. It is known beforehand in which
 //! of them an engine should find a bug.
 
-use seatrial_core::runtime::{Runtime, System};
+use seatrial_core::runtime::Runtime;
 
 use super::Program;
-use crate::engine::Engine;
+use crate::engine::{AnyRuntime, Engine};
 use crate::trial::{
     Component, DynScenario, HistoryOf, Invariant, MachineOf, NoMachine, Violation, World,
 };
@@ -271,17 +271,7 @@ macro_rules! scenario {
 
             $($own)*
 
-            fn on_system(&self, world: &World<System, $component>) {
-                self.run(world);
-            }
-
-            #[cfg(feature = "loom")]
-            fn on_loom(&self, world: &World<crate::engine::loom::LoomRuntime, $component>) {
-                self.run(world);
-            }
-
-            #[cfg(feature = "shuttle")]
-            fn on_shuttle(&self, world: &World<crate::engine::shuttle::ShuttleRuntime, $component>) {
+            fn run_on(&self, world: &World<AnyRuntime, $component>) {
                 self.run(world);
             }
         }

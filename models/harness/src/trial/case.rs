@@ -13,8 +13,9 @@ use super::looming;
 #[cfg(feature = "shuttle")]
 use super::{minimise, shuttling};
 use crate::author::{Component, DynScenario, Invariant, Log, MachineMaker, OpOf, RetOf, World};
-use crate::engine::Observed;
-use crate::engine::{End, Engine, Execution, Exploration, Schedule, threads};
+use crate::engine::{
+    AnyRuntime, End, Engine, Execution, Exploration, Observed as _, Schedule, threads,
+};
 #[cfg(feature = "shuttle")]
 use crate::engine::{Judge, shuttle::ShuttleRuntime};
 use crate::interrupt;
@@ -43,20 +44,17 @@ fn left_in<C: Component>(slot: &Slot<C>) -> Remains<C> {
 
 /// Runs the scenario once on some runtime, leaving the log in `slot` first: an execution that
 /// deadlocks or panics must leave it, too.
-fn run_in<R: Observed, C: Component>(
-    runtime: &R,
+fn run_in<C: Component>(
+    runtime: AnyRuntime,
     slot: &Slot<C>,
     make: &MachineMaker<C>,
-    scenario: impl FnOnce(&World<R, C>),
+    scenario: &dyn DynScenario<C>,
 ) {
     let log = Log::new();
-    let named = runtime.clone();
-    let left = Remains {
-        log: log.clone(),
-        thread_name: Box::new(move |number| named.thread_name(number)),
-    };
+    let world = World::new(&runtime, log.clone(), Arc::clone(make));
+    let left = Remains { log, thread_name: Box::new(move |number| runtime.thread_name(number)) };
     *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(left);
-    scenario(&World::new(runtime, log, Arc::clone(make)));
+    scenario.run_on(&world);
 }
 
 impl<C: Component> Case<C> {
@@ -133,7 +131,7 @@ impl<C: Component> Case<C> {
         let mut judge = |execution: &Execution<'_>| judge(execution, left_in(&slot));
         match plan.engine {
             Engine::Threads => {
-                let body = self.body(&slot, |scenario, world| scenario.on_system(world));
+                let body = self.body(&slot);
                 let config = threads::Config {
                     executions: plan.budget.thread_runs,
                     patience: Duration::from_secs(5),
@@ -142,19 +140,19 @@ impl<C: Component> Case<C> {
             }
             #[cfg(feature = "shuttle")]
             Engine::Sample => {
-                let body = self.body(&slot, |scenario, world| scenario.on_shuttle(world));
+                let body = self.body(&slot);
                 shuttling::explore(plan, &self.config(), &body, &mut judge)
             }
             #[cfg(feature = "shuttle")]
             Engine::Trace => {
-                let body = self.body(&slot, |scenario, world| scenario.on_shuttle(world));
+                let body = self.body(&slot);
                 shuttling::explore_all(plan, &self.config(), &body, &mut judge)
             }
             #[cfg(not(feature = "shuttle"))]
             Engine::Sample | Engine::Trace => unavailable(plan.engine),
             #[cfg(feature = "loom")]
             Engine::Loom => {
-                let body = self.body(&slot, |scenario, world| scenario.on_loom(world));
+                let body = self.body(&slot);
                 looming::explore(plan, self.scenario.free_deadlines(), body, &mut judge)
             }
             #[cfg(not(feature = "loom"))]
@@ -170,15 +168,11 @@ impl<C: Component> Case<C> {
         shuttling::config(&*self.scenario)
     }
 
-    /// Returns the body of one execution over the runtime `R`.
-    fn body<R: Observed>(
-        &self,
-        slot: &Slot<C>,
-        run: fn(&dyn DynScenario<C>, &World<R, C>),
-    ) -> Arc<dyn Fn(&R) + Send + Sync> {
+    /// Returns the body of one execution, for the engine whose runtime is `R`.
+    fn body<R: Clone + Into<AnyRuntime>>(&self, slot: &Slot<C>) -> Arc<dyn Fn(&R) + Send + Sync> {
         let (slot, make) = (Arc::clone(slot), Arc::clone(&self.make));
         let scenario = Arc::clone(&self.scenario);
-        Arc::new(move |runtime| run_in(runtime, &slot, &make, |world| run(&*scenario, world)))
+        Arc::new(move |runtime| run_in(runtime.clone().into(), &slot, &make, &*scenario))
     }
 
     #[cfg(not(feature = "shuttle"))]
@@ -235,7 +229,7 @@ impl<C: Component> Case<C> {
         run: impl FnOnce(&Arc<dyn Fn(&ShuttleRuntime) + Send + Sync>, &mut Judge<'_>) -> T,
     ) -> (Option<Finding>, T) {
         let slot: Slot<C> = Arc::default();
-        let body = self.body(&slot, |scenario, world| scenario.on_shuttle(world));
+        let body = self.body(&slot);
         let mut found = None;
         let ran = run(&body, &mut |execution| {
             let left = left_in(&slot);
@@ -255,7 +249,7 @@ impl<C: Component> Case<C> {
     pub(crate) fn decided_by(&self, bytes: &[u8]) -> Vec<Finding> {
         let mut jury = self.jury(StopAt::End);
         let slot: Slot<C> = Arc::default();
-        let body = self.body(&slot, |scenario, world| scenario.on_shuttle(world));
+        let body = self.body(&slot);
         shuttling::decided_by(bytes, &self.config(), &body, &mut |execution| {
             let left = left_in(&slot);
             let history = left.log.close(execution.end.clone());
@@ -297,12 +291,12 @@ impl<C: Component> Case<C> {
         match engine {
             #[cfg(feature = "shuttle")]
             Engine::Sample | Engine::Trace => {
-                let body = self.body(&slot, |scenario, world| scenario.on_shuttle(world));
+                let body = self.body(&slot);
                 shuttling::replay(schedule, &self.config(), &body, &mut judge);
             }
             #[cfg(feature = "loom")]
             Engine::Loom => {
-                let body = self.body(&slot, |scenario, world| scenario.on_loom(world));
+                let body = self.body(&slot);
                 looming::replay(schedule, self.scenario.free_deadlines(), body, &mut judge);
             }
             // Real threads follow no schedule.

@@ -9,7 +9,9 @@ use crate::engine::{Exploration, Judge, Schedule};
 use crate::outcome::Plan;
 
 impl Observed for ShuttleRuntime {
-    const JUMPS_WHEN_QUIET: bool = true;
+    fn jumps_when_quiet(&self) -> bool {
+        true
+    }
 
     fn thread(&self) -> u8 {
         self.current_thread()
