@@ -4,7 +4,8 @@
 #
 # A submission leaves the scenarios and the mutants of every page to ci/run.sh and ci/mutants.sh, which
 # try the same on the same engines, optimised. So the pages' own tests are built without the engines: a
-# fraction of the code. By night they run as tests too, with checks of overflow.
+# fraction of the code, which takes longer to optimise than to run as it is. By night they run as tests
+# too, with checks of overflow.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 kind=${1:-submission}
@@ -16,9 +17,9 @@ echo "properties begin from the seed $PROPTEST_RNG_SEED"
 log=$(mktemp) said=$(mktemp)
 trap 'rm -f "$log" "$said"' EXIT
 limit=$(ci/budget.sh submission tests_seconds)
-engines=(--features seatrial-models/loom,seatrial-models/shuttle) skipped=()
+build=(--features seatrial-models/loom,seatrial-models/shuttle) skipped=()
 if [ "$kind" = submission ]; then
-  engines=()
+  build=(--config 'profile.dev.package.seatrial-models.opt-level=0')
   skipped=(--skip scenarios_on_ --skip mutants_are_convicted_by)
 fi
 tested() {
@@ -29,7 +30,7 @@ tested --release --package seatrial-models --features loom,shuttle --test '*'
 # The pages, the simulated server with all of its faces, and what plugs into kube-rs are one build. Named
 # one by one, the targets leave out the program, which is built above.
 rest=(--workspace --exclude seatrial-core --exclude seatrial
-  --features seatrial-sim/campaign,seatrial-sim/tls "${engines[@]}")
+  --features seatrial-sim/campaign,seatrial-sim/tls "${build[@]}")
 tested "${rest[@]}" --lib --tests -- "${skipped[@]}"
 tested "${rest[@]}" --doc
 # A test run would build the examples as tests of their own, and leave out the programs.

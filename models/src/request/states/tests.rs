@@ -12,23 +12,19 @@ fn every_model_of_the_catalogue_comes_out_as_expected() {
     }
 }
 
-/// Returns the invariants that some model finds broken.
-fn broken(mistake: Option<Mistake>, slip: Option<Slip>) -> Vec<&'static str> {
-    let mut broken = Vec::new();
-    for (.., make) in MODELS {
+/// Returns the invariants that each model in turn finds broken.
+fn broken(mistake: Option<Mistake>, slip: Option<Slip>) -> impl Iterator<Item = Vec<&'static str>> {
+    MODELS.iter().map(move |(.., make)| {
         let subject = AtServers { mistake, slip, ..make() };
         let space = search(&Callers { subject, rules: RULES }, Limits::default());
-        broken.extend(space.wrong.iter().map(|found| found.wrong.invariant));
-    }
-    broken.sort_unstable();
-    broken.dedup();
-    broken
+        space.wrong.iter().map(|found| found.wrong.invariant).collect()
+    })
 }
 
 #[test]
 fn every_mistake_in_the_rules_is_noticed_in_some_state() {
-    let blind: Vec<_> =
-        Mistake::ALL.iter().filter(|mistake| broken(Some(**mistake), None).is_empty()).collect();
+    let noticed = |mistake| broken(Some(mistake), None).any(|broken| !broken.is_empty());
+    let blind: Vec<_> = Mistake::ALL.iter().filter(|mistake| !noticed(**mistake)).collect();
     // These models leave no host alone, so there is no pause before the first attempt.
     assert_eq!(blind, [&Mistake::NoFirstPause, &Mistake::Nothing]);
 }
@@ -46,7 +42,7 @@ fn every_slip_of_a_client_breaks_its_invariant() {
         (Slip::LeavesAnswersOpen, "answers_are_closed"),
     ];
     for (slip, invariant) in slips {
-        let broken = broken(None, Some(slip));
-        assert!(broken.contains(&invariant), "{slip:?} breaks {broken:?}");
+        let breaks_it = broken(None, Some(slip)).any(|broken| broken.contains(&invariant));
+        assert!(breaks_it, "{slip:?} does not break {invariant}");
     }
 }
