@@ -6,45 +6,14 @@ use super::asked::Asked;
 use super::ledger::{Elector, ElectorLedger};
 use super::{Event, History};
 use crate::engine::End;
-use crate::trial::Violation;
-
-/// Checks every event against the state before it.
-pub(super) fn at_every_event(
-    history: &History,
-    check: impl Fn(&ElectorLedger, &Event) -> Result<(), String>,
-) -> Result<(), Violation> {
-    let mut ledger = ElectorLedger::default();
-    for (number, event) in history.events.iter().enumerate() {
-        check(&ledger, event).map_err(|because| Violation::at(number, because))?;
-        ledger.apply(event);
-    }
-    Ok(())
-}
-
-/// Checks the states after some events: `ask` picks an event by the state before it, and what it returns
-/// is checked against the state after it.
-pub(super) fn after_events<'a, A>(
-    history: &'a History,
-    ask: impl Fn(&ElectorLedger, &'a Event) -> Option<A>,
-    check: impl Fn(&ElectorLedger, A) -> Result<(), String>,
-) -> Result<(), Violation> {
-    let mut ledger = ElectorLedger::default();
-    for (number, event) in history.events.iter().enumerate() {
-        let asked = ask(&ledger, event);
-        ledger.apply(event);
-        if let Some(asked) = asked {
-            check(&ledger, asked).map_err(|because| Violation::at(number, because))?;
-        }
-    }
-    Ok(())
-}
+use crate::trial::{Ledger as _, Violation};
 
 /// Checks every step of an elector against the state before it.
 pub(super) fn at_every_step(
     history: &History,
     check: impl Fn(&Elector, &Asked<'_>, &Event) -> Result<(), String>,
 ) -> Result<(), Violation> {
-    at_every_event(history, |before, event| match before.asked(event) {
+    ElectorLedger::at_every_event(history, |before, event| match before.asked(event) {
         Some((elector, asked)) => check(elector, &asked, event),
         None => Ok(()),
     })

@@ -8,15 +8,13 @@ use seatrial_core::elector::{
 use seatrial_core::machine::Step;
 use seatrial_core::runtime::Instant;
 
-use super::Event;
 use super::part::{Answer, Call, Request};
 use super::scene;
 use super::timeline::{Asked, Numbers, asked, claims_the_lease, is_strict};
-use crate::trial::What;
+use super::{Elector as Page, Event};
+use crate::trial::{Ledger, What};
 
-pub(super) use super::along::{
-    after_events, at_every_event, at_every_step, at_the_end, at_the_end_of_calls, says_it_leads,
-};
+pub(super) use super::along::{at_every_step, at_the_end, at_the_end_of_calls, says_it_leads};
 
 /// A call on its way.
 #[derive(Clone, Debug)]
@@ -174,9 +172,8 @@ pub(super) struct ElectorLedger {
     pub(super) numbers: Numbers,
 }
 
-impl ElectorLedger {
-    /// Takes in an event.
-    pub(super) fn apply(&mut self, event: &Event) {
+impl Ledger<Page> for ElectorLedger {
+    fn apply(&mut self, event: &Event) {
         if let Some((_, config)) = self.numbers.note(event) {
             self.electors.push(Elector::new(config));
             return;
@@ -205,7 +202,9 @@ impl ElectorLedger {
         }
         self.numbers = numbers;
     }
+}
 
+impl ElectorLedger {
     fn note(&mut self, label: &str, value: u64) {
         let number = if label == scene::IS_TOLD { value >> 8 } else { value };
         let Some(elector) = self.electors.get_mut(number as usize) else { return };

@@ -10,14 +10,12 @@ use seatrial_core::elector::{
 use seatrial_core::machine::Step;
 
 use super::Checked;
-use crate::elector::ledger::{
-    ElectorLedger, after_events, at_every_event, at_every_step, at_the_end, says_it_leads,
-};
+use crate::elector::ledger::{ElectorLedger, at_every_step, at_the_end, says_it_leads};
 use crate::elector::part::{Answer, Ask, Call};
 use crate::elector::scene::{IS_HEALTHY, IS_TOLD, IS_WEDGED, told};
 use crate::elector::{Elector, History};
 use crate::engine::End;
-use crate::trial::{Invariant, Violation, What};
+use crate::trial::{Invariant, Ledger as _, Violation, What};
 
 pub(super) fn all() -> Vec<Invariant<Elector>> {
     vec![
@@ -137,7 +135,7 @@ fn reports_are_observed(history: &History) -> Checked {
         let reported = asked.turn()?.notes.new_leader.clone()?;
         Some((asked.number, reported))
     };
-    after_events(history, reported, |after, (number, reported)| {
+    ElectorLedger::after_events(history, reported, |after, (number, reported)| {
         let elector = &after.electors[usize::from(number)];
         let observed = elector.pairs.last().map(|pair| &pair.record.holder);
         if observed == Some(&reported) {
@@ -151,7 +149,7 @@ fn reports_are_observed(history: &History) -> Checked {
 /// In the classic profile callbacks run side by side, in any order.
 fn reports_in_order(history: &History) -> Checked {
     reports_are_observed(history)?;
-    at_every_event(history, |before, event| {
+    ElectorLedger::at_every_event(history, |before, event| {
         let Some(value) = event.noted(IS_TOLD) else { return Ok(()) };
         let number = (value >> 8) as u8;
         let Some(elector) = before.electors.get(usize::from(number)) else { return Ok(()) };
@@ -181,7 +179,7 @@ fn reports_in_order(history: &History) -> Checked {
 }
 
 fn unsafe_set_ups_are_refused(history: &History) -> Checked {
-    at_every_event(history, |_, event| {
+    ElectorLedger::at_every_event(history, |_, event| {
         let What::Step { op: Call::SetUp(set_up), outcome, .. } = &event.what else {
             return Ok(());
         };

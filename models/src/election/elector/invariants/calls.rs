@@ -7,14 +7,12 @@ use seatrial_core::machine::Step;
 use seatrial_core::runtime::Instant;
 
 use super::Checked;
-use crate::elector::ledger::{
-    Elector as Known, at_every_event, at_every_step, at_the_end_of_calls,
-};
+use crate::elector::ledger::{Elector as Known, ElectorLedger, at_every_step, at_the_end_of_calls};
 use crate::elector::part::{Answer, Call, Request};
 use crate::elector::timeline::claims_the_lease;
 use crate::elector::{Elector, History};
 use crate::engine::End;
-use crate::trial::{Invariant, Violation, What};
+use crate::trial::{Invariant, Ledger as _, Violation, What};
 
 pub(super) fn all() -> Vec<Invariant<Elector>> {
     vec![
@@ -129,7 +127,7 @@ fn abandoned_acquisition_is_freed(history: &History) -> Checked {
 }
 
 fn lease_without_duration_is_waited_for(history: &History) -> Checked {
-    at_every_event(history, |before, event| {
+    ElectorLedger::at_every_event(history, |before, event| {
         let What::Step { op: Call::Serve(serve), outcome, .. } = &event.what else {
             return Ok(());
         };

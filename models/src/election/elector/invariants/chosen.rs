@@ -5,9 +5,9 @@ use seatrial_core::elector::{LeaseSpec, Name};
 use super::Checked;
 use crate::elector::Elector;
 use crate::elector::History;
-use crate::elector::ledger::{ElectorLedger, at_every_event};
+use crate::elector::ledger::ElectorLedger;
 use crate::elector::part::{Answer, Call, Request, Serve};
-use crate::trial::Invariant;
+use crate::trial::{Invariant, Ledger as _};
 
 pub(super) fn all() -> Vec<Invariant<Elector>> {
     vec![Invariant::always(
@@ -24,7 +24,7 @@ fn names(named: Option<&Name>) -> &str {
 }
 
 fn server_chooses(history: &History) -> Checked {
-    at_every_event(history, |before: &ElectorLedger, event| {
+    ElectorLedger::at_every_event(history, |before: &ElectorLedger, event| {
         let Some((Call::Serve(serve), Answer::Serve(Ok(_)))) = event.returned() else {
             return Ok(());
         };

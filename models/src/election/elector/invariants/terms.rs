@@ -3,14 +3,12 @@
 use seatrial_core::elector::Next;
 
 use super::Checked;
-use crate::elector::ledger::{
-    ElectorLedger, after_events, at_every_event, at_every_step, at_the_end_of_calls, lead,
-};
+use crate::elector::ledger::{ElectorLedger, at_every_step, at_the_end_of_calls, lead};
 use crate::elector::scene;
 use crate::elector::timeline::{claims_the_lease, number_of};
 use crate::elector::{Elector, Event, History};
 use crate::engine::End;
-use crate::trial::{Invariant, Violation, What};
+use crate::trial::{Invariant, Ledger as _, Violation, What};
 
 pub(super) fn all() -> Vec<Invariant<Elector>> {
     vec![
@@ -125,7 +123,7 @@ fn loss_ends_leadership(history: &History) -> Checked {
         (renews || asked.claims(true).is_some()).then_some(asked.number)
     };
     // After the step: a state that is read in this very step counts as well.
-    after_events(history, goes_on, |after, number| {
+    ElectorLedger::after_events(history, goes_on, |after, number| {
         let now = &after.electors[usize::from(number)];
         if now.led && now.term.as_ref().is_some_and(|term| term.lost) {
             let who = &now.config.identity;
@@ -140,7 +138,7 @@ fn token_names_its_write(history: &History) -> Checked {
         let (_, asked) = before.asked(event)?;
         Some((asked.number, lead(&asked)?.clone()))
     };
-    after_events(history, leads, |after, (number, fence)| {
+    ElectorLedger::after_events(history, leads, |after, (number, fence)| {
         let elector = &after.electors[usize::from(number)];
         if elector.accepted.as_ref() == Some(&fence) {
             return Ok(());
@@ -151,7 +149,7 @@ fn token_names_its_write(history: &History) -> Checked {
 }
 
 fn tokens_rise(history: &History) -> Checked {
-    at_every_event(history, |before, event| {
+    ElectorLedger::at_every_event(history, |before, event| {
         let Some((elector, asked)) = before.asked(event) else { return Ok(()) };
         let Some(fence) = lead(&asked).filter(|_| elector.is_strict()) else { return Ok(()) };
         for other in before.fences.iter().filter(|other| other.uid == fence.uid) {
@@ -165,7 +163,7 @@ fn tokens_rise(history: &History) -> Checked {
 }
 
 fn stops_once(history: &History) -> Checked {
-    at_every_event(history, |before, event| {
+    ElectorLedger::at_every_event(history, |before, event| {
         if let Some((elector, asked)) = before.asked(event)
             && elector.led
             && lead(&asked).is_some()
@@ -216,7 +214,7 @@ fn terms_end_for_a_reason(history: &History) -> Checked {
         let until = elector.renewed.map(|began| began + lasts)?;
         (event.at < until).then_some((asked.number, event.at, until))
     };
-    after_events(history, ends, |after, (number, at, until)| {
+    ElectorLedger::after_events(history, ends, |after, (number, at, until)| {
         let now = &after.electors[usize::from(number)];
         if now.term.as_ref().is_some_and(|term| term.lost) {
             return Ok(());

@@ -14,10 +14,10 @@ use std::time::Duration;
 
 use seatrial_core::elector::{Next, StoreError};
 
-use super::ledger::{Elector as Known, ElectorLedger, at_every_event, at_the_end};
+use super::ledger::{Elector as Known, ElectorLedger, at_the_end};
 use super::timeline::Asked;
 use super::{Elector, Event, History};
-use crate::trial::DynScenario;
+use crate::trial::{DynScenario, Ledger as _};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Elector>>> {
     vec![
@@ -61,10 +61,7 @@ const fn millis(millis: u64) -> Duration {
 
 /// Tells whether an event meets a condition that also sees the state before it.
 fn some(history: &History, wanted: impl Fn(&ElectorLedger, &Event) -> bool) -> bool {
-    let found = |before: &ElectorLedger, event: &Event| {
-        if wanted(before, event) { Err(String::new()) } else { Ok(()) }
-    };
-    at_every_event(history, found).is_err()
+    ElectorLedger::some(history, wanted)
 }
 
 /// As [`some`], for the steps of electors.
