@@ -51,6 +51,8 @@ pub enum Entry {
     Stored(u16, u64),
     /// An index function panics.
     IndexPanics,
+    /// An index function refuses an object in this version.
+    IndexRefuses(u16, u64),
     /// A handler is about to be added; it wants unchanged objects shown again after this period.
     Adds(Number, Option<Duration>),
     /// The handler was added (true) or refused (false).

@@ -71,6 +71,8 @@ pub(super) struct Seen {
     pub(super) stored: BTreeMap<u16, u64>,
     pub(super) stored_behind: BTreeMap<u16, u32>,
     pub(super) index_panicked: bool,
+    /// Objects in versions that an index function refused.
+    pub(super) refused: BTreeSet<(u16, u64)>,
     pub(super) run_panicked: bool,
     /// How many runs were accepted.
     pub(super) runs: u32,
@@ -138,6 +140,12 @@ impl Seen {
         }
     }
 
+    /// Whether the store accepts an object in the state that the server has now.
+    pub(super) fn accepts(&self, key: u16) -> bool {
+        let version = self.server.get(&key);
+        version.is_none_or(|version| !self.refused.contains(&(key, *version)))
+    }
+
     fn stored(&mut self, key: u16, version: u64) {
         let newest = self.stored.entry(key).or_default();
         if version > *newest {
@@ -171,6 +179,7 @@ impl trial::Ledger<Informer> for Seen {
             Entry::Asked { refused: false } => (self.failures, self.failed) = (0, None),
             Entry::Stored(key, version) => self.stored(*key, *version),
             Entry::IndexPanics => self.index_panicked = true,
+            Entry::IndexRefuses(key, version) => drop(self.refused.insert((*key, *version))),
             Entry::RunPanicked => self.run_panicked = true,
             Entry::Runs if self.began.is_none() => {
                 self.began = Some(at);

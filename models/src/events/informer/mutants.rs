@@ -37,6 +37,10 @@ mistakes! {
         EmptyIsNeverSynced,
         /// The next change comes only when all handlers have taken the last one.
         WaitsForEachHandler,
+        /// One change that an index function refuses stops all changes of its batch.
+        RefusedStopsItsBatch,
+        /// One object that an index function refuses stops the list that has it.
+        RefusedStopsItsList,
         /// Unchanged objects are shown to all handlers.
         ResyncIsForAll,
         /// Unchanged objects are shown to all that want them whenever they are shown to one.
@@ -183,6 +187,10 @@ fn of_the_store() -> Vec<Mutant<Informer>> {
             (Some(EmptyIsNeverSynced)) breaks ["synced_not_stuck"];
         Seeded "waits_for_each_handler" from "cache:PL-9":
             (Some(WaitsForEachHandler)) breaks ["nobody_waits_for_another"];
+        Seeded "refused_stops_its_batch" from "cache:CT-13":
+            (Some(RefusedStopsItsBatch)) breaks ["all_is_told"];
+        Seeded "refused_stops_its_list" from "own: no object of a list is stored if an index function refuses one":
+            (Some(RefusedStopsItsList)) breaks ["all_is_told"];
         Seeded "resync_is_for_all" from "cache:SI-21":
             (Some(ResyncIsForAll)) breaks ["resyncs_as_wanted"];
         Seeded "one_period_for_all" from "cache:SI-28":

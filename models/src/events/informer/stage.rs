@@ -49,6 +49,8 @@ pub(super) struct Setting {
     pub(super) watches_store: bool,
     /// The version at which an index function panics.
     pub(super) index_panics_at: Option<u64>,
+    /// The version that an index function refuses.
+    pub(super) index_refuses: Option<u64>,
 }
 
 /// The parts of every scenario.
@@ -78,7 +80,7 @@ impl<R: Runtime> Stage<R> {
         let source = Source::new(&pen, setting.manners);
         let tried = match pen.which() {
             Which::Plain(mistake) => {
-                let plain = Plain::new(world.runtime(), source.clone(), setting.resync, mistake);
+                let plain = Plain::new(world.runtime(), source.clone(), setting, mistake);
                 Tried::Plain(Arc::new(plain))
             }
             Which::Ships => {
@@ -91,17 +93,22 @@ impl<R: Runtime> Stage<R> {
         };
         let token = CancelToken::new(world.runtime());
         let stage = Self { world: world.clone(), pen, source, tried: Arc::new(tried), token };
-        if setting.watches_store || setting.index_panics_at.is_some() {
-            stage.watch_store(setting.index_panics_at);
+        let index = setting.index_panics_at.or(setting.index_refuses);
+        if setting.watches_store || index.is_some() {
+            stage.watch_store(setting);
         }
         stage
     }
 
-    fn watch_store(&self, panics_at: Option<u64>) {
+    fn watch_store(&self, setting: Setting) {
         let pen = self.pen.again();
         let index = move |object: &Object, _: &mut Values| -> Result<(), Cause> {
+            if setting.index_refuses == Some(object.version) {
+                pen.write(Entry::IndexRefuses(object.key, object.version));
+                return Err(Arc::new(std::fmt::Error));
+            }
             pen.write(Entry::Stored(object.key, object.version));
-            if panics_at == Some(object.version) {
+            if setting.index_panics_at == Some(object.version) {
                 pen.write(Entry::IndexPanics);
                 panic!("the index function fails");
             }

@@ -1,5 +1,7 @@
 //! Checks of the changes that handlers are told, and of whether handlers have synced.
 
+use std::collections::BTreeMap;
+
 use super::{Checked, Seen, at_every_entry};
 use crate::informer::book::{Entry, Told};
 use crate::informer::{History, Informer};
@@ -25,7 +27,8 @@ pub(super) fn all() -> Vec<Invariant<Informer>> {
         ),
         Invariant::eventually(
             "all_is_told",
-            "once nothing more happens, every handler has been called with all that the server has",
+            "once nothing more happens, every handler has been called with all that the server has, \
+             except for what an index function refused",
             &[
                 "cache:SI-2",
                 "cache:SI-19",
@@ -98,8 +101,13 @@ fn all_is_told(history: &History) -> Checked {
             return Ok(());
         }
         for (number, of) in seen.handlers.iter().filter(|(_, of)| of.listens()) {
-            if of.objects != seen.server {
-                let (told, has) = (&of.objects, &seen.server);
+            let accepted = |objects: &BTreeMap<u16, u64>| -> BTreeMap<u16, u64> {
+                let mut objects = objects.clone();
+                objects.retain(|key, _| seen.accepts(*key));
+                objects
+            };
+            let (told, has) = (accepted(&of.objects), accepted(&seen.server));
+            if told != has {
                 return Err(format!("handler {number} was told {told:?}, and there is {has:?}"));
             }
         }
@@ -140,8 +148,8 @@ fn synced_not_early(history: &History) -> Checked {
         let Entry::Synced(number, true) = entry else { return Ok(()) };
         let of = &seen.handlers[number];
         let owed = of.first.intersection(&seen.first);
-        // Objects that were deleted in the meantime need not be told.
-        let mut owed = owed.filter(|key| seen.server.contains_key(key));
+        // Objects that were deleted in the meantime or refused need not be told.
+        let mut owed = owed.filter(|key| seen.server.contains_key(key) && seen.accepts(**key));
         match owed.find(|key| !of.seen.contains(key)) {
             Some(key) => Err(format!("handler {number} has synced, and has not seen {key}")),
             None => Ok(()),
@@ -154,7 +162,7 @@ fn synced_not_stuck(history: &History) -> Checked {
         let runs = seen.began.is_some() && seen.stops.is_none();
         let sees = |key: &u16, of: &super::super::ledger::Known| of.seen.contains(key);
         for (number, of) in seen.handlers.iter().filter(|(_, of)| of.awaits_sync && runs) {
-            if seen.server.keys().all(|key| sees(key, of)) {
+            if seen.server.keys().all(|key| sees(key, of) || !seen.accepts(*key)) {
                 return Err(format!("somebody waits for handler {number}, which has seen all"));
             }
         }

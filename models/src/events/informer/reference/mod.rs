@@ -11,7 +11,7 @@ use std::time::Duration;
 use seatrial_core::cancel::CancelToken;
 use seatrial_core::delta_fifo::Delta;
 use seatrial_core::informer::feed::{Complete, Len, Push, Told};
-use seatrial_core::informer::{Change, ObjectChange, apply_batch, feed::End};
+use seatrial_core::informer::{Change, ObjectChange, apply, apply_batch, feed::End};
 use seatrial_core::ordered_fifo::{Event, Options, OrderedFifo};
 use seatrial_core::runtime::Runtime;
 use seatrial_core::store::{Cause, IndexedStore, Intake, NothingKnown, metadata_key};
@@ -19,6 +19,7 @@ use seatrial_core::store::{Cause, IndexedStore, Intake, NothingKnown, metadata_k
 use self::handlers::Member;
 use super::mutants::Mistake::{self, *};
 use super::source::{Object, Source};
+use super::stage::Setting;
 
 pub(super) use handlers::Registration;
 
@@ -30,6 +31,8 @@ pub(super) struct Plain<R: Runtime> {
     runtime: R,
     source: Source<R>,
     mistake: Option<Mistake>,
+    /// The version that an index function refuses.
+    refuses: Option<u64>,
     store: Arc<IndexedStore<String, Object, R>>,
     queue: OrderedFifo<String, Object, NothingKnown, R>,
     inside: Arc<R::Mutex<Inside<R>>>,
@@ -60,7 +63,7 @@ impl<R: Runtime> Plain<R> {
     pub(super) fn new(
         runtime: &R,
         source: Source<R>,
-        resync: Duration,
+        setting: Setting,
         mistake: Option<Mistake>,
     ) -> Self {
         let intake = Intake::new(runtime, |object: &Object| -> Result<String, Cause> {
@@ -72,13 +75,14 @@ impl<R: Runtime> Plain<R> {
             members: Vec::new(),
             crew: Vec::new(),
             has_synced: false,
-            resync,
+            resync: setting.resync,
             kept: Vec::new(),
         };
         Self {
             runtime: runtime.clone(),
             source,
             mistake,
+            refuses: setting.index_refuses,
             store: Arc::new(store),
             queue: OrderedFifo::with_options(runtime, intake, Options::default()),
             inside: Arc::new(runtime.mutex(inside)),
@@ -144,9 +148,7 @@ impl<R: Runtime> Plain<R> {
                 }
                 let inside = self.lock();
                 let mut changes = Vec::new();
-                let tell = &mut |change| changes.push(change);
-                let applied = apply_batch(&batch.events, batch.initial, &self.store, tell);
-                applied.expect("no index function refuses anything");
+                self.apply(&batch.events, batch.initial, &mut |change| changes.push(change));
                 // A handler that is added later begins with the objects stored now.
                 (changes, inside.members.clone())
             });
@@ -160,6 +162,25 @@ impl<R: Runtime> Plain<R> {
             if !(changes.is_empty() && self.makes(EmptyIsNeverSynced)) {
                 self.note_sync();
             }
+        }
+    }
+
+    /// Changes the store. What an index function refuses stays out of it, alone.
+    fn apply(&self, events: &Batch, initial: bool, tell: &mut dyn FnMut(ObjectChange<Object>)) {
+        let refused = |object: &Object| Some(object.version) == self.refuses;
+        let mut of_changes = events.iter().filter_map(Event::delta).filter_map(Delta::object);
+        if self.makes(RefusedStopsItsBatch) && events.len() > 1 && of_changes.any(refused) {
+            return;
+        }
+        match (events, apply_batch(events, initial, &self.store, tell)) {
+            ([Event::ReplacedAll(list)], Err(_)) if !self.makes(RefusedStopsItsList) => {
+                for object in &list.objects {
+                    let event = Event::Delta(Delta::Replaced(object.clone()));
+                    drop(apply(&event, initial, &self.store, tell));
+                }
+            }
+            // The store says which objects it refused; this informer says it to nobody.
+            (_, applied) => drop(applied),
         }
     }
 

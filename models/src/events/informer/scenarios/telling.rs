@@ -10,6 +10,8 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Informer>>> {
         Box::new(FirstListIsSeen),
         Box::new(EmptyList),
         Box::new(FirstByAStream),
+        Box::new(RefusedAmongOthers),
+        Box::new(RefusedInAList),
     ]
 }
 
@@ -111,4 +113,50 @@ scenario!(
         drop(handler);
     },
     |history| some(history, |_, entry| matches!(entry, Entry::Calls { key: 0, .. }))
+);
+
+/// An index function refuses this version of an object.
+fn refusing(objects: u16, version: u64) -> Setting {
+    Setting { index_refuses: Some(version), ..self::objects(objects) }
+}
+
+/// Counts how often the index function refused.
+fn refusals(history: &History) -> usize {
+    let entries = history.events.iter().filter_map(entry);
+    entries.filter(|it| matches!(it, Entry::IndexRefuses(..))).count()
+}
+
+scenario!(
+    RefusedAmongOthers,
+    "refused_among_others",
+    "an index function refuses one of two changes that are stored together",
+    has_many_traces,
+    |world| {
+        let stage = Stage::new(world, refusing(1, 2));
+        let handler = stage.add(0, Care::default());
+        let run = stage.start();
+        stage.source.put(1);
+        stage.source.put(2);
+        world.quiesce();
+        stage.stop(run);
+        drop(handler);
+    },
+    // Once with the others, and once more alone.
+    |history| refusals(history) > 1
+);
+
+scenario!(
+    RefusedInAList,
+    "refused_in_a_list",
+    "an index function refuses one of two objects of the first list",
+    |world| {
+        let stage = Stage::new(world, refusing(2, 1));
+        let handler = stage.add(0, Care::default()).expect("it has not stopped");
+        let run = stage.start();
+        let waits = stage.spawn("waits", move |own| own.await_sync(0, &handler));
+        world.quiesce();
+        stage.stop(run);
+        world.join(waits);
+    },
+    |history| refusals(history) > 0
 );

@@ -7,8 +7,10 @@ use seatrial_core::limited_queue::{Op as Call, Outcome, Ret};
 use seatrial_core::runtime::Runtime;
 
 use super::{caller, end, failing, failures, millis, queue, sleep, sleeps, worker};
+use crate::engine::Engine;
 use crate::limited_queue::as_delaying::Failures;
 use crate::limited_queue::{Event, History, LimitedQueue};
+use crate::queues::fixtures::goes_on::workers_go_on;
 use crate::trial::{Ledger as _, Scenario, World};
 
 const TWO: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1);
@@ -165,5 +167,28 @@ impl Scenario<LimitedQueue> for TakenTogether {
             _ => false,
         };
         history.events.iter().filter(two).count() == 2
+    }
+}
+
+/// An item fails and comes back while both consumers go on.
+pub(super) struct WorkersGoOn;
+
+impl Scenario<LimitedQueue> for WorkersGoOn {
+    const NAME: &'static str = "workers_go_on";
+    const SAYS: &'static str =
+        "two consumers settle an item and take the next in one step, and one item fails once";
+
+    fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
+        let queue = queue(world);
+        workers_go_on(world, &queue);
+    }
+
+    /// A consumer falls asleep until the item comes back.
+    fn reaches(history: &History) -> bool {
+        Failures::some(history, |before, event| sleeps(event) && failures(before, 1) == 1)
+    }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        crate::trial::sleeps(engine)
     }
 }

@@ -14,6 +14,7 @@ use seatrial_core::runtime::Runtime;
 
 use super::as_delaying::Failures;
 use super::{Event, LimitedQueue, Ours};
+use crate::queues::fixtures::goes_on::GoesOn;
 use crate::queues::fixtures::{
     Delayed, FixedHasher, Worked, caller, earlier_time, end, millis, sleep, worker,
 };
@@ -30,6 +31,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<LimitedQueue>>> {
         Box::new(deliveries::SettledForAnother),
         Box::new(deliveries::SettledInEveryWay),
         Box::new(deliveries::TakenTogether),
+        Box::new(deliveries::WorkersGoOn),
         Box::new(failures::EarlierTime),
         Box::new(failures::ShutDownWhileFailing),
     ]
@@ -55,6 +57,24 @@ impl<R: Runtime> Worked for Queued<R> {
 impl<R: Runtime> Delayed for Queued<R> {
     fn add_after(&self, item: u8, delay: Duration) {
         self.add_after(item, delay);
+    }
+}
+
+impl<R: Runtime> GoesOn for Queued<R> {
+    fn add(&self, item: u8) {
+        self.add(item);
+    }
+
+    fn num_requeues(&self, item: &u8) -> u32 {
+        self.num_requeues(item)
+    }
+
+    fn done_then_take(&self, token: Token) -> Option<(Token, u8)> {
+        self.done_then_take(token)
+    }
+
+    fn settle_then_take(&self, token: Token, outcome: Outcome) -> Option<(Token, u8)> {
+        self.settle_then_take(token, outcome)
     }
 }
 

@@ -9,7 +9,9 @@ use seatrial_core::queue::Finished;
 use seatrial_core::runtime::Runtime;
 
 use super::{Call, caller, end, failed, millis, priority, queue, sleep, some, worker};
+use crate::engine::Engine;
 use crate::priority_queue::{History, PriorityQueue};
+use crate::queues::fixtures::goes_on::workers_go_on;
 use crate::trial::{Scenario, World};
 
 /// A batch fails; one of its items has failed before (`workqueue:PQ-6`, `PQ-7`).
@@ -180,5 +182,30 @@ impl Scenario<PriorityQueue> for RequeuedAfter {
             let asks = matches!(event.call(), Some(Call::NumRequeues(_)));
             asks && before.spec.failures.len() < 2
         })
+    }
+}
+
+/// An item fails and comes back while both consumers go on.
+pub(super) struct WorkersGoOn;
+
+impl Scenario<PriorityQueue> for WorkersGoOn {
+    const NAME: &'static str = "workers_go_on";
+    const SAYS: &'static str =
+        "two consumers settle an item and take the next in one step, and one item fails once";
+
+    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
+        let queue = queue(world);
+        workers_go_on(world, &queue);
+    }
+
+    /// The item waits to come back while both consumers sleep.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, _| {
+            before.getters.len() == 2 && before.spec.failures.get(&1) == Some(&1)
+        })
+    }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        crate::trial::sleeps(engine)
     }
 }

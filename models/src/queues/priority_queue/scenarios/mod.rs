@@ -9,6 +9,7 @@ mod times;
 use std::sync::Arc;
 use std::time::Duration;
 
+use seatrial_core::limited_queue::Outcome;
 use seatrial_core::limiter::Exponential;
 use seatrial_core::machine::Boxed;
 use seatrial_core::priority_queue::{AddOptions, PriorityQueue as Queue, Told};
@@ -18,6 +19,7 @@ use seatrial_core::runtime::Runtime;
 use super::ledger::PriorityLedger;
 use super::op::Ours;
 use super::{Call, Event, History, PriorityQueue};
+use crate::queues::fixtures::goes_on::GoesOn;
 use crate::queues::fixtures::tasks::Awaited;
 use crate::queues::fixtures::{
     Delayed, FixedHasher, Worked, caller, earlier_time, end, millis, sleep, three_due, worker,
@@ -40,6 +42,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<PriorityQueue>>> {
         Box::new(delivery::RequeuedAfter),
         Box::new(delivery::StaleToken),
         Box::new(delivery::DoneByName),
+        Box::new(delivery::WorkersGoOn),
         Box::new(ends::ShutDownWhileReady),
         Box::new(ends::ShutDownTwice),
         Box::new(ends::FailedAtTheEnd),
@@ -74,6 +77,24 @@ fn queue<R: Runtime>(world: &World<R, PriorityQueue>) -> Tried<R> {
 impl<R: Runtime> Worked for Queued<R> {
     fn shut_down(&self) {
         self.shut_down();
+    }
+}
+
+impl<R: Runtime> GoesOn for Queued<R> {
+    fn add(&self, item: u8) {
+        self.add(item);
+    }
+
+    fn num_requeues(&self, item: &u8) -> u32 {
+        self.num_requeues(item)
+    }
+
+    fn done_then_take(&self, token: Token) -> Option<(Token, u8)> {
+        self.done_then_take(token).map(|(token, item, _)| (token, item))
+    }
+
+    fn settle_then_take(&self, token: Token, outcome: Outcome) -> Option<(Token, u8)> {
+        self.settle_then_take(token, outcome, 7).map(|(token, item, _)| (token, item))
     }
 }
 
