@@ -136,6 +136,7 @@ pub(super) fn shows(engine: Engine, mutant: &str) -> bool {
         "panicked_is_seen",
         "no_pause_behind_a_panic",
         "removal_is_not_told",
+        "refused_stops_its_batch",
     ];
     match (engine, mutant) {
         // Its thread waits for ever in a destructor, so nothing more can run on that system thread.
