@@ -3,6 +3,7 @@
 mod delivery;
 mod ends;
 mod order;
+mod pooled;
 mod tasks;
 mod times;
 
@@ -43,6 +44,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<PriorityQueue>>> {
         Box::new(delivery::StaleToken),
         Box::new(delivery::DoneByName),
         Box::new(delivery::WorkersGoOn),
+        Box::new(pooled::Pooled),
         Box::new(ends::ShutDownWhileReady),
         Box::new(ends::ShutDownTwice),
         Box::new(ends::FailedAtTheEnd),
