@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what ci/check.sh needs and the machine lacks; ci/fuzz.sh and ci/core-mutants.sh install
-# what they alone need. Safe to run again and again.
+# Installs what ci/check.sh needs and the machine lacks; ci/fuzz.sh, ci/core-mutants.sh and
+# ci/unseen.sh install what they alone need. Safe to run again and again.
 set -euo pipefail
 
 command -v cargo >/dev/null || { echo "install Rust first: https://rustup.rs" >&2; exit 1; }

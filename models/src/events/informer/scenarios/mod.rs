@@ -1,6 +1,7 @@
 //! Small programs with an informer and handlers, each named by the case that it must reach.
 
 mod ending;
+mod reading;
 mod telling;
 mod timing;
 
@@ -20,6 +21,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Informer>>> {
     let mut all = telling::all();
     all.extend(ending::all());
     all.extend(timing::all());
+    all.extend(reading::all());
     all
 }
 
