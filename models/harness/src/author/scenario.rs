@@ -63,7 +63,7 @@ pub trait DynScenario<C: Component>: Send + Sync {
     fn traces(&self) -> Option<u64> {
         None
     }
-    /// Runs it once, on the runtime of whatever engine.
+    /// Runs it once, on the runtime of any engine.
     fn run_on(&self, world: &World<AnyRuntime, C>);
 }
 

@@ -10,16 +10,16 @@ use super::loom::LoomRuntime;
 use super::shuttle::ShuttleRuntime;
 
 #[cfg(not(feature = "loom"))]
-type Threads = System;
+type Rest = System;
 #[cfg(feature = "loom")]
-type Threads = Either<LoomRuntime, System>;
+type Rest = Either<LoomRuntime, System>;
 
 /// The runtime that every scenario is compiled for.
 #[cfg(not(feature = "shuttle"))]
-pub type AnyRuntime = Threads;
+pub type AnyRuntime = Rest;
 /// The runtime that every scenario is compiled for.
 #[cfg(feature = "shuttle")]
-pub type AnyRuntime = Either<ShuttleRuntime, Threads>;
+pub type AnyRuntime = Either<ShuttleRuntime, Rest>;
 
 #[cfg(feature = "shuttle")]
 impl From<ShuttleRuntime> for AnyRuntime {
@@ -50,11 +50,11 @@ impl From<System> for AnyRuntime {
 }
 
 #[cfg(all(feature = "loom", not(feature = "shuttle")))]
-fn among_all(threads: Threads) -> AnyRuntime {
-    threads
+fn among_all(rest: Rest) -> AnyRuntime {
+    rest
 }
 
 #[cfg(feature = "shuttle")]
-fn among_all(threads: Threads) -> AnyRuntime {
-    Either::Other(threads)
+fn among_all(rest: Rest) -> AnyRuntime {
+    Either::Other(rest)
 }
