@@ -3,7 +3,7 @@
 use crate::command::ExtraCommand;
 use crate::conformance::Conformance;
 use crate::report::Report;
-use crate::trial::Subject;
+use crate::trial::{MADE_UP_CALLS, Subject};
 
 /// Components under trial. A crate of your own makes one for its own scenarios.
 #[derive(Clone, Copy)]
@@ -50,14 +50,26 @@ impl Catalogue {
         let mut found = Vec::new();
         for subject in self.subjects {
             for scenario in subject.scenarios() {
-                let path = format!("{}/{}", subject.name(), scenario.name);
-                if patterns.is_empty() || patterns.iter().any(|pattern| path.contains(pattern)) {
+                if is_meant(patterns, *subject, scenario.name) {
                     found.push((*subject, scenario.name));
                 }
             }
         }
         found
     }
+
+    /// Returns the components whose made-up calls a pattern names, as if those were a scenario.
+    pub fn made_up(&self, patterns: &[String]) -> impl Iterator<Item = &'static dyn Subject> {
+        let subjects = self.subjects.iter().copied();
+        subjects.filter(|subject| {
+            subject.fuzz().is_some() && is_meant(patterns, *subject, MADE_UP_CALLS)
+        })
+    }
+}
+
+fn is_meant(patterns: &[String], subject: &dyn Subject, scenario: &str) -> bool {
+    let path = format!("{}/{scenario}", subject.name());
+    patterns.is_empty() || patterns.iter().any(|pattern| path.contains(pattern))
 }
 
 impl std::fmt::Debug for Catalogue {

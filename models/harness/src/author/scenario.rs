@@ -73,7 +73,7 @@ pub(crate) const IS_A_PROGRAM: &str =
 
 /// Why an engine that makes up calls holds no scenario.
 pub(crate) const RUNS_NO_SCENARIO: &str =
-    "this engine makes up calls of its own: it convicts mutants";
+    "this engine makes up calls of its own, and runs no scenario";
 
 impl<C: Component, S: Scenario<C>> DynScenario<C> for S {
     fn name(&self) -> &'static str {

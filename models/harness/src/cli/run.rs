@@ -67,7 +67,9 @@ pub(super) fn available(engines: &[Engine]) -> Vec<Engine> {
 /// Refuses a pattern that matches nothing.
 fn known_patterns(catalogue: &Catalogue, patterns: &[String]) -> Result<(), Failure> {
     for pattern in patterns {
-        if catalogue.scenarios(std::slice::from_ref(pattern)).is_empty() {
+        let only = std::slice::from_ref(pattern);
+        let makes_up_none = || catalogue.made_up(only).next().is_none();
+        if catalogue.scenarios(only).is_empty() && makes_up_none() {
             return Err(Failure::usage(format!(
                 "nothing matches '{pattern}': `{} list` shows what there is",
                 catalogue.program

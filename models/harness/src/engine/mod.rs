@@ -66,7 +66,7 @@ pub enum Engine {
     /// simulation.
     Cluster,
     /// Random calls of one caller, compared with the component's sequential object: no scenario and
-    /// no schedule.
+    /// no schedule. A component has them as one case, named `made_up_calls`.
     Fuzz,
     /// Real threads.
     Threads,
@@ -105,7 +105,7 @@ impl Engine {
             Self::State => "every state of a machine and its callers, without threads",
             Self::Sample => "a portfolio of samplers: random, PCT, URW, POS, SURW",
             Self::Cluster => "simulated clusters: drifting clocks, late and lost messages, crashes",
-            Self::Fuzz => "random calls against the sequential object; convicts mutants alone",
+            Self::Fuzz => "random calls of one caller against the sequential object",
             Self::Threads => "real threads, again and again; sanity only",
         }
     }

@@ -115,6 +115,7 @@ fn reach(engine: Engine, held: &[&Row]) -> String {
     let all = held.len() as u64;
     match engine.runs() {
         Kind::Simulation => format!("{} steps simulated", steps()),
+        Kind::Calls => "random calls of one caller".to_owned(),
         Kind::States => format!("every state, {} steps", steps()),
         _ if exhausted == all => format!("every schedule{}", bound(held)),
         _ if exhausted == 0 => sampled(held),

@@ -139,6 +139,9 @@ pub(super) fn verdict_words(group: &[Row]) -> (&'static str, String) {
         (Engine::Cluster, _) => {
             format!(", {} steps simulated", thousands(first.steps.unwrap_or_default()))
         }
+        (Engine::Fuzz, _) => {
+            format!(", {} sequences of calls", thousands(first.executions.unwrap_or_default()))
+        }
         (Engine::State, _) => {
             format!(", every state, {} steps", thousands(first.steps.unwrap_or_default()))
         }

@@ -15,7 +15,7 @@ use std::str::FromStr;
 use super::{Case, Request, replayed};
 use crate::catalogue::Catalogue;
 use crate::report::{Report, Row, Verdict};
-use crate::trial::Witness;
+use crate::trial::{MADE_UP_CALLS, Witness};
 
 /// One failure of before.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -115,7 +115,8 @@ pub(super) fn failing_again(catalogue: &Catalogue, request: &Request) -> Vec<Row
     if request.share.partition.index != 1 {
         return rows;
     }
-    let covered = catalogue.scenarios(&request.patterns);
+    let mut covered = catalogue.scenarios(&request.patterns);
+    covered.extend(catalogue.made_up(&request.patterns).map(|subject| (subject, MADE_UP_CALLS)));
     for Entry { seed, witness, .. } in &request.ledger {
         let Witness { component, scenario, engine, mutant: None, route, .. } = witness else {
             continue;

@@ -2,6 +2,8 @@
 
 mod alone;
 mod failures;
+#[cfg(test)]
+mod made_up;
 mod medians;
 mod mutants;
 mod replayed;
@@ -21,7 +23,9 @@ use crate::catalogue::Catalogue;
 use crate::engine::{Engine, Kind};
 use crate::interrupt;
 use crate::report::{Part, Picture, Report, Row, Shard, Verdict, thousands};
-use crate::trial::{Budget, MutantKind, Plan, REACHES_ITS_CASE, ScenarioInfo, StopAt, Subject};
+use crate::trial::{
+    Budget, MADE_UP_CALLS, MutantKind, Plan, REACHES_ITS_CASE, ScenarioInfo, StopAt, Subject,
+};
 
 pub use alone::{Alone, Apart, Shared, Worth, alone};
 pub use failures::{Entry, Failures};
@@ -155,6 +159,8 @@ fn counts<'a>(components: impl Iterator<Item = &'a str>) -> Vec<(&'a str, usize)
 enum Case {
     /// A scenario on the machine that ships.
     Shipped { subject: &'static dyn Subject, scenario: &'static str, engine: Engine },
+    /// Made-up calls on the machine that ships.
+    MadeUp { subject: &'static dyn Subject },
     /// An exhibit on all scenarios of its component, until it is convicted.
     Exhibit { subject: &'static dyn Subject, exhibit: &'static str, engine: Engine },
 }
@@ -163,12 +169,15 @@ impl Case {
     fn engine(&self) -> Engine {
         match self {
             Self::Shipped { engine, .. } | Self::Exhibit { engine, .. } => *engine,
+            Self::MadeUp { .. } => Engine::Fuzz,
         }
     }
 
     fn component(&self) -> &'static str {
         match self {
-            Self::Shipped { subject, .. } | Self::Exhibit { subject, .. } => subject.name(),
+            Self::Shipped { subject, .. }
+            | Self::MadeUp { subject }
+            | Self::Exhibit { subject, .. } => subject.name(),
         }
     }
 
@@ -176,6 +185,9 @@ impl Case {
         match self {
             Self::Shipped { subject, scenario, engine } => {
                 format!("{}/{scenario} on {engine}", subject.name())
+            }
+            Self::MadeUp { subject } => {
+                format!("{}/{MADE_UP_CALLS} on {}", subject.name(), self.engine())
             }
             Self::Exhibit { subject, exhibit, engine } => {
                 format!("{}+{exhibit} on {engine}", subject.name())
@@ -198,6 +210,10 @@ impl Case {
                 }
                 let trial = subject.run(scenario, None, &plan).expect("the catalogue named it");
                 rows::rows(subject, scenario, &plan, &trial)
+            }
+            Self::MadeUp { subject } => {
+                let plan = request.plan(self.engine(), StopAt::FirstViolation, cases);
+                vec![rows::made_up(subject, &plan)]
             }
             Self::Exhibit { subject, exhibit, engine } => {
                 let plan = request.plan(engine, StopAt::FirstViolation, cases);
@@ -287,11 +303,16 @@ fn cases(catalogue: &Catalogue, request: &Request) -> Vec<Case> {
             let of_its_kind = |(of, name): &(&'static dyn Subject, &str)| {
                 of.name() == subject.name() && is_of_its_kind(*of, name, engine)
             };
-            let says_so = || request.by_name && !matching.iter().any(of_its_kind);
+            let makes_up = engine.makes_up_calls() && subject.fuzz().is_some();
+            let says_so = || request.by_name && !makes_up && !matching.iter().any(of_its_kind);
             if of_its_kind(&(subject, scenario)) || says_so() {
                 cases.push(Case::Shipped { subject, scenario, engine });
             }
         }
+    }
+    if request.engines.contains(&Engine::Fuzz) {
+        let made_up = catalogue.made_up(&request.patterns);
+        cases.extend(made_up.map(|subject| Case::MadeUp { subject }));
     }
     for &subject in catalogue.subjects {
         let whole = |pattern: &String| subject.name().contains(pattern.as_str());

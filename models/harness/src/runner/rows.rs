@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use crate::author::AGREES;
 use crate::engine::{Engine, Kind};
 use crate::report::{Coverage, Place, Row, Verdict};
 use crate::trial::{
-    Budget, Expect, Finding, InvariantInfo, NEVER_PANICS, Plan, REACHES_ITS_CASE, Subject,
-    TERMINATES, Trial, Witness,
+    Budget, Expect, Finding, InvariantInfo, MADE_UP_CALLS, NEVER_PANICS, Plan, REACHES_ITS_CASE,
+    Subject, TERMINATES, Trial, Witness,
 };
 
 /// Returns the invariants that every component has.
@@ -17,6 +18,12 @@ fn built_in() -> [InvariantInfo; 2] {
         info(NEVER_PANICS, "no thread panics unless the scenario expects it"),
         info(TERMINATES, "every call returns: no deadlock, no endless loop"),
     ]
+}
+
+/// Returns what made-up calls are judged by.
+fn agrees() -> InvariantInfo {
+    let says = "the calls of one caller have the results of the sequential object";
+    InvariantInfo { name: AGREES, says, rules: &[], expect: Expect::Holds, stated: None }
 }
 
 /// Returns the witness of a finding, as text.
@@ -75,6 +82,22 @@ pub(super) fn rows(subject: &dyn Subject, scenario: &str, plan: &Plan, trial: &T
     rows
 }
 
+/// Makes up calls of the machine that ships, and returns the row of the result.
+pub(super) fn made_up(subject: &dyn Subject, plan: &Plan) -> Row {
+    let trial = subject.run(MADE_UP_CALLS, None, plan).expect("it was asked for its property");
+    let mut row = blank(subject, MADE_UP_CALLS, plan);
+    row.invariant = AGREES.to_owned();
+    match trial.findings.first() {
+        Some(finding) => {
+            convicted(&mut row, finding, None);
+            stated(&mut row, subject);
+        }
+        None => acquitted(&mut row, plan, &trial),
+    }
+    row.executions = Some(trial.exploration.executions);
+    row
+}
+
 fn texts(rules: &[&str]) -> Vec<String> {
     rules.iter().map(|rule| (*rule).to_owned()).collect()
 }
@@ -130,6 +153,9 @@ fn bounds(engine: Engine, budget: &Budget) -> BTreeMap<String, u64> {
         Engine::Cluster if budget.time.is_none() => {
             bounds.insert("runs".to_owned(), budget.simulated_runs);
         }
+        Engine::Fuzz if budget.time.is_none() => {
+            bounds.insert("sequences".to_owned(), budget.sequences);
+        }
         Engine::Threads if budget.time.is_none() => {
             bounds.insert("runs".to_owned(), budget.thread_runs);
         }
@@ -156,7 +182,7 @@ fn convicted(row: &mut Row, finding: &Finding, mutant: Option<&str>) {
 pub(super) fn stated(row: &mut Row, subject: &dyn Subject) {
     let own = subject.invariants();
     let first = own.first().and_then(|info| info.stated);
-    let mut all = own.into_iter().chain(built_in());
+    let mut all = own.into_iter().chain(built_in()).chain([agrees()]);
     let Some(info) = all.find(|info| info.name == row.invariant) else { return };
     row.says = Some(info.says.to_owned());
     row.rules = texts(info.rules);
