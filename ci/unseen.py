@@ -69,11 +69,14 @@ def asked(tree, command):
         return False
 
 
-def verdict(tree, target, change):
+def run_of(folder):
+    return f"run {PAGES.get(folder, '')} --fail-fast --as-found"
+
+
+def verdict(tree, program, change):
     if not asked(tree, BUILD):
         return "does not compile"
-    program = f"{target}/quick/seatrial"
-    if not asked(tree, f"{program} run {PAGES.get(folder_of(change), '')} --fail-fast --as-found"):
+    if not asked(tree, f"{program} {run_of(folder_of(change))}"):
         return "seen by run"
     if not asked(tree, f"{program} conformance"):
         return "seen by conformance"
@@ -83,16 +86,21 @@ def verdict(tree, target, change):
 def main():
     tree, changes, count, seed, folder = sys.argv[1:]
     tree = pathlib.Path(tree)
-    target = tree.parent / "target"
+    program = tree.parent / "target/quick/seatrial"
     print("building it unchanged, which takes minutes the first time", flush=True)
     if subprocess.run(BUILD, cwd=tree, shell=True).returncode != 0:
         sys.exit("it does not build without a change")
+    selected = chosen(json.loads(pathlib.Path(changes).read_text()), int(count), int(seed), folder)
+    # Else every change would pass for seen.
+    for command in {run_of(folder_of(change)) for change in selected} | {"conformance"}:
+        if not asked(tree, f"{program} {command}"):
+            sys.exit(f"it fails without a change: {program} {command}")
     counts = {}
-    for change in chosen(json.loads(pathlib.Path(changes).read_text()), int(count), int(seed), folder):
+    for change in selected:
         path = tree / change["file"]
         text = path.read_text()
         path.write_text(changed(text, change))
-        says = verdict(tree, target, change)
+        says = verdict(tree, program, change)
         path.write_text(text)
         counts[says] = counts.get(says, 0) + 1
         print(f"{says:20} {change['name']}", flush=True)

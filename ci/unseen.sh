@@ -8,11 +8,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 count=${1:-20} seed=${2:-1} folder=${3:-}
 
-tools=$PWD/target/tools
-if ! PATH=$PATH:$tools/bin cargo mutants --version >/dev/null 2>&1; then
-  CARGO_TARGET_DIR=$tools cargo install --locked --quiet --root "$tools" cargo-mutants
+if ! cargo mutants --version >/dev/null 2>&1; then
+  CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/tools cargo install --locked --quiet cargo-mutants
 fi
-export PATH=$PATH:$tools/bin
 # The changes are made in a tree of their own.
 tree=$PWD/target/unseen/tree
 git worktree remove --force "$tree" 2>/dev/null || true

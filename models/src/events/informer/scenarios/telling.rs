@@ -1,5 +1,7 @@
 //! The changes that handlers are told, whenever the handlers are added.
 
+use seatrial_core::runtime::Runtime;
+
 use super::*;
 use crate::informer::book::Told;
 
@@ -81,18 +83,22 @@ scenario!(
     |history| during_a_call(history, 0, |entry| matches!(entry, Entry::Synced(1, true)))
 );
 
+/// A caller waits until a handler has seen the first list.
+fn first_list_is_awaited<R: Runtime>(stage: &Stage<R>) {
+    let handler = stage.add(0, Care::default()).expect("it has not stopped");
+    let run = stage.start();
+    let waits = stage.spawn("waits", move |own| own.await_sync(0, &handler));
+    stage.world.quiesce();
+    stage.stop(run);
+    stage.world.join(waits);
+}
+
 scenario!(
     EmptyList,
     "empty_list",
     "the server has no objects, and a caller waits until a handler has synced",
     |world| {
-        let stage = Stage::new(world, objects(0));
-        let handler = stage.add(0, Care::default()).expect("it has not stopped");
-        let run = stage.start();
-        let waits = stage.spawn("waits", move |own| own.await_sync(0, &handler));
-        world.quiesce();
-        stage.stop(run);
-        world.join(waits);
+        first_list_is_awaited(&Stage::new(world, objects(0)));
     },
     |history| some(history, |_, entry| *entry == Entry::Synced(0, true))
 );
@@ -150,13 +156,7 @@ scenario!(
     "refused_in_a_list",
     "an index function refuses one of two objects of the first list",
     |world| {
-        let stage = Stage::new(world, refusing(2, 1));
-        let handler = stage.add(0, Care::default()).expect("it has not stopped");
-        let run = stage.start();
-        let waits = stage.spawn("waits", move |own| own.await_sync(0, &handler));
-        world.quiesce();
-        stage.stop(run);
-        world.join(waits);
+        first_list_is_awaited(&Stage::new(world, refusing(2, 1)));
     },
     |history| refusals(history) > 0
 );

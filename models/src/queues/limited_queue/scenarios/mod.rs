@@ -61,14 +61,6 @@ impl<R: Runtime> Delayed for Queued<R> {
 }
 
 impl<R: Runtime> GoesOn for Queued<R> {
-    fn add(&self, item: u8) {
-        self.add(item);
-    }
-
-    fn num_requeues(&self, item: &u8) -> u32 {
-        self.num_requeues(item)
-    }
-
     fn done_then_take(&self, token: Token) -> Option<(Token, u8)> {
         self.done_then_take(token)
     }
