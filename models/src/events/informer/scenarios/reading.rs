@@ -1,43 +1,81 @@
-//! Reads that wait until the store is new enough.
+//! Reads that wait until the store is new enough. Only the informer that ships has them.
 
-use seatrial_core::store::Described as _;
+use std::sync::Arc;
+
+use seatrial_core::informer::Informer as Ships;
+use seatrial_core::runtime::{Instant, Runtime};
+use seatrial_core::store::Metadata;
 
 use super::*;
+use crate::informer::source::Object;
 use crate::informer::tried::Tried;
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Informer>>> {
-    vec![Box::new(ReadsWait)]
+    vec![Box::new(ReadsWait), Box::new(WritesAreAwaited)]
+}
+
+/// Runs an informer while a caller reads, with a bound on its patience, and `meanwhile` happens.
+fn read_beside<R: Runtime>(
+    stage: &Stage<R>,
+    reads: impl FnOnce(&Stage<R>, &Ships<Object, R>, Instant) + Send + 'static,
+    meanwhile: impl FnOnce(),
+) {
+    let run = stage.start();
+    let reads = stage.spawn("reads", |own| {
+        if let Tried::Ships(informer) = &*Arc::clone(&own.tried) {
+            reads(&own, informer, own.now() + millis(1_000));
+        }
+    });
+    meanwhile();
+    stage.world.join(reads);
+    stage.stop(run);
 }
 
 scenario!(
     ReadsWait,
     "reads_wait",
-    "a caller reads one object, then all, at a version that comes meanwhile, and its own write",
+    "a caller reads all objects at a version that comes meanwhile, then one at a later version",
     has_many_traces,
     |world| {
         let stage = Stage::new(world, objects(1));
-        let handler = stage.add(0, Care::default());
-        let run = stage.start();
-        let reads = stage.spawn("reads", |own| {
-            let Tried::Ships(informer) = &*own.tried else { return };
-            let until = own.now() + millis(1_000);
-            let one = informer.get_at_least("0", "2", until).expect("the version comes");
-            let one = one.expect("the object is not deleted");
-            let all = informer.list_at_least("2", until).expect("the version comes");
-            informer.wrote(one.metadata().expect("it has some")).expect("a number");
-            let written = informer.get_written("0", until).expect("it is in the store");
-            let list = informer.list_written(until).expect("it is in the store");
-            assert_eq!((one.version, written.map(|it| it.version)), (2, Some(2)));
-            for list in [all, list] {
-                assert!(list.objects().map(|it| it.version).eq([2]), "{list:?}");
-            }
-        });
-        stage.source.put(0);
-        world.join(reads);
-        stage.stop(run);
-        drop(handler);
+        let reads = |_: &Stage<R>, informer: &Ships<Object, R>, until| {
+            let list = informer.list_at_least("2", until).expect("the version comes");
+            assert!(list.objects().all(|it| it.version >= 2), "{list:?}");
+            let one = informer.get_at_least("0", "3", until).expect("the version comes");
+            assert_eq!(one.map(|it| it.version), Some(3));
+        };
+        read_beside(&stage, reads, || (0..2).for_each(|_| stage.source.put(0)));
     },
     |history| some(history, |seen, entry| {
-        matches!(entry, Entry::Stops) && seen.server.get(&0) == Some(&2)
+        matches!(entry, Entry::Stops) && seen.server.get(&0) == Some(&3)
+    })
+);
+
+/// Changes the object, and notes the change as one's own.
+fn writes<R: Runtime>(own: &Stage<R>, informer: &Ships<Object, R>, version: &str) {
+    own.source.put(0);
+    let written = Metadata { namespace: "", name: "0", uid: "", resource_version: version };
+    informer.wrote(written).expect("it is a number");
+}
+
+scenario!(
+    WritesAreAwaited,
+    "writes_are_awaited",
+    "a caller writes and reads the object, then writes again and reads all objects",
+    has_many_traces,
+    |world| {
+        let stage = Stage::new(world, objects(1));
+        let reads = |own: &Stage<R>, informer: &Ships<Object, R>, until| {
+            writes(own, informer, "2");
+            let one = informer.get_written("0", until).expect("the write comes");
+            assert_eq!(one.map(|it| it.version), Some(2));
+            writes(own, informer, "3");
+            let list = informer.list_written(until).expect("the write comes");
+            assert!(list.objects().all(|it| it.version == 3), "{list:?}");
+        };
+        read_beside(&stage, reads, || ());
+    },
+    |history| some(history, |seen, entry| {
+        matches!(entry, Entry::Stops) && seen.server.get(&0) == Some(&3)
     })
 );
