@@ -13,6 +13,7 @@ pub mod mutants;
 mod network;
 pub mod op;
 mod part;
+mod records;
 mod reference;
 mod scenarios;
 mod scene;
@@ -144,7 +145,10 @@ impl Component for Elector {
     }
 
     fn fuzz() -> Option<fn(&[u8])> {
-        Some(check_bytes)
+        Some(|bytes| {
+            check_bytes(bytes);
+            records::check_bytes(bytes);
+        })
     }
 
     fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use seatrial_core::delta_fifo::{Delta, DeltaFifo, DeltaQueue};
+use seatrial_core::fifo::SlowHook;
 use seatrial_core::machine::Boxed;
 use seatrial_core::runtime::Runtime;
 use seatrial_core::store::{Intake, KeyHasher};
@@ -91,12 +92,17 @@ pub(super) fn ships(config: &Config) -> Rules {
 }
 
 /// Makes a queue out of a machine under trial.
-pub(super) fn queue<R: Runtime>(runtime: &R, machine: Boxed<Tried>, config: Config) -> Queue<R> {
+pub(super) fn queue<R: Runtime>(
+    runtime: &R,
+    machine: Boxed<Tried>,
+    config: Config,
+    on_slow: Option<SlowHook>,
+) -> Queue<R> {
     let mut intake = Intake::with_hasher(KeyHasher::fixed(7), key_of);
     if config.transform {
         intake = intake.with_transform(transform);
     }
-    DeltaFifo::with_host(runtime, intake, None, Hosted::made(runtime, machine, config))
+    DeltaFifo::with_host(runtime, intake, on_slow, Hosted::made(runtime, machine, config))
 }
 
 /// Makes a queue of a lone caller out of a machine under trial, over the caller's store.

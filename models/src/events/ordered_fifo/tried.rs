@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
+use seatrial_core::fifo::SlowHook;
 use seatrial_core::machine::Boxed;
 use seatrial_core::ordered_fifo::{Event, Mode, OrderedFifo, OrderedQueue};
 use seatrial_core::runtime::Runtime;
@@ -142,9 +143,14 @@ pub(super) fn ships(config: &Config) -> Rules {
 }
 
 /// Makes a queue out of a machine under trial.
-pub(super) fn queue<R: Runtime>(runtime: &R, machine: Boxed<Tried>, config: Config) -> Queue<R> {
+pub(super) fn queue<R: Runtime>(
+    runtime: &R,
+    machine: Boxed<Tried>,
+    config: Config,
+    on_slow: Option<SlowHook>,
+) -> Queue<R> {
     let (intake, atomic) = (config.intake(), config.known.is_none());
-    OrderedFifo::with_host(runtime, intake, atomic, None, Hosted::made(runtime, machine, config))
+    OrderedFifo::with_host(runtime, intake, atomic, on_slow, Hosted::made(runtime, machine, config))
 }
 
 /// Makes a queue of a lone caller out of a machine under trial, over the caller's store.

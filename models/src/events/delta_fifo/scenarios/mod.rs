@@ -7,6 +7,7 @@ mod processing;
 mod sync;
 mod tasks;
 
+use seatrial_core::fifo::SlowHook;
 use seatrial_core::runtime::Runtime;
 
 use super::ledger::DeltaLedger;
@@ -29,8 +30,13 @@ type Stage<R> = fixtures::Stage<R, DeltaFifo, Queue<R>>;
 
 impl<R: Runtime> Stage<R> {
     fn new(world: &World<R, DeltaFifo>, config: Config) -> Self {
+        Self::told(world, config, None)
+    }
+
+    /// With a hook that is told of slow processing.
+    fn told(world: &World<R, DeltaFifo>, config: Config, on_slow: Option<SlowHook>) -> Self {
         let store = config.known.clone().unwrap_or_default();
-        let queue = queue(world.runtime(), world.machine(), config);
+        let queue = queue(world.runtime(), world.machine(), config, on_slow);
         Self::around(world, queue, store, |store, popped| store.apply(&popped.key, &popped.deltas))
     }
 

@@ -4,13 +4,15 @@ use seatrial_core::delta_fifo::{Op, Processed};
 use seatrial_core::fifo::AfterPop;
 use seatrial_core::runtime::Runtime;
 
-use super::{Stage, some};
+use super::{Config, Stage, some};
 use crate::delta_fifo::{DeltaFifo, History};
-use crate::events::fixtures::{Bed, PANICS};
-use crate::trial::{DynScenario, Scenario, World};
+use crate::engine::Engine;
+use crate::events::fixtures::{Bed, PANICS, Slow};
+use crate::trial::{DynScenario, Scenario, World, sleeps};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<DeltaFifo>>> {
     vec![
+        Box::new(SlowConsumer),
         Box::new(FailingConsumer),
         Box::new(AskedBack),
         Box::new(AskedBackForAnother),
@@ -166,5 +168,26 @@ impl Scenario<DeltaFifo> for PanickingConsumer {
     fn reaches(history: &History) -> bool {
         history.notes(PANICS).next().is_some()
             && some(history, |before, over| !before.forgone.is_empty() && over.popped().is_some())
+    }
+}
+
+/// Slow processing is told, and only where many wait (`cache:QU-21`).
+struct SlowConsumer;
+
+impl Scenario<DeltaFifo> for SlowConsumer {
+    const NAME: &'static str = "slow_consumer";
+    const SAYS: &'static str = "a consumer is slow while many objects wait, and less slow or fewer";
+
+    fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
+        let slow = Slow::new();
+        Stage::told(world, Config::default(), Some(slow.hook())).slow_consumer(&slow);
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
+    }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        sleeps(engine)
     }
 }

@@ -6,7 +6,7 @@ mod processing;
 mod sync;
 mod tasks;
 
-use seatrial_core::fifo::{Fifo as Shell, Op};
+use seatrial_core::fifo::{Fifo as Shell, Op, SlowHook};
 use seatrial_core::machine::Boxed;
 use seatrial_core::runtime::Runtime;
 use seatrial_core::store::{Intake, KeyHasher};
@@ -30,8 +30,13 @@ type Stage<R> = fixtures::Stage<R, Fifo, Queue<R>>;
 
 impl<R: Runtime> Stage<R> {
     fn new(world: &World<R, Fifo>) -> Self {
+        Self::told(world, None)
+    }
+
+    /// With a hook that is told of slow processing.
+    fn told(world: &World<R, Fifo>, on_slow: Option<SlowHook>) -> Self {
         let intake = Intake::with_hasher(KeyHasher::fixed(7), key_of);
-        let queue = Shell::with_host(world.runtime(), intake, None, world.machine());
+        let queue = Shell::with_host(world.runtime(), intake, on_slow, world.machine());
         Self::around(world, queue, Store::default(), |store, popped| {
             store.objects().insert(popped.key, popped.object);
         })

@@ -4,13 +4,15 @@ use seatrial_core::fifo::{AfterPop, Op, Processed};
 use seatrial_core::runtime::Runtime;
 
 use super::{Stage, some, steps};
-use crate::events::fixtures::{Bed, PANICS};
+use crate::engine::Engine;
+use crate::events::fixtures::{Bed, PANICS, Slow};
 use crate::fifo::ledger::{popped, writes};
 use crate::fifo::{Fifo, History};
-use crate::trial::{DynScenario, Scenario, World};
+use crate::trial::{DynScenario, Scenario, World, sleeps};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Fifo>>> {
     vec![
+        Box::new(SlowConsumer),
         Box::new(FailingConsumer),
         Box::new(AskedBack),
         Box::new(AskedBackForAnother),
@@ -162,5 +164,26 @@ impl Scenario<Fifo> for PanickingConsumer {
     fn reaches(history: &History) -> bool {
         let panics = history.events.iter().position(|event| event.noted(PANICS).is_some());
         panics.is_some_and(|at| history.events[at..].iter().any(|event| popped(event).is_some()))
+    }
+}
+
+/// Slow processing is told, and only where many wait (`cache:QU-21`).
+struct SlowConsumer;
+
+impl Scenario<Fifo> for SlowConsumer {
+    const NAME: &'static str = "slow_consumer";
+    const SAYS: &'static str = "a consumer is slow while many objects wait, and less slow or fewer";
+
+    fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
+        let slow = Slow::new();
+        Stage::told(world, Some(slow.hook())).slow_consumer(&slow);
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
+    }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        sleeps(engine)
     }
 }

@@ -2,12 +2,15 @@
 
 use seatrial_core::runtime::Runtime;
 
-use super::{Config, Stage, some};
+use super::{Config, Stage, Store, some};
+use crate::engine::Engine;
+use crate::events::fixtures::{Slow, millis};
 use crate::ordered_fifo::{History, OrderedFifo};
-use crate::trial::{DynScenario, Scenario, World};
+use crate::trial::{DynScenario, Scenario, World, sleeps};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<OrderedFifo>>> {
     vec![
+        Box::new(SlowConsumer),
         Box::new(BatchesOfTheFirstList),
         Box::new(BatchMeetsList),
         Box::new(BatchMeetsItself),
@@ -130,5 +133,39 @@ impl Scenario<OrderedFifo> for TwoBatchers {
     /// A batch of both is taken.
     fn reaches(history: &History) -> bool {
         takes(history, 2)
+    }
+}
+
+/// Slow processing is told, and only where many wait (`cache:QU-21`).
+struct SlowConsumer;
+
+impl Scenario<OrderedFifo> for SlowConsumer {
+    const NAME: &'static str = "slow_consumer";
+    const SAYS: &'static str = "a consumer is slow while many objects wait, and less slow or fewer";
+
+    fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
+        let slow = Slow::new();
+        let stage = Stage::told(world, Config::plain(Store::of([])), Some(slow.hook()));
+        stage.slow_consumer(&slow);
+        (16..=20).for_each(|key| stage.add((key, 1)));
+        let pop = |time| {
+            let popped = stage.queue.pop_batch(|_| stage.sleep(time));
+            assert!(popped.is_ok_and(|(batch, ())| batch.events.len() == 3), "sixteen wait");
+            slow.reports()
+        };
+        assert_eq!(pop(millis(299)), [], "three may take three tenths of a second");
+        (21..=23).for_each(|key| stage.add((key, 1)));
+        assert_eq!(pop(millis(300)), [("8".to_owned(), 13, millis(300), 13)]);
+        let popped = stage.queue.pop_batch_async(|_| stage.sleep(millis(400)));
+        assert!(world.at_once(popped).is_some_and(|popped| popped.is_ok()));
+        assert_eq!(slow.reports(), [], "ten are left");
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
+    }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        sleeps(engine)
     }
 }

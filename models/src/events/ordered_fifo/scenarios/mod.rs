@@ -7,6 +7,7 @@ mod modes;
 mod sync;
 mod tasks;
 
+use seatrial_core::fifo::SlowHook;
 use seatrial_core::ordered_fifo::Op;
 use seatrial_core::runtime::Runtime;
 
@@ -30,8 +31,13 @@ type Stage<R> = fixtures::Stage<R, OrderedFifo, Queue<R>>;
 
 impl<R: Runtime> Stage<R> {
     fn new(world: &World<R, OrderedFifo>, config: Config) -> Self {
+        Self::told(world, config, None)
+    }
+
+    /// With a hook that is told of slow processing.
+    fn told(world: &World<R, OrderedFifo>, config: Config, on_slow: Option<SlowHook>) -> Self {
         let store = config.known.clone().unwrap_or_default();
-        let queue = queue(world.runtime(), world.machine(), config);
+        let queue = queue(world.runtime(), world.machine(), config, on_slow);
         Self::around(world, queue, store, |store, popped| consume(store, &popped.event))
     }
 

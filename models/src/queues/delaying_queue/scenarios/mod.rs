@@ -1,6 +1,7 @@
 //! Small concurrent programs on the delaying queue, each named by the case that it must reach.
 
 mod batches;
+mod calls;
 mod ends;
 mod tasks;
 mod times;
@@ -47,6 +48,8 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<DelayingQueue>>> {
         Box::new(tasks::BusyHolder),
         Box::new(times::ThreeDue),
         Box::new(times::ManyDueAtTheEnd),
+        Box::new(calls::EveryCall),
+        Box::new(calls::WorkLoop),
     ]
 }
 

@@ -1,5 +1,6 @@
 //! Small concurrent programs on the queue, each named by the case that it must reach.
 
+mod calls;
 mod deliveries;
 mod failures;
 
@@ -34,6 +35,8 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<LimitedQueue>>> {
         Box::new(deliveries::WorkersGoOn),
         Box::new(failures::EarlierTime),
         Box::new(failures::ShutDownWhileFailing),
+        Box::new(calls::EveryCall),
+        Box::new(calls::WorkLoop),
     ]
 }
 

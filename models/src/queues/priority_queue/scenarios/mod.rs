@@ -1,5 +1,6 @@
 //! Small concurrent programs on the priority queue, each named by the case that it must reach.
 
+mod calls;
 mod delivery;
 mod ends;
 mod order;
@@ -54,6 +55,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<PriorityQueue>>> {
         Box::new(tasks::BusyHolder),
         Box::new(times::ThreeDue),
         Box::new(times::ManyDue),
+        Box::new(calls::EveryCall),
     ]
 }
 

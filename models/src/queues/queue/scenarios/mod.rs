@@ -1,6 +1,7 @@
 //! Small concurrent programs on the queue, each named by the case that it must reach.
 
 mod batches;
+mod calls;
 mod delivery;
 mod shutdown;
 mod tasks;
@@ -41,6 +42,8 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Queue>>> {
         Box::new(batches::BatchForWaiters),
         Box::new(batches::BatchWhileProcessing),
         Box::new(delivery::Timed),
+        Box::new(calls::EveryCall),
+        Box::new(calls::WorkLoop),
     ]
 }
 

@@ -1,0 +1,61 @@
+//! One caller who looks at every answer.
+
+use std::time::Duration;
+
+use seatrial_core::runtime::Runtime;
+
+use super::{Tried, millis, queue, sleep};
+use crate::delaying_queue::{DelayingQueue, History};
+use crate::queues::fixtures::every_call::{TWO, every_shared_call};
+use crate::trial::{Component, Scenario, World};
+
+every_shared_call!(Tried<R>);
+
+/// Every call of the shell answers what its step answered.
+pub(super) struct EveryCall;
+
+impl Scenario<DelayingQueue> for EveryCall {
+    const NAME: &'static str = "every_call";
+    const SAYS: &'static str = "a lone caller makes every call, and looks at every answer";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        every_shared_call(world, &queue(world));
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
+    }
+}
+
+/// The loop of a worker ends every delivery, and items come when they are due.
+pub(super) struct WorkLoop;
+
+impl Scenario<DelayingQueue> for WorkLoop {
+    const NAME: &'static str = "work_loop";
+    const SAYS: &'static str =
+        "three items come at once and later, and a lone worker runs its loop on them";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        let queue = queue(world);
+        assert_eq!(queue.retries(), 0);
+        queue.add_after(1, Duration::ZERO);
+        queue.add_after(2, millis(5));
+        queue.add_after(3, millis(2));
+        assert_eq!((queue.retries(), queue.len()), (3, 1));
+        sleep(world, millis(5));
+        assert_eq!((queue.retries(), queue.len()), (3, 3));
+        let mut items = Vec::new();
+        queue.work(|item| {
+            items.push(*item);
+            if *item == 2 {
+                queue.shut_down();
+            }
+        });
+        assert_eq!(items, [1, 3, 2]);
+        assert_eq!((queue.done_key(&1), queue.done_key(&2)), (false, false));
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
+    }
+}

@@ -1,0 +1,82 @@
+//! One caller who looks at every answer.
+
+use std::time::Duration;
+
+use seatrial_core::limited_queue::Outcome;
+use seatrial_core::runtime::Runtime;
+
+use super::{Tried, millis, queue, sleep};
+use crate::limited_queue::{History, LimitedQueue};
+use crate::queues::fixtures::every_call::{TWO, every_shared_call};
+use crate::trial::{Component, Scenario, World};
+
+every_shared_call!(Tried<R>);
+
+/// Counts failures, and lets an item come back.
+fn failures<R: Runtime>(world: &World<R, impl Component>, queue: &Tried<R>) {
+    queue.add_rate_limited(1);
+    queue.add_rate_limited(1);
+    queue.add_rate_limited(2);
+    queue.add_after(3, Duration::ZERO);
+    assert_eq!((queue.num_requeues(&1), queue.num_requeues(&2), queue.num_requeues(&3)), (2, 1, 0));
+    assert_eq!((queue.retries(), queue.len()), (4, 1));
+    queue.forget(&2);
+    assert_eq!((queue.num_requeues(&1), queue.num_requeues(&2)), (2, 0));
+    let (token, three) = queue.take().expect("one item waits");
+    assert_eq!((three, queue.settle(token, Outcome::Retry)), (3, true));
+    assert_eq!((queue.settle(token, Outcome::Retry), queue.num_requeues(&3)), (false, 1));
+    sleep(world, millis(20));
+    assert_eq!(queue.len(), 3);
+    let (token, one) = queue.take().expect("three items wait");
+    let (next, two) = queue.settle_then_take(token, Outcome::Success).expect("two items wait");
+    assert_eq!((one, two, queue.num_requeues(&1), queue.done(token)), (1, 2, 0, false));
+    assert!(queue.settle(next, Outcome::RequeueAfter(millis(3))));
+}
+
+/// Every call of the shell answers what its step answered.
+pub(super) struct EveryCall;
+
+impl Scenario<LimitedQueue> for EveryCall {
+    const NAME: &'static str = "every_call";
+    const SAYS: &'static str = "a lone caller makes every call, and looks at every answer";
+
+    fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
+        every_shared_call(world, &queue(world));
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
+    }
+}
+
+/// The loop of a worker does what each outcome asks for.
+pub(super) struct WorkLoop;
+
+impl Scenario<LimitedQueue> for WorkLoop {
+    const NAME: &'static str = "work_loop";
+    const SAYS: &'static str =
+        "three items fail and come back, and a lone worker runs its loop on them";
+
+    fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
+        let queue = queue(world);
+        failures(world, &queue);
+        let mut items = Vec::new();
+        queue.work(|item| {
+            items.push(*item);
+            match (*item, queue.num_requeues(item)) {
+                (2, 0) => Outcome::Retry,
+                (2, _) => {
+                    queue.shut_down();
+                    Outcome::Success
+                }
+                _ => Outcome::Success,
+            }
+        });
+        assert_eq!(items, [3, 2, 2]);
+        assert_eq!((queue.num_requeues(&2), queue.done_key(&2)), (0, false));
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
+    }
+}
