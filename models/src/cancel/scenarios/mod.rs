@@ -26,6 +26,8 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Cancel>>> {
         Box::new(ends::DroppedWhileCancelled),
         Box::new(told::DeadlineAndCancel),
         Box::new(told::Hooks),
+        Box::new(told::HooksComeLast),
+        Box::new(told::MovedTask),
         Box::new(told::Awaited),
         Box::new(told::AskedWhileCancelled),
         Box::new(told::TurnGivenBack),

@@ -1,9 +1,14 @@
 //! The threads, tasks and hooks that are told of an end, and when.
 
-use std::sync::Arc;
+use std::mem;
+use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Wake, Waker};
 
-use seatrial_core::cancel::Reason;
+use seatrial_core::cancel::{CancelToken, Reason, Tree};
 use seatrial_core::limiter::{FlowLimiter, TokenBucketFlow, WaitError};
+use seatrial_core::machine::Boxed;
 use seatrial_core::runtime::Runtime;
 
 use super::{MS, Tried, pair, some, waited_for, word};
@@ -77,6 +82,81 @@ impl Scenario<Cancel> for Hooks {
         some(history, |before, event| {
             event.noted("rings").is_some_and(|hook| !before.hooks.contains_key(&hook))
         })
+    }
+}
+
+/// Hooks run once all tokens have ended.
+pub(super) struct HooksComeLast;
+
+impl Scenario<Cancel> for HooksComeLast {
+    const NAME: &'static str = "hooks_come_last";
+    const SAYS: &'static str = "a hook of a token looks at the tokens below it";
+
+    fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
+        let root = Tried::root(world);
+        let child = root.child(1);
+        let grandchild = child.child(2);
+        let below = Mutex::new(vec![child.token.clone(), grandchild.token]);
+        let looks = Arc::new(Looks { below, seen: AtomicUsize::new(0) });
+        let hook = root.token.on_end(Waker::from(Arc::clone(&looks)));
+        root.cancel();
+        let seen = looks.seen.load(Ordering::Relaxed);
+        assert_eq!(seen, 2, "tokens that had ended before the hook");
+        drop(hook);
+        drop(looks.take()); // the history keeps the hook, and must not keep tokens
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
+    }
+}
+
+/// A hook that counts which tokens have ended.
+struct Looks<R: Runtime> {
+    below: Mutex<Vec<CancelToken<R, Boxed<Tree>>>>,
+    seen: AtomicUsize,
+}
+
+impl<R: Runtime> Looks<R> {
+    fn take(&self) -> Vec<CancelToken<R, Boxed<Tree>>> {
+        mem::take(&mut *self.below.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl<R: Runtime> Wake for Looks<R> {
+    fn wake(self: Arc<Self>) {
+        let ended = self.take().iter().filter(|token| token.is_cancelled()).count();
+        self.seen.store(ended, Ordering::Relaxed);
+    }
+}
+
+/// A task waits, and goes on in another task: the waker of its last poll counts.
+pub(super) struct MovedTask;
+
+impl Scenario<Cancel> for MovedTask {
+    const NAME: &'static str = "moved_task";
+    const SAYS: &'static str =
+        "a wait is polled by one task and then by another, while its token is cancelled";
+
+    fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
+        let root = Tried::root(world);
+        let task = root.spawn("task", |token| {
+            let runtime = token.world.runtime().clone();
+            let mut wait = pin!(token.token.wait_async());
+            if token.world.at_once(wait.as_mut()).is_none() {
+                token.world.note("waits", token.number);
+                let reason = runtime.block_on(wait);
+                token.world.note("answers", pair(token.number, word(Some(reason))));
+            }
+        });
+        let canceller = root.spawn("canceller", |token| token.cancel());
+        world.quiesce();
+        world.join(canceller);
+        world.join(task);
+    }
+
+    fn reaches(history: &History) -> bool {
+        waited_for(history, 0, 1)
     }
 }
 

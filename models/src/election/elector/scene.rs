@@ -179,7 +179,7 @@ pub(super) struct Participant<R: Runtime> {
     elector: Arc<Tried<R>>,
     number: u8,
     token: CancelToken<R>,
-    world: World<R, Elector>,
+    pub(super) world: World<R, Elector>,
 }
 
 impl<R: Runtime> Clone for Participant<R> {
@@ -259,10 +259,24 @@ impl<R: Runtime> Participant<R> {
     }
 
     fn run_as(&self, worker: Worker<R>) -> bool {
-        let worker = Arc::new(worker);
-        let led = self.elector.run(&self.token, &worker).expect("it does not run yet");
+        self.run_with(Arc::new(worker))
+    }
+
+    /// As [`lead`](Self::lead), with callbacks that make their own notes.
+    pub(super) fn run_with(&self, callbacks: Arc<impl Callbacks<R, Seat>>) -> bool {
+        let led = self.elector.run(&self.token, &callbacks).expect("it does not run yet");
         self.returned();
         led
+    }
+
+    /// Writes down that this participant does something.
+    pub(super) fn note(&self, what: &'static str) {
+        self.world.note(what, self.number.into());
+    }
+
+    /// Tells whether the token of its runs has ended.
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.token.is_cancelled()
     }
 }
 

@@ -142,9 +142,10 @@ impl<R: Runtime> Stage<R> {
     }
 
     pub(super) fn wrote(&self, object: &Object) {
-        self.write(Note::Wrote(Arc::clone(object)));
         let metadata = object.metadata().expect("every object has it");
         self.visible.note(&*self.store, metadata, None).expect("its version is a number");
+        // Written down when it counts for everybody: another client may read meanwhile.
+        self.write(Note::Wrote(Arc::clone(object)));
     }
 
     pub(super) fn deleted(&self, object: &Object) {

@@ -1,7 +1,7 @@
 //! The figures that a priority queue should report to a metrics library, computed from a history.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use seatrial_core::priority_queue::Settle;
 use seatrial_core::queue::{Done, DoneKey, Finished};
@@ -13,12 +13,20 @@ use crate::queues::queue::AT_ONCE;
 use crate::trial::figures::{Books, Figures, unfinished};
 use crate::trial::{self, Told, What};
 
+/// How many priorities have a label of their own.
+const MOST_LABELS: usize = 25;
+
 /// When entries became ready and were handed out, and the figures that follow.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
     ledger: PriorityLedger,
     /// When each ready entry became ready (`workqueue:PQ-40`).
     ready: BTreeMap<u8, Instant>,
+    /// The priority of each ready entry, and its label: the priority, or none if there were too many
+    /// by then (`workqueue:PQ-41`).
+    labels: BTreeMap<u8, (i32, Option<i32>)>,
+    /// All priorities that entries had when they became ready or rose.
+    seen: BTreeSet<i32>,
     /// When each held item was handed out.
     taken: BTreeMap<(u32, u32), Instant>,
     figures: Figures,
@@ -54,12 +62,19 @@ impl Known {
 
     /// Counts the entries that have become ready since the last call.
     fn note_ready(&mut self, when: impl Fn(u8) -> Instant) {
-        let ready = self.ledger.spec.entries.iter().filter(|entry| entry.until.is_none());
-        for key in ready.map(|entry| entry.key) {
+        let entries = self.ledger.spec.entries.iter().filter(|entry| entry.until.is_none());
+        let ready: BTreeMap<_, _> = entries.map(|entry| (entry.key, entry.priority)).collect();
+        self.labels.retain(|key, _| ready.contains_key(key));
+        for (key, priority) in ready {
             self.ready.entry(key).or_insert_with(|| {
                 self.figures.added += 1;
                 when(key)
             });
+            if self.labels.get(&key).is_none_or(|(before, _)| *before != priority) {
+                self.seen.insert(priority);
+                let label = (self.seen.len() <= MOST_LABELS).then_some(priority);
+                self.labels.insert(key, (priority, label));
+            }
         }
     }
 }
@@ -103,8 +118,8 @@ impl Books<PriorityQueue> for Known {
 
     fn due(&self) -> Figures {
         let mut figures = self.figures.clone();
-        for entry in self.ledger.spec.entries.iter().filter(|entry| entry.until.is_none()) {
-            *figures.depth.entry(Some(entry.priority)).or_default() += 1;
+        for (_, label) in self.labels.values() {
+            *figures.depth.entry(*label).or_default() += 1;
         }
         figures
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use seatrial_core::machine::Boxed;
+use seatrial_core::machine::{Boxed, Step};
 use seatrial_core::runtime::Runtime;
 use seatrial_core::store::heap::{Op, Ret};
 use seatrial_core::store::{Intake, KeyHasher, KeyedHeap};
@@ -21,6 +21,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Heap>>> {
         Box::new(GapAmongMany),
         Box::new(AddedIfAbsent),
         Box::new(ManyForTwo),
+        Box::new(AddedTogether),
         Box::new(ManyWithABadOne),
         Box::new(ReadersBetween),
         Box::new(CloseWhileTwoWait),
@@ -90,6 +91,30 @@ impl Scenario<Heap> for GapAmongMany {
         HeapLedger::some(history, |before, event| {
             steps(event, |op| matches!(op, Op::Delete(_))) && before.spec.items.len() == 7
         })
+    }
+}
+
+/// Objects that are added together are there together (`cache:HP-3`).
+struct AddedTogether;
+
+impl Scenario<Heap> for AddedTogether {
+    const NAME: &'static str = "added_together";
+    const SAYS: &'static str =
+        "two objects are added together, the least one last, and one is taken";
+
+    fn run<R: Runtime>(&self, world: &World<R, Heap>) {
+        let heap = heap(world);
+        let popper = caller(world, "popper", &heap, |heap| heap.pop());
+        heap.bulk_add(vec![(1, 5), (2, 3)]).expect("both have keys, and the heap is open");
+        let popped = world.join(popper);
+        assert!(matches!(popped, Ok((2, 3))), "{popped:?} where the least one comes first");
+    }
+
+    /// The consumer waits.
+    fn reaches(history: &History) -> bool {
+        let sleeps =
+            |event: &Event| matches!(event.what, What::Step { outcome: Step::Wait { .. }, .. });
+        history.events.iter().any(sleeps)
     }
 }
 

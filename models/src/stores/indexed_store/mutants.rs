@@ -45,6 +45,8 @@ fn of_steps() -> Vec<Mutant<IndexedStore>> {
             (&[ListLosesIndex]) breaks ["one_moment"];
         Seeded "version_first" from "cache:ST-7":
             (&[VersionFirst]) breaks ["one_moment"];
+        Seeded "version_afterwards" from "cache:ST-12":
+            (&[VersionAfterwards]) breaks ["one_moment"];
         Seeded "write_by_write" from "cache:ST-16":
             (&[WriteByWrite]) breaks ["one_moment"];
         Seeded "list_key_by_key" from "cache:ST-6":

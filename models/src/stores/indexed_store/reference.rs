@@ -39,6 +39,8 @@ mistakes! {
         ListKeepsIndex,
         /// The version of a list is set before the list is stored.
         VersionFirst,
+        /// The version of an object is set after the object is stored.
+        VersionAfterwards,
         /// A transaction is several writes.
         WriteByWrite,
         /// A listing reads the keys first, and then the objects.
@@ -176,10 +178,18 @@ impl<R: Runtime> PlainStore<R> {
         if refused {
             return Answer::Refused;
         }
-        if let Some(version) = version_of(object) {
+        let version = version_of(object);
+        if let Some(version) = version
+            && !self.makes(VersionAfterwards)
+        {
             version.clone_into(&mut content.version);
         }
         self.index_then(content, object.key, old.as_ref());
+        if let Some(version) = version
+            && self.makes(VersionAfterwards)
+        {
+            version.clone_into(&mut self.lock().version);
+        }
         Answer::Done
     }
 

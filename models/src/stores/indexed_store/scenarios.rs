@@ -20,6 +20,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<IndexedStore>>> {
         Box::new(IndexAddedBesideList),
         Box::new(ListBesideTransaction),
         Box::new(ListBesideReaders),
+        Box::new(VersionBesideWriter),
         Box::new(RefusedBesideReaders),
         Box::new(SnapshotBesideWriter),
     ]
@@ -249,6 +250,30 @@ impl Scenario<IndexedStore> for ListBesideReaders {
     fn reaches(history: &History) -> bool {
         let new = |_: &Call, answer: &Answer| *answer == Answer::Version("8".to_owned());
         answered_during(history, new, |other| matches!(other, Call::Replace(_)))
+    }
+}
+
+/// An object and its version are stored in one step (`cache:ST-12`).
+struct VersionBesideWriter;
+
+impl Scenario<IndexedStore> for VersionBesideWriter {
+    const NAME: &'static str = "version_beside_writer";
+    const SAYS: &'static str = "an object is written while a caller reads it and then the version";
+
+    fn run<R: Runtime>(&self, world: &World<R, IndexedStore>) {
+        let mut stage = Stage::new(world);
+        stage.call([put(1, 1, 0b01)]);
+        let reader = stage.on("reader", [Call::Get(1), Call::Version]);
+        stage.call([put(1, 2, 0b01)]);
+        stage.end([reader]);
+    }
+
+    /// The reader sees the new object while it is written.
+    fn reaches(history: &History) -> bool {
+        let new = |call: &Call, answer: &Answer| {
+            *call == Call::Get(1) && *answer == Answer::Objects(vec![object(1, 2, 0b01)])
+        };
+        answered_during(history, new, |other| *other == put(1, 2, 0b01))
     }
 }
 

@@ -30,6 +30,8 @@ pub(super) const IDLE: u8 = 10;
 pub(super) const REPEATS: u32 = 2;
 /// The back-off for a busy host, in seconds: the first one, and the longest.
 pub(super) const BACKOFF: (u8, u8) = (2, 3);
+/// What a timeout lies behind a second: nothing else happens then.
+const HALF: Duration = Duration::from_millis(500);
 /// More seconds than any call takes.
 const LONG: u8 = 200;
 
@@ -53,6 +55,8 @@ pub struct Sending {
     pub acts: Vec<Act>,
     /// The second at which it is cancelled, after everything else that is due then.
     pub cancelled: Option<u8>,
+    /// The request's timeout: half a second more than this.
+    pub timeout: Option<u8>,
 }
 
 /// A step of a trial.
@@ -87,6 +91,8 @@ pub enum Told {
     NoBody(io::ErrorKind),
     /// The call was cancelled.
     Cancelled,
+    /// The request's timeout has passed.
+    TimedOut,
     /// An error that has a text and no cause to test for.
     Words,
     /// The call does not return.
@@ -150,7 +156,9 @@ impl Ships {
     fn send(&self, sending: &Sending) -> Told {
         self.wire.will(&sending.acts);
         let token = CancelToken::new(&self.clock);
-        let mut call = pin!(told(&self.client, &self.request, sending.mode, &token));
+        let timeout = sending.timeout.map_or(Duration::ZERO, |whole| seconds(whole) + HALF);
+        let request = self.request.clone().timeout(timeout);
+        let mut call = pin!(told(&self.client, &request, sending.mode, &token));
         for second in 0..LONG {
             if let Some(told) = poll(call.as_mut()) {
                 return told;
@@ -224,6 +232,7 @@ fn failed(error: &RequestError) -> Told {
             Some(Told::Failed(last.kind(), previous.as_ref().map(TransportError::kind)))
         }
         RequestError::Ended(Reason::Cancelled) => Some(Told::Cancelled),
+        RequestError::Ended(Reason::DeadlineExceeded) => Some(Told::TimedOut),
         RequestError::Incomplete(_) => cause
             .and_then(|why| why.downcast_ref::<TransportError>())
             .map(|why| Told::Half(why.kind())),

@@ -46,7 +46,8 @@ fn decode_call(bytes: &mut impl Iterator<Item = u8>) -> Option<Call> {
             let mode = [Mode::Whole, Mode::Whole, Mode::Stream, Mode::Watch][usize::from(of % 4)];
             let cancelled = if of < 8 { Some(more) } else { None };
             let acts = (0..more % 4).map_while(|_| Some(act(bytes.next()?))).collect();
-            Call::Send(Sending { mode, acts, cancelled })
+            let timeout = (of >= 12).then_some(more);
+            Call::Send(Sending { mode, acts, cancelled, timeout })
         }
     })
 }

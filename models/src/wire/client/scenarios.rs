@@ -38,7 +38,8 @@ impl<R: Runtime> Shared<R, Client> {
     }
 
     fn send(&self, mode: Mode, acts: &[Act]) {
-        self.call(Call::Send(Sending { mode, acts: acts.to_vec(), cancelled: None }));
+        let acts = acts.to_vec();
+        self.call(Call::Send(Sending { mode, acts, cancelled: None, timeout: None }));
     }
 
     fn get(&self, acts: &[Act]) {
@@ -47,7 +48,7 @@ impl<R: Runtime> Shared<R, Client> {
 
     fn cancelled(&self, mode: Mode, acts: &[Act], after: u8) {
         let (acts, cancelled) = (acts.to_vec(), Some(after));
-        self.call(Call::Send(Sending { mode, acts, cancelled }));
+        self.call(Call::Send(Sending { mode, acts, cancelled, timeout: None }));
     }
 }
 

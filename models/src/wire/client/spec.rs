@@ -35,6 +35,8 @@ pub struct Spec {
     free_at: u64,
     /// The back-off of the host, and when it was set.
     backoff: Option<(u64, u64)>,
+    /// The last second before the timeout of the call.
+    timeout: Option<u64>,
     carries: Carries,
     is_used_up: bool,
     /// How many attempts of the call have ended.
@@ -60,6 +62,7 @@ impl Spec {
             pace: Pace::Free,
             free_at: 0,
             backoff: None,
+            timeout: None,
             carries: Carries::Bytes,
             is_used_up: false,
             attempts: 0,
@@ -106,9 +109,13 @@ impl Spec {
         if self.makes(MadeBeforeItsTurn) && self.carries == Carries::Made {
             self.seen.push(Seen::Made);
         }
+        self.timeout = None;
         if way.mode != Mode::Watch {
             self.turn(end)?;
         }
+        // The first wait for the limiter is outside the timeout (`election:RQ-41`).
+        let limit = sending.timeout.filter(|_| way.mode == Mode::Whole);
+        self.timeout = limit.map(|after| self.now + u64::from(after));
         self.pause(0, end)?;
         let mut failed = Failed::default();
         let rest = std::iter::repeat(OK);
@@ -151,12 +158,18 @@ impl Spec {
         }
     }
 
-    /// Waits until a time, or until the token has ended.
+    /// Waits until a time, or until the token has ended, or the timeout has passed.
     fn until(&mut self, due: u64, end: Option<u64>, is_deaf: bool) -> Result<(), Over> {
-        match end.filter(|end| *end < due) {
-            Some(end) => {
-                self.now = if is_deaf { due } else { end };
-                Err(Told::Cancelled)
+        let is_cancelled = |end: &u64| self.timeout.is_none_or(|timeout| *end <= timeout);
+        let over = match (end.filter(is_cancelled), self.timeout) {
+            (Some(end), _) => Some((end, end, Told::Cancelled)),
+            // It passes half a second later, which shows at the next second.
+            (None, timeout) => timeout.map(|last| (last, last + 1, Told::TimedOut)),
+        };
+        match over.filter(|(last, ..)| *last < due) {
+            Some((_, at, told)) => {
+                self.now = if is_deaf { due } else { at };
+                Err(told)
             }
             None => {
                 self.now = due;
@@ -181,6 +194,9 @@ impl Spec {
             Pace::Slow => {}
         }
         let (before, due) = (self.free_at, self.free_at.max(self.now));
+        if self.timeout.is_some_and(|timeout| due > timeout) {
+            return Err(Told::Refused(WaitError::WouldExceedDeadline));
+        }
         self.free_at = due + u64::from(TURN);
         let waited = self.until(due, end, self.makes(TurnCannotBeEnded));
         if waited.is_err() && !self.makes(KeepsATurn) {

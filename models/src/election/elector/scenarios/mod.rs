@@ -4,7 +4,9 @@ mod awaited;
 mod chosen;
 mod corners;
 mod endings;
+mod given_up;
 mod losses;
+mod memory;
 mod races;
 mod renewals;
 mod strangers;
@@ -37,6 +39,12 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Elector>>> {
         Box::new(awaited::DroppedRun),
         Box::new(awaited::WorkHangs),
         Box::new(awaited::WorkBreaks),
+        Box::new(given_up::DroppedAttempt),
+        Box::new(given_up::CancelledDuringACall),
+        Box::new(given_up::CancelledBefore),
+        Box::new(given_up::TokensOfOnesOwn),
+        Box::new(given_up::TokenAtTheEnd),
+        Box::new(given_up::UsedAtTheEnd),
         Box::new(works::WorkEndsEarly),
         Box::new(works::EarlierWorkEndsLate),
         Box::new(corners::CheckedWhileItAcquires),
@@ -52,6 +60,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Elector>>> {
         Box::new(strangers::LeadersAreReported),
         Box::new(strangers::RefusedSetUps),
         Box::new(chosen::CoordinatedElection),
+        Box::new(memory::TwoWriters),
     ]
 }
 

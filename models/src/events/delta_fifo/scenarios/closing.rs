@@ -13,6 +13,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<DeltaFifo>>> {
         Box::new(CloseWhileTwoWait),
         Box::new(WriteAfterClose),
         Box::new(CloseBeforeFirstList),
+        Box::new(OnlyResynced),
         Box::new(CloseWithAnEntryLeft),
     ]
 }
@@ -96,5 +97,23 @@ impl Scenario<DeltaFifo> for CloseWithAnEntryLeft {
             let left = over.popped().is_some() && before.closed;
             left && before.asleep.count(Bed::Sync) > 0
         })
+    }
+}
+
+/// A closed queue that was never used is emptied: there will be no first list (`cache:QU-14`).
+struct OnlyResynced;
+
+impl Scenario<DeltaFifo> for OnlyResynced {
+    const NAME: &'static str = "only_resynced";
+    const SAYS: &'static str =
+        "a resync alone fills a queue, it is closed, and a caller waits for the first list";
+
+    fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
+        Stage::informer(world, [(1, 1)]).only_resynced();
+    }
+
+    /// The caller sleeps when the last entry is taken.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, over| over.popped().is_some() && before.asleep.count(Bed::Sync) == 1)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use seatrial_core::informer::Informer as Ships;
+use seatrial_core::informer::{Informer as Ships, ObjectChange, Subscription};
 use seatrial_core::runtime::{Instant, Runtime};
 use seatrial_core::store::Metadata;
 
@@ -11,7 +11,7 @@ use crate::informer::source::Object;
 use crate::informer::tried::Tried;
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Informer>>> {
-    vec![Box::new(ReadsWait), Box::new(WritesAreAwaited)]
+    vec![Box::new(ReadsWait), Box::new(WritesAreAwaited), Box::new(Subscribed)]
 }
 
 /// Runs an informer while a caller reads, with a bound on its patience, and `meanwhile` happens.
@@ -78,4 +78,44 @@ scenario!(
     |history| some(history, |seen, entry| {
         matches!(entry, Entry::Stops) && seen.server.get(&0) == Some(&3)
     })
+);
+
+/// Reads a subscription until its informer stops. It asks for the next change when it has handled
+/// the one before.
+async fn follow<R: Runtime>(mut changes: Subscription<ObjectChange<Object>, R>) -> u32 {
+    let mut read = 0;
+    while changes.next_async().await.is_ok() {
+        read += 1;
+    }
+    read
+}
+
+scenario!(
+    Subscribed,
+    "subscribed",
+    "a thread and a task read the changes of two objects, one of which comes later",
+    has_many_traces,
+    |world| {
+        let stage = Stage::new(world, objects(1));
+        let Tried::Ships(informer) = &*stage.tried else { return };
+        let [mut first, second] = [(); 2].map(|()| informer.subscribe());
+        let progress = [first.progress(), second.progress()];
+        let runtime = world.runtime().clone();
+        let task = world.spawn("task", move || runtime.block_on(follow(second)));
+        let thread = world.spawn("thread", move || {
+            let mut read = 0;
+            while first.next().is_ok() {
+                read += 1;
+            }
+            read
+        });
+        let run = stage.start();
+        stage.sleep(millis(100));
+        assert!(progress.iter().all(|it| it.has_synced()), "both have handled the first list");
+        stage.source.put(1);
+        stage.sleep(millis(100));
+        stage.stop(run);
+        assert_eq!((world.join(task), world.join(thread)), (2, 2), "changes that were read");
+    },
+    |history| history.finished()
 );

@@ -15,6 +15,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<OrderedFifo>>> {
         Box::new(CloseWithEventsLeft),
         Box::new(WriteAfterClose),
         Box::new(CloseBeforeFirstList),
+        Box::new(OnlyResynced),
     ]
 }
 
@@ -133,5 +134,23 @@ impl Scenario<OrderedFifo> for CloseBeforeFirstList {
         some(history, |before, over| {
             matches!(over.op, Op::Close(_)) && before.asleep.count(Bed::Sync) == 1
         })
+    }
+}
+
+/// A closed queue that was never used is emptied: there will be no first list (`cache:QU-14`).
+struct OnlyResynced;
+
+impl Scenario<OrderedFifo> for OnlyResynced {
+    const NAME: &'static str = "only_resynced";
+    const SAYS: &'static str =
+        "a resync alone fills a queue, it is closed, and a caller waits for the first list";
+
+    fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
+        Stage::plain(world, [(1, 1)]).only_resynced();
+    }
+
+    /// The caller sleeps when the last entry is taken.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, over| over.taken().is_some() && before.asleep.count(Bed::Sync) == 1)
     }
 }

@@ -13,6 +13,7 @@ use crate::trial::{DynScenario, Ledger as _, What};
 pub(super) fn all() -> Vec<Box<dyn DynScenario<OwnWrites>>> {
     vec![
         Box::new(OwnWriteIsRead),
+        Box::new(WrittenDuringARead),
         Box::new(TwoWait),
         Box::new(OneGivesUp),
         Box::new(BookmarkBringsIt),
@@ -34,6 +35,27 @@ scenario!(
         stage.tell(put("a", "1", 1));
         stage.tell(put("a", "1", 2));
         stage.end([client]);
+    },
+    |history| some(history, |book, call, waits| {
+        matches!(call, fresh::Op::AtLeast(_)) && waits && book.version == 1
+    })
+);
+
+scenario!(
+    WrittenDuringARead,
+    "written_during_a_read",
+    "an object is written and read, and meanwhile written again by another client, who reads it too",
+    |world| {
+        let stage = Stage::new(world, MANY, WRITTEN);
+        stage.tell(put("a", "1", 1));
+        let clients = [1, 2].map(|version| {
+            stage.spawn("client", move |client| {
+                client.wrote(&Thing::object("a", "1", version));
+                client.read(own(), Instant::NEVER);
+            })
+        });
+        stage.tell(put("a", "1", 2));
+        stage.end(clients);
     },
     |history| some(history, |book, call, waits| {
         matches!(call, fresh::Op::AtLeast(_)) && waits && book.version == 1

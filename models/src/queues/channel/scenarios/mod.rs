@@ -1,5 +1,6 @@
 //! Small concurrent programs on channels, each named by the case that it must reach.
 
+mod calls;
 mod given_up;
 mod kept;
 mod selects;
@@ -20,6 +21,8 @@ use crate::trial::{DynScenario, Ledger as _, What, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Channel>>> {
     vec![
+        Box::new(calls::EveryCall),
+        Box::new(calls::EitherOfTwo),
         Box::new(kept::TwoProducers),
         Box::new(kept::ThreadsAndTasks),
         Box::new(kept::ClosesWhileFull),

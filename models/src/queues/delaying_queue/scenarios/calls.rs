@@ -4,9 +4,12 @@ use std::time::Duration;
 
 use seatrial_core::runtime::Runtime;
 
-use super::{Tried, millis, queue, sleep};
+use super::{Queue, Tried, millis, queue, sleep};
 use crate::delaying_queue::{DelayingQueue, History};
 use crate::queues::fixtures::every_call::{TWO, every_shared_call};
+use crate::queues::fixtures::slow_hash::SlowHasher;
+use crate::queues::fixtures::updaters::updater_ends;
+use crate::queues::fixtures::whole::in_one_step;
 use crate::trial::{Component, Scenario, World};
 
 every_shared_call!(Tried<R>);
@@ -53,6 +56,60 @@ impl Scenario<DelayingQueue> for WorkLoop {
         });
         assert_eq!(items, [1, 3, 2]);
         assert_eq!((queue.done_key(&1), queue.done_key(&2)), (false, false));
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
+    }
+}
+
+/// What is one step for its caller is one step for everybody.
+pub(super) struct InOneStep;
+
+impl Scenario<DelayingQueue> for InOneStep {
+    const NAME: &'static str = "in_one_step";
+    const SAYS: &'static str =
+        "calls of several parts, and an observer who must not see a part of them done";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        in_one_step(world, &queue(world));
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
+    }
+}
+
+/// A delay counts from the call and not from when the lock is taken (`workqueue:DQ-5`).
+pub(super) struct SlowHash;
+
+impl Scenario<DelayingQueue> for SlowHash {
+    const NAME: &'static str = "slow_hash";
+    const SAYS: &'static str = "hashing an item takes long, and its delay counts from the call";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        let queue = Queue::with_host(world.runtime(), SlowHasher::new(world), world.machine());
+        let (runtime, called) = (world.runtime(), world.runtime().now());
+        queue.add_after(1, millis(5));
+        runtime.sleep_until(called + millis(5));
+        assert_eq!(queue.len(), 1, "its time has come");
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
+    }
+}
+
+/// A shutdown ends what refreshes the metrics (`workqueue:MX-12`).
+pub(super) struct UpdaterEnds;
+
+impl Scenario<DelayingQueue> for UpdaterEnds {
+    const NAME: &'static str = "updater_ends";
+    const SAYS: &'static str =
+        "a thread that refreshes the metrics sleeps for an hour, and the queue is shut down";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        updater_ends(world, &queue(world));
     }
 
     fn reaches(history: &History) -> bool {

@@ -3,6 +3,7 @@
 mod batches;
 mod calls;
 mod ends;
+mod panics;
 mod tasks;
 mod times;
 
@@ -16,7 +17,9 @@ use seatrial_core::runtime::Runtime;
 
 use super::as_queue::{apply, due};
 use super::{Call, DelayingQueue, Event, History, Spec};
+use crate::queues::fixtures::every_call::TWO;
 use crate::queues::fixtures::tasks::Awaited;
+use crate::queues::fixtures::whole::Whole;
 use crate::queues::fixtures::{
     Delayed, FixedHasher, Worked, caller, earlier_time, end, millis, sleep, three_due, worker,
 };
@@ -25,6 +28,7 @@ use crate::trial::{DynScenario, What, World};
 pub(super) fn all() -> Vec<Box<dyn DynScenario<DelayingQueue>>> {
     vec![
         Box::new(times::EarlierTime),
+        Box::new(times::Sooner),
         Box::new(times::DueAtAnyTime),
         Box::new(times::BroughtForward),
         Box::new(times::AddWhileDelayed),
@@ -49,6 +53,10 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<DelayingQueue>>> {
         Box::new(times::ThreeDue),
         Box::new(times::ManyDueAtTheEnd),
         Box::new(calls::EveryCall),
+        Box::new(panics::NotCopied),
+        Box::new(calls::InOneStep),
+        Box::new(calls::UpdaterEnds),
+        Box::new(calls::SlowHash),
         Box::new(calls::WorkLoop),
     ]
 }
@@ -63,6 +71,30 @@ fn queue<R: Runtime>(world: &World<R, DelayingQueue>) -> Tried<R> {
 impl<R: Runtime> Worked for Queued<R> {
     fn shut_down(&self) {
         self.shut_down();
+    }
+}
+
+impl<R: Runtime> Whole for Queued<R> {
+    fn waiting(&self) -> usize {
+        self.len()
+    }
+
+    fn add_all(&self, items: &[u8]) {
+        self.add_all(items.iter().copied());
+    }
+
+    fn hold_two(&self, body: impl FnOnce()) {
+        let batch = self.get_batch(TWO).expect("items wait");
+        body();
+        drop(batch);
+    }
+
+    fn done_key(&self, item: u8) -> bool {
+        self.done_key(&item)
+    }
+
+    fn go_on(&self, token: Token, _settles: bool) -> Option<(Token, u8)> {
+        self.done_then_take(token)
     }
 }
 

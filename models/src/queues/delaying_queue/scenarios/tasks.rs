@@ -7,7 +7,9 @@ use seatrial_core::runtime::Runtime;
 use super::{Call, due, end, gives, millis, queue, some, worker};
 use crate::delaying_queue::{DelayingQueue, History, Ret};
 use crate::engine::Engine;
-use crate::queues::fixtures::tasks::{busy_executor, busy_holder, giving_up, no_real_hours, task};
+use crate::queues::fixtures::tasks::{
+    busy_executor, busy_holder, giving_up, holder_gives_up, no_real_hours, task,
+};
 use crate::trial::{Scenario, What, World};
 
 /// A task and a thread sleep until a time, and an earlier one is given.
@@ -92,12 +94,7 @@ impl Scenario<DelayingQueue> for HolderGivesUp {
         "a task and a thread sleep until the same time, and the task gives up";
 
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
-        let queue = queue(world);
-        queue.add_after(1, millis(3));
-        let task = giving_up(world, &queue);
-        let thread = worker(world, "thread", &queue, millis(0));
-        world.join(task);
-        end(world, &queue, [thread]);
+        holder_gives_up(world, &queue(world));
     }
 
     /// The task gives up while both callers sleep.

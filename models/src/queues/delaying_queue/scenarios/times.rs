@@ -12,6 +12,7 @@ use super::{
 use crate::delaying_queue::as_queue::moment;
 use crate::delaying_queue::{DelayingQueue, History};
 use crate::engine::Engine;
+use crate::queues::fixtures::{sleep_together, sooner};
 use crate::trial::{Scenario, World};
 
 /// Two consumers sleep until a time, and two earlier times are given.
@@ -329,4 +330,22 @@ fn many_due<R: Runtime>(world: &World<R, DelayingQueue>) -> (Tried<R>, R::Join<(
         let _all = queue.len();
     });
     (queue, other)
+}
+
+/// An item for which a consumer sleeps gets an earlier time.
+pub(super) struct Sooner;
+
+impl Scenario<DelayingQueue> for Sooner {
+    const NAME: &'static str = "sooner";
+    const SAYS: &'static str =
+        "a consumer sleeps until the time of an item, and the item gets an earlier one";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        sooner(world, &queue(world));
+    }
+
+    /// The consumer sleeps before the producer calls.
+    fn reaches(history: &History) -> bool {
+        sleep_together(history, 1)
+    }
 }

@@ -5,9 +5,13 @@ use std::time::Duration;
 use seatrial_core::limited_queue::Outcome;
 use seatrial_core::runtime::Runtime;
 
-use super::{Tried, millis, queue, sleep};
+use super::{Shell, Tried, millis, queue, sleep};
+use crate::limited_queue::op::BASE;
 use crate::limited_queue::{History, LimitedQueue};
 use crate::queues::fixtures::every_call::{TWO, every_shared_call};
+use crate::queues::fixtures::slow_hash::SlowHasher;
+use crate::queues::fixtures::updaters::updater_ends;
+use crate::queues::fixtures::whole::in_one_step;
 use crate::trial::{Component, Scenario, World};
 
 every_shared_call!(Tried<R>);
@@ -74,6 +78,64 @@ impl Scenario<LimitedQueue> for WorkLoop {
         });
         assert_eq!(items, [3, 2, 2]);
         assert_eq!((queue.num_requeues(&2), queue.done_key(&2)), (0, false));
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
+    }
+}
+
+/// What is one step for its caller is one step for everybody.
+pub(super) struct InOneStep;
+
+impl Scenario<LimitedQueue> for InOneStep {
+    const NAME: &'static str = "in_one_step";
+    const SAYS: &'static str =
+        "calls of several parts, and an observer who must not see a part of them done";
+
+    fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
+        in_one_step(world, &queue(world));
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
+    }
+}
+
+/// A delay counts from the call and not from when the lock is taken (`workqueue:DQ-5`).
+pub(super) struct SlowHash;
+
+impl Scenario<LimitedQueue> for SlowHash {
+    const NAME: &'static str = "slow_hash";
+    const SAYS: &'static str = "hashing an item takes long, and its delay counts from the call";
+
+    fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
+        let queue = Shell::with_host(world.runtime(), SlowHasher::new(world), world.machine());
+        let (runtime, called) = (world.runtime(), world.runtime().now());
+        queue.add_after(1, millis(5));
+        runtime.sleep_until(called + millis(5));
+        assert_eq!(queue.len(), 1, "its time has come");
+        let called = runtime.now();
+        queue.add_rate_limited(2);
+        runtime.sleep_until(called + BASE);
+        assert_eq!(queue.len(), 2, "its time has come");
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
+    }
+}
+
+/// A shutdown ends what refreshes the metrics (`workqueue:MX-12`).
+pub(super) struct UpdaterEnds;
+
+impl Scenario<LimitedQueue> for UpdaterEnds {
+    const NAME: &'static str = "updater_ends";
+    const SAYS: &'static str =
+        "a thread that refreshes the metrics sleeps for an hour, and the queue is shut down";
+
+    fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
+        updater_ends(world, &queue(world));
     }
 
     fn reaches(history: &History) -> bool {

@@ -8,6 +8,7 @@ use seatrial_core::runtime::Runtime;
 use super::{caller, earlier_time, end, failing, failures, millis, queue, sleep, sleeps, worker};
 use crate::limited_queue::as_delaying::Failures;
 use crate::limited_queue::{Event, History, LimitedQueue};
+use crate::queues::fixtures::{sleep_together, sooner};
 use crate::trial::{Ledger as _, Scenario, World};
 
 /// An item fails twice and then succeeds (`workqueue:CL-3`).
@@ -163,5 +164,23 @@ impl Scenario<LimitedQueue> for ShutDownWhileFailing {
         let ends = |event: &Event| matches!(event.call(), Some(Call::ShutDown(_)));
         let end = history.events.iter().position(ends);
         end.is_some_and(|at| history.events[..at].iter().filter(|it| sleeps(it)).count() >= 2)
+    }
+}
+
+/// An item for which a consumer sleeps gets an earlier time.
+pub(super) struct Sooner;
+
+impl Scenario<LimitedQueue> for Sooner {
+    const NAME: &'static str = "sooner";
+    const SAYS: &'static str =
+        "a consumer sleeps until the time of an item, and the item gets an earlier one";
+
+    fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
+        sooner(world, &queue(world));
+    }
+
+    /// The consumer sleeps before the producer calls.
+    fn reaches(history: &History) -> bool {
+        sleep_together(history, 1)
     }
 }

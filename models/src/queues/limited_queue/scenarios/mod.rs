@@ -3,6 +3,8 @@
 mod calls;
 mod deliveries;
 mod failures;
+mod panics;
+mod tasks;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +17,10 @@ use seatrial_core::runtime::Runtime;
 
 use super::as_delaying::Failures;
 use super::{Event, LimitedQueue, Ours};
+use crate::queues::fixtures::every_call::TWO;
 use crate::queues::fixtures::goes_on::GoesOn;
+use crate::queues::fixtures::tasks::Awaited;
+use crate::queues::fixtures::whole::Whole;
 use crate::queues::fixtures::{
     Delayed, FixedHasher, Worked, caller, earlier_time, end, millis, sleep, worker,
 };
@@ -34,8 +39,19 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<LimitedQueue>>> {
         Box::new(deliveries::TakenTogether),
         Box::new(deliveries::WorkersGoOn),
         Box::new(failures::EarlierTime),
+        Box::new(failures::Sooner),
+        Box::new(tasks::TaskAndThread),
+        Box::new(tasks::DroppedGetter),
+        Box::new(tasks::HolderGivesUp),
+        Box::new(tasks::BusyExecutor),
+        Box::new(tasks::BusyHolder),
         Box::new(failures::ShutDownWhileFailing),
         Box::new(calls::EveryCall),
+        Box::new(panics::NotCopied),
+        Box::new(panics::LimiterPanics),
+        Box::new(calls::InOneStep),
+        Box::new(calls::UpdaterEnds),
+        Box::new(calls::SlowHash),
         Box::new(calls::WorkLoop),
     ]
 }
@@ -54,6 +70,43 @@ impl<R: Runtime> Worked for Queued<R> {
 
     fn finish(&self, token: Token) {
         self.settle(token, Outcome::Success);
+    }
+}
+
+impl<R: Runtime> Whole for Queued<R> {
+    fn waiting(&self) -> usize {
+        self.len()
+    }
+
+    fn add_all(&self, items: &[u8]) {
+        self.add_all(items.iter().copied());
+    }
+
+    fn hold_two(&self, body: impl FnOnce()) {
+        let batch = self.get_batch(TWO).expect("items wait");
+        body();
+        drop(batch);
+    }
+
+    fn done_key(&self, item: u8) -> bool {
+        self.done_key(&item)
+    }
+
+    fn go_on(&self, token: Token, settles: bool) -> Option<(Token, u8)> {
+        match settles {
+            true => self.settle_then_take(token, Outcome::Success),
+            false => self.done_then_take(token),
+        }
+    }
+}
+
+impl<R: Runtime> Awaited for Queued<R> {
+    async fn take_async(&self) -> Option<Token> {
+        self.take_async().await.map(|(token, ..)| token)
+    }
+
+    fn add(&self, item: u8) {
+        self.add(item);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Small concurrent programs with workers at a queue, each named by the case that it must reach.
 
+mod ends;
 mod judged;
 mod tasks;
 
@@ -32,6 +33,10 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Pool>>> {
         Box::new(JudgedErrors),
         Box::new(JudgingTask),
         Box::new(GivesUp),
+        Box::new(ends::DroppedPool),
+        Box::new(ends::WaitingAtTheEnd),
+        Box::new(ends::BreakingQueue),
+        Box::new(ends::PanickingListener),
     ]
 }
 

@@ -6,9 +6,13 @@ use seatrial_core::limited_queue::Outcome;
 use seatrial_core::queue::Deliver;
 use seatrial_core::runtime::Runtime;
 
-use super::{Tried, failed, later, millis, priority, queue, sleep};
+use super::{Queue, Tried, failed, later, millis, priority, queue, sleep};
+use crate::priority_queue::op::BASE;
 use crate::priority_queue::{History, PriorityQueue};
 use crate::queues::fixtures::every_call::TWO;
+use crate::queues::fixtures::slow_hash::SlowHasher;
+use crate::queues::fixtures::updaters::updater_ends;
+use crate::queues::fixtures::whole::in_one_step;
 use crate::trial::{Component, Scenario, World};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -110,6 +114,64 @@ impl Scenario<PriorityQueue> for EveryCall {
         assert!(queue.take_batch(TWO).is_empty());
         queue.refresh_metrics(SECOND);
         assert!(world.at_once(queue.refresh_metrics_async(SECOND)).is_some());
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
+    }
+}
+
+/// What is one step for its caller is one step for everybody.
+pub(super) struct InOneStep;
+
+impl Scenario<PriorityQueue> for InOneStep {
+    const NAME: &'static str = "in_one_step";
+    const SAYS: &'static str =
+        "calls of several parts, and an observer who must not see a part of them done";
+
+    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
+        in_one_step(world, &queue(world));
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
+    }
+}
+
+/// A delay counts from the call and not from when the lock is taken (`workqueue:PQ-16`).
+pub(super) struct SlowHash;
+
+impl Scenario<PriorityQueue> for SlowHash {
+    const NAME: &'static str = "slow_hash";
+    const SAYS: &'static str = "hashing an item takes long, and its delay counts from the call";
+
+    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
+        let queue = Queue::with_host(world.runtime(), SlowHasher::new(world), world.machine());
+        let (runtime, called) = (world.runtime(), world.runtime().now());
+        queue.add_after(1, millis(5));
+        runtime.sleep_until(called + millis(5));
+        assert_eq!(queue.len(), 1, "its time has come");
+        let called = runtime.now();
+        queue.add_rate_limited(2);
+        runtime.sleep_until(called + BASE);
+        assert_eq!(queue.len(), 2, "its time has come");
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
+    }
+}
+
+/// A shutdown ends what refreshes the metrics (`workqueue:MX-12`).
+pub(super) struct UpdaterEnds;
+
+impl Scenario<PriorityQueue> for UpdaterEnds {
+    const NAME: &'static str = "updater_ends";
+    const SAYS: &'static str =
+        "a thread that refreshes the metrics sleeps for an hour, and the queue is shut down";
+
+    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
+        updater_ends(world, &queue(world));
     }
 
     fn reaches(history: &History) -> bool {

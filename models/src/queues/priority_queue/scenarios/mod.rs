@@ -4,6 +4,7 @@ mod calls;
 mod delivery;
 mod ends;
 mod order;
+mod panics;
 mod pooled;
 mod tasks;
 mod times;
@@ -21,8 +22,10 @@ use seatrial_core::runtime::Runtime;
 use super::ledger::PriorityLedger;
 use super::op::Ours;
 use super::{Call, Event, History, PriorityQueue};
+use crate::queues::fixtures::every_call::TWO;
 use crate::queues::fixtures::goes_on::GoesOn;
 use crate::queues::fixtures::tasks::Awaited;
+use crate::queues::fixtures::whole::Whole;
 use crate::queues::fixtures::{
     Delayed, FixedHasher, Worked, caller, earlier_time, end, millis, sleep, three_due, worker,
 };
@@ -34,7 +37,9 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<PriorityQueue>>> {
         Box::new(order::AddWhileHeld),
         Box::new(order::BatchForTwo),
         Box::new(order::TakenTogether),
+        Box::new(order::ManyPriorities),
         Box::new(times::EarlierTime),
+        Box::new(times::Sooner),
         Box::new(times::BroughtForward),
         Box::new(times::DueTogether),
         Box::new(times::DueWhileHeld),
@@ -51,11 +56,17 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<PriorityQueue>>> {
         Box::new(ends::FailedAtTheEnd),
         Box::new(tasks::TaskAndThread),
         Box::new(tasks::DroppedGetter),
+        Box::new(tasks::HolderGivesUp),
         Box::new(tasks::BusyExecutor),
         Box::new(tasks::BusyHolder),
         Box::new(times::ThreeDue),
         Box::new(times::ManyDue),
         Box::new(calls::EveryCall),
+        Box::new(panics::NotCopied),
+        Box::new(panics::LimiterPanics),
+        Box::new(calls::InOneStep),
+        Box::new(calls::UpdaterEnds),
+        Box::new(calls::SlowHash),
     ]
 }
 
@@ -81,6 +92,34 @@ fn queue<R: Runtime>(world: &World<R, PriorityQueue>) -> Tried<R> {
 impl<R: Runtime> Worked for Queued<R> {
     fn shut_down(&self) {
         self.shut_down();
+    }
+}
+
+impl<R: Runtime> Whole for Queued<R> {
+    fn waiting(&self) -> usize {
+        self.len()
+    }
+
+    fn add_all(&self, items: &[u8]) {
+        self.add_all(items.iter().copied(), priority(0));
+    }
+
+    fn hold_two(&self, body: impl FnOnce()) {
+        let batch = self.get_batch(TWO).expect("items wait");
+        body();
+        drop(batch);
+    }
+
+    fn done_key(&self, item: u8) -> bool {
+        self.done_key(&item)
+    }
+
+    fn go_on(&self, token: Token, settles: bool) -> Option<(Token, u8)> {
+        let next = match settles {
+            true => self.settle_then_take(token, Outcome::Success, 0),
+            false => self.done_then_take(token),
+        };
+        next.map(|(token, item, _)| (token, item))
     }
 }
 

@@ -135,3 +135,23 @@ impl Scenario<PriorityQueue> for BatchForTwo {
         })
     }
 }
+
+/// More priorities wait than the metrics have labels for (`workqueue:PQ-41`).
+pub(super) struct ManyPriorities;
+
+impl Scenario<PriorityQueue> for ManyPriorities {
+    const NAME: &'static str = "many_priorities";
+    const SAYS: &'static str = "thirty items of as many priorities are added, and one is taken";
+
+    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
+        let queue = queue(world);
+        for item in 0..30 {
+            queue.add_with(item, priority(i32::from(item)));
+        }
+        assert!(queue.take_with_priority().is_some_and(|(_, item, _)| item == 29));
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
+    }
+}

@@ -6,7 +6,7 @@ use super::{Call, adds, queue, some};
 use crate::engine::Engine;
 use crate::priority_queue::{History, PriorityQueue, Ret};
 use crate::queues::fixtures::tasks::{
-    busy_executor, busy_holder, dropped_getter, no_real_hours, task_and_thread,
+    busy_executor, busy_holder, dropped_getter, holder_gives_up, no_real_hours, task_and_thread,
 };
 use crate::trial::{Scenario, What, World};
 
@@ -44,6 +44,26 @@ impl Scenario<PriorityQueue> for DroppedGetter {
         let gives_up =
             history.events.iter().position(|event| matches!(event.what, What::Cancel { .. }));
         adds.zip(gives_up).is_some_and(|(adds, gives_up)| adds < gives_up)
+    }
+}
+
+/// Two callers sleep until a time; the one that holds the timer for both gives up.
+pub(super) struct HolderGivesUp;
+
+impl Scenario<PriorityQueue> for HolderGivesUp {
+    const NAME: &'static str = "holder_gives_up";
+    const SAYS: &'static str =
+        "a task and a thread sleep until the same time, and the task gives up";
+
+    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
+        holder_gives_up(world, &queue(world));
+    }
+
+    /// The task gives up while both callers sleep.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            matches!(event.what, What::Cancel { .. }) && before.getters.len() == 2
+        })
     }
 }
 

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::priority_queue::{History, PriorityQueue};
 use crate::queues::fixtures::tasks::Awaited as _;
+use crate::queues::fixtures::{sleep_together, sooner};
 use crate::trial::{Scenario, World};
 
 /// Two consumers sleep until a time, and two earlier times are given (`workqueue:PQ-21`).
@@ -215,3 +216,21 @@ impl Scenario<PriorityQueue> for ManyDue {
 
 /// Two steps make them ready; the second step only a few.
 const MANY: u8 = 70;
+
+/// An item for which a consumer sleeps gets an earlier time.
+pub(super) struct Sooner;
+
+impl Scenario<PriorityQueue> for Sooner {
+    const NAME: &'static str = "sooner";
+    const SAYS: &'static str =
+        "a consumer sleeps until the time of an item, and the item gets an earlier one";
+
+    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
+        sooner(world, &queue(world));
+    }
+
+    /// The consumer sleeps before the producer calls.
+    fn reaches(history: &History) -> bool {
+        sleep_together(history, 1)
+    }
+}

@@ -5,6 +5,8 @@ use seatrial_core::runtime::Runtime;
 use super::{Tried, queue};
 use crate::queue::{History, Queue};
 use crate::queues::fixtures::every_call::{TWO, every_shared_call};
+use crate::queues::fixtures::updaters::updater_ends;
+use crate::queues::fixtures::whole::in_one_step;
 use crate::trial::{Component, Scenario, World};
 
 every_shared_call!(Tried<R>);
@@ -44,6 +46,40 @@ impl Scenario<Queue> for WorkLoop {
         });
         assert_eq!(items, [1, 2]);
         assert_eq!((queue.done_key(&1), queue.done_key(&2)), (false, false));
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
+    }
+}
+
+/// What is one step for its caller is one step for everybody.
+pub(super) struct InOneStep;
+
+impl Scenario<Queue> for InOneStep {
+    const NAME: &'static str = "in_one_step";
+    const SAYS: &'static str =
+        "calls of several parts, and an observer who must not see a part of them done";
+
+    fn run<R: Runtime>(&self, world: &World<R, Queue>) {
+        in_one_step(world, &queue(world));
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
+    }
+}
+
+/// A shutdown ends what refreshes the metrics (`workqueue:MX-12`).
+pub(super) struct UpdaterEnds;
+
+impl Scenario<Queue> for UpdaterEnds {
+    const NAME: &'static str = "updater_ends";
+    const SAYS: &'static str =
+        "a thread that refreshes the metrics sleeps for an hour, and the queue is shut down";
+
+    fn run<R: Runtime>(&self, world: &World<R, Queue>) {
+        updater_ends(world, &queue(world));
     }
 
     fn reaches(history: &History) -> bool {

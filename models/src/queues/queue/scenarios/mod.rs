@@ -3,6 +3,7 @@
 mod batches;
 mod calls;
 mod delivery;
+mod panics;
 mod shutdown;
 mod tasks;
 mod trouble;
@@ -16,7 +17,9 @@ use seatrial_core::runtime::Runtime;
 
 use super::ledger::QueueLedger;
 use super::{Event, History, Queue};
+use crate::queues::fixtures::every_call::TWO;
 use crate::queues::fixtures::tasks::Awaited;
+use crate::queues::fixtures::whole::Whole;
 use crate::queues::fixtures::{self, FixedHasher, Worked, caller, end};
 use crate::trial::{DynScenario, Ledger as _, What, World};
 
@@ -43,6 +46,9 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Queue>>> {
         Box::new(batches::BatchWhileProcessing),
         Box::new(delivery::Timed),
         Box::new(calls::EveryCall),
+        Box::new(panics::NotCopied),
+        Box::new(calls::InOneStep),
+        Box::new(calls::UpdaterEnds),
         Box::new(calls::WorkLoop),
     ]
 }
@@ -57,6 +63,30 @@ fn queue<R: Runtime>(world: &World<R, Queue>) -> Tried<R> {
 impl<R: Runtime> Worked for Queued<R> {
     fn shut_down(&self) {
         self.shut_down();
+    }
+}
+
+impl<R: Runtime> Whole for Queued<R> {
+    fn waiting(&self) -> usize {
+        self.len()
+    }
+
+    fn add_all(&self, items: &[u8]) {
+        self.add_all(items.iter().copied());
+    }
+
+    fn hold_two(&self, body: impl FnOnce()) {
+        let batch = self.get_batch(TWO).expect("items wait");
+        body();
+        drop(batch);
+    }
+
+    fn done_key(&self, item: u8) -> bool {
+        self.done_key(&item)
+    }
+
+    fn go_on(&self, token: Token, _settles: bool) -> Option<(Token, u8)> {
+        self.done_then_take(token)
     }
 }
 

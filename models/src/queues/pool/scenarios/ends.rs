@@ -1,0 +1,215 @@
+//! Pools that are dropped, that end while items wait, and whose queue or listener fails.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use seatrial_core::cancel::CancelToken;
+use seatrial_core::limited_queue::Outcome;
+use seatrial_core::pool::{
+    Action, Attempt, Failure, Fault, Pool as Workers, Reconcile, Source, policy,
+};
+use seatrial_core::queue::Token;
+use seatrial_core::runtime::Runtime;
+
+use super::{ONE, PATIENCE, Tried, note, queue};
+use crate::engine::Engine;
+use crate::pool::{History, Pool};
+use crate::trial::{Scenario, World};
+
+/// Refuses real threads.
+fn needs_quiet(engine: Engine) -> Option<&'static str> {
+    let why = "real threads cannot tell when no other thread can move";
+    (engine == Engine::Threads).then_some(why)
+}
+
+/// A reconcile function that is stuck until a token ends, and how often it was called.
+fn stuck<R: Runtime>(
+    world: &World<R, Pool>,
+) -> (CancelToken<R>, Arc<AtomicU32>, impl Fn(&u8) -> Result<Action, ()> + Send + Sync + use<R>) {
+    let (token, calls) = (CancelToken::new(world.runtime()), Arc::new(AtomicU32::new(0)));
+    let (until, counted) = (token.clone(), Arc::clone(&calls));
+    let reconcile = move |_: &u8| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        until.wait();
+        Ok(Action::Done)
+    };
+    (token, calls, reconcile)
+}
+
+/// A pool that is dropped ends after the items that its workers have.
+pub(super) struct DroppedPool;
+
+impl Scenario<Pool> for DroppedPool {
+    const NAME: &'static str = "dropped_pool";
+    const SAYS: &'static str = "a pool is dropped while its worker has an item and another waits";
+
+    fn run<R: Runtime>(&self, world: &World<R, Pool>) {
+        let (queue, (token, calls, reconcile)) = (queue(world), stuck(world));
+        let pool = Workers::start(world.runtime(), &queue, ONE, reconcile);
+        queue.add(1);
+        queue.add(2);
+        world.quiesce();
+        drop(pool);
+        token.cancel();
+        world.quiesce();
+        assert_eq!((queue.len(), calls.load(Ordering::Relaxed)), (1, 1), "it takes no second item");
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
+    }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        needs_quiet(engine)
+    }
+}
+
+/// What waits is processed before a pool ends, if there is time.
+pub(super) struct WaitingAtTheEnd;
+
+impl Scenario<Pool> for WaitingAtTheEnd {
+    const NAME: &'static str = "waiting_at_the_end";
+    const SAYS: &'static str = "a pool is shut down with patience while an item waits";
+
+    fn run<R: Runtime>(&self, world: &World<R, Pool>) {
+        let (queue, (token, calls, reconcile)) = (queue(world), stuck(world));
+        let pool = Workers::start(world.runtime(), &queue, ONE, reconcile);
+        queue.add(1);
+        queue.add(2);
+        world.quiesce();
+        let runtime = world.runtime().clone();
+        let goes_on = world.spawn("goes on", move || {
+            runtime.sleep_until(runtime.now() + Duration::from_millis(5));
+            token.cancel();
+        });
+        let end = pool.shut_down(PATIENCE);
+        assert!(end.is_complete(), "{end:?}");
+        assert_eq!(calls.load(Ordering::Relaxed), 2, "calls of the reconcile function");
+        note(world, end);
+        world.join(goes_on);
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
+    }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        needs_quiet(engine)
+    }
+}
+
+/// A queue whose second item makes it panic.
+struct Breaks<R: Runtime>(Tried<R>);
+
+impl<R: Runtime> Source for Breaks<R> {
+    type Key = u8;
+    type Delivery = Token;
+
+    fn next(&self) -> Option<(u8, Token)> {
+        let (key, token) = self.0.next()?;
+        if key == 2 {
+            self.0.done(token);
+            panic!("the queue breaks");
+        }
+        Some((key, token))
+    }
+
+    async fn next_async(&self) -> Option<(u8, Token)> {
+        self.0.next_async().await
+    }
+
+    fn settle(&self, token: Token, outcome: Outcome, _: Option<i32>) {
+        self.0.settle(token, outcome);
+    }
+
+    fn failures(&self, key: &u8) -> u32 {
+        self.0.num_requeues(key)
+    }
+
+    fn release(&self, token: Token) {
+        self.0.done(token);
+    }
+
+    fn shut_down(&self) {
+        self.0.shut_down();
+    }
+
+    fn waiting(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// A worker that ends by a panic of its queue has ended, and the panic is passed on.
+pub(super) struct BreakingQueue;
+
+impl Scenario<Pool> for BreakingQueue {
+    const NAME: &'static str = "breaking_queue";
+    const SAYS: &'static str = "a worker ends by a panic of its queue, and the pool is shut down";
+
+    fn run<R: Runtime>(&self, world: &World<R, Pool>) {
+        let queue = Arc::new(Breaks(queue(world)));
+        let reconcile = |_: &u8| Ok::<_, ()>(Action::Done);
+        let pool = Workers::start(world.runtime(), &queue, ONE, reconcile);
+        queue.0.add(1);
+        queue.0.add(2);
+        world.quiesce();
+        let before = world.runtime().now();
+        let ended = catch_unwind(AssertUnwindSafe(|| pool.shut_down(PATIENCE)));
+        assert!(ended.is_err(), "the panic is passed on");
+        assert!(world.runtime().now().since(before) < PATIENCE, "nobody is waited for");
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
+    }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        needs_quiet(engine)
+    }
+}
+
+/// A reconciler that always fails, and panics when it hears of that.
+struct Touchy;
+
+impl Reconcile<u8> for Touchy {
+    type Error = ();
+
+    fn reconcile(&self, _: &u8, _: Attempt<'_>) -> Result<Action, Fault<()>> {
+        Err(Fault::Terminal(()))
+    }
+
+    fn failed(&self, _: &u8, _: &Failure<()>) {
+        panic!("it does not want to hear of it");
+    }
+}
+
+/// If one listener of failures panics, the others are still told.
+pub(super) struct PanickingListener;
+
+impl Scenario<Pool> for PanickingListener {
+    const NAME: &'static str = "panicking_listener";
+    const SAYS: &'static str = "a key fails for good, and the first of two listeners panics";
+
+    fn run<R: Runtime>(&self, world: &World<R, Pool>) {
+        let (queue, told) = (queue(world), Arc::new(AtomicU32::new(0)));
+        let counts = Arc::clone(&told);
+        let reconcile = policy(Touchy).telling(move |_: &u8, _: &Failure<()>| {
+            counts.fetch_add(1, Ordering::Relaxed);
+        });
+        let pool = Workers::start(world.runtime(), &queue, ONE, reconcile);
+        queue.add(1);
+        world.quiesce();
+        assert_eq!(told.load(Ordering::Relaxed), 1, "the second listener is told");
+        note(world, pool.shut_down(PATIENCE));
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
+    }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        needs_quiet(engine)
+    }
+}
