@@ -28,6 +28,8 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Cancel>>> {
         Box::new(told::Hooks),
         Box::new(told::HooksComeLast),
         Box::new(told::MovedTask),
+        Box::new(told::MovedTurn),
+        Box::new(told::TurnAtTheDeadline),
         Box::new(told::Awaited),
         Box::new(told::AskedWhileCancelled),
         Box::new(told::TurnGivenBack),

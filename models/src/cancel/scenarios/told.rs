@@ -13,6 +13,7 @@ use seatrial_core::runtime::Runtime;
 
 use super::{MS, Tried, pair, some, waited_for, word};
 use crate::cancel::{Cancel, History};
+use crate::engine::Engine;
 use crate::trial::{Scenario, World};
 
 /// A token is cancelled at about the time of its deadline.
@@ -157,6 +158,58 @@ impl Scenario<Cancel> for MovedTask {
 
     fn reaches(history: &History) -> bool {
         waited_for(history, 0, 1)
+    }
+}
+
+/// A task waits for its turn at a flow limiter, and goes on in another task.
+pub(super) struct MovedTurn;
+
+impl Scenario<Cancel> for MovedTurn {
+    const NAME: &'static str = "moved_turn";
+    const SAYS: &'static str =
+        "a wait for a turn at a flow limiter is polled by one task and then by another";
+
+    fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
+        let runtime = world.runtime();
+        let flow = TokenBucketFlow::new(runtime, 100.0, 1);
+        assert!(flow.try_accept(), "it starts full");
+        let root = Tried::root(world);
+        let mut turn = pin!(flow.wait_for_async(&root.token, 1));
+        let began = runtime.now();
+        assert!(world.at_once(turn.as_mut()).is_none(), "it is empty");
+        assert_eq!(runtime.block_on(turn), Ok(()));
+        assert!(runtime.now().since(began) >= 10 * MS, "turns come every 10 ms");
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
+    }
+}
+
+/// A turn at a flow limiter comes when the token of the wait ends: the turn counts.
+pub(super) struct TurnAtTheDeadline;
+
+impl Scenario<Cancel> for TurnAtTheDeadline {
+    const NAME: &'static str = "turn_at_the_deadline";
+    const SAYS: &'static str =
+        "the turn of a thread at a flow limiter comes at the deadline of its token";
+
+    fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
+        let flow = TokenBucketFlow::new(world.runtime(), 100.0, 1);
+        assert!(flow.try_accept(), "it starts full");
+        let root = Tried::root(world);
+        let timed = root.child_until(1, world.runtime().now() + 10 * MS);
+        assert_eq!(flow.wait_for(&timed.token, 1), Ok(()));
+        assert!(!flow.try_accept(), "the turn is taken");
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
+    }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        let why = "real clocks go on between two readings";
+        (engine == Engine::Threads).then_some(why)
     }
 }
 

@@ -5,6 +5,7 @@
 pub mod book;
 mod conformance;
 mod invariants;
+mod many;
 mod moments;
 mod mutants;
 mod op;
@@ -71,7 +72,10 @@ impl Component for IndexedStore {
     }
 
     fn fuzz() -> Option<fn(&[u8])> {
-        Some(|bytes| check(&decode(bytes)))
+        Some(|bytes| {
+            check(&decode(bytes));
+            many::check_bytes(bytes);
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use seatrial_core::informer::{Informer as Ships, ObjectChange, Subscription};
+use seatrial_core::informer::{Change, Informer as Ships, ObjectChange, Subscription};
 use seatrial_core::runtime::{Instant, Runtime};
 use seatrial_core::store::Metadata;
 
@@ -98,13 +98,19 @@ scenario!(
     |world| {
         let stage = Stage::new(world, objects(1));
         let Tried::Ships(informer) = &*stage.tried else { return };
+        let reads = Arc::clone(informer);
         let [mut first, second] = [(); 2].map(|()| informer.subscribe());
         let progress = [first.progress(), second.progress()];
         let runtime = world.runtime().clone();
         let task = world.spawn("task", move || runtime.block_on(follow(second)));
         let thread = world.spawn("thread", move || {
             let mut read = 0;
-            while first.next().is_ok() {
+            while let Ok(change) = first.next() {
+                // What a reader was told is visible: it need not wait.
+                let Change::Added { object, .. } = &change else { panic!("{change:?} is not new") };
+                let (key, version) = (object.key.to_string(), object.version.to_string());
+                let seen = reads.get_at_least(&key, &version, Instant::ZERO);
+                assert!(seen.is_ok(), "{change:?}: {seen:?}");
                 read += 1;
             }
             read

@@ -137,3 +137,33 @@ impl Scenario<DelayingQueue> for DrainReleasedByShutdown {
         })
     }
 }
+
+/// A drain of so many delayed items that it takes several steps is released by a shutdown between
+/// two of them.
+pub(super) struct DrainOfMany;
+
+impl Scenario<DelayingQueue> for DrainOfMany {
+    const NAME: &'static str = "drain_of_many";
+    const SAYS: &'static str =
+        "a drain discards more delayed items than one step does, and another caller shuts down";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        let queue = queue(world);
+        (1..=70).for_each(|item| queue.add_after(item, Duration::MAX));
+        queue.add(100);
+        let (token, _) = queue.take().expect("one item waits");
+        let drain = caller(world, "drain", &queue, |queue| queue.shut_down_with_drain());
+        queue.shut_down();
+        world.quiesce();
+        queue.done(token); // for a drain that came last
+        world.join(drain);
+    }
+
+    /// The shutdown comes when the drain has begun.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let shuts_down = matches!(event.call(), Some(Call::ShutDown(_)));
+            shuts_down && before.times.queue.shutting_down
+        })
+    }
+}

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use seatrial_core::limited_queue::Outcome;
+use seatrial_core::limiter::{Exponential, RateLimiter};
 use seatrial_core::runtime::Runtime;
 
 use super::{Shell, Tried, millis, queue, sleep};
@@ -46,6 +47,28 @@ impl Scenario<LimitedQueue> for EveryCall {
 
     fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
         every_shared_call(world, &queue(world));
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
+    }
+}
+
+/// Two queues share a limiter: a failure in one counts in the other.
+pub(super) struct SharedLimiter;
+
+impl Scenario<LimitedQueue> for SharedLimiter {
+    const NAME: &'static str = "shared_limiter";
+    const SAYS: &'static str =
+        "an item fails in one of two queues with one limiter, and is forgotten";
+
+    fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
+        let limiter = RateLimiter::new(world.runtime(), Exponential::new(millis(1), millis(9)));
+        let [one, other] = [(); 2].map(|()| Shell::new(world.runtime(), limiter.clone()));
+        one.add_rate_limited(1);
+        assert_eq!((one.num_requeues(&1), other.num_requeues(&1)), (1, 1));
+        other.forget(&1);
+        assert_eq!((one.num_requeues(&1), other.num_requeues(&1)), (0, 0));
     }
 
     fn reaches(history: &History) -> bool {

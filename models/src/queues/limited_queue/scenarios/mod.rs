@@ -53,6 +53,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<LimitedQueue>>> {
         Box::new(calls::UpdaterEnds),
         Box::new(calls::SlowHash),
         Box::new(calls::WorkLoop),
+        Box::new(calls::SharedLimiter),
     ]
 }
 

@@ -1,0 +1,53 @@
+//! Values that very many objects have: the store keeps their members in runs, which are split and
+//! joined.
+
+use std::collections::BTreeMap;
+
+use seatrial_core::runtime::System;
+use seatrial_core::store::IndexedStore;
+use seatrial_core::store::indexed::index_by_one;
+
+/// A key, and whether the object has the first of two values.
+type Object = (u16, bool);
+
+/// So many objects have one value in the beginning: more than two runs.
+const MANY: u16 = 1_200;
+
+const fn value(first: bool) -> &'static str {
+    if first { "first" } else { "second" }
+}
+
+/// Changes a store of many objects, and compares its index with a map. Most inputs are passed over,
+/// because this takes long.
+///
+/// # Panics
+/// If the two disagree.
+pub(super) fn check_bytes(bytes: &[u8]) {
+    let Some((0..16, bytes)) = bytes.split_first() else { return };
+    let system = System::new();
+    let store = IndexedStore::new(&system, |object: &Object| Ok(object.0));
+    let by_value = index_by_one(|object: &Object| Some(value(object.1)));
+    assert!(store.add_indexers([("value", by_value)]).is_ok(), "nothing is stored yet");
+    let mut model: BTreeMap<u16, bool> = (0..MANY).map(|key| (key, true)).collect();
+    store.replace(model.iter().map(|(key, first)| (*key, *first)).collect(), "1").expect("keys");
+    for bytes in bytes.chunks_exact(3) {
+        let key = u16::from_le_bytes([bytes[0], bytes[1]]) % (MANY + 50);
+        match bytes[2] % 3 {
+            0 => {
+                store.add((key, bytes[2] >= 128)).expect("it has a key");
+                model.insert(key, bytes[2] >= 128);
+            }
+            _ => {
+                store.delete_key(&key).expect("it has a value");
+                model.remove(&key);
+            }
+        }
+    }
+    for first in [true, false] {
+        let mut keys = store.index_keys("value", value(first)).expect("there is such an index");
+        keys.sort_unstable();
+        let expected = model.iter().filter(|(_, it)| **it == first).map(|(key, _)| *key);
+        assert_eq!(keys, expected.collect::<Vec<_>>(), "keys of the {} value", value(first));
+    }
+    store.assert_valid();
+}
