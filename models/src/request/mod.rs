@@ -101,7 +101,10 @@ impl Component for Request {
     }
 
     fn fuzz() -> Option<fn(&[u8])> {
-        Some(|bytes| check(&decode(bytes)))
+        Some(|bytes| {
+            check(&decode(bytes));
+            text::check_made_up(bytes);
+        })
     }
 
     fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {

@@ -191,3 +191,48 @@ pub fn check_watch(bytes: &[u8]) {
     let full = lines.filter(|line| !line.iter().all(u8::is_ascii_whitespace)).count();
     assert!(told.len() <= full, "{} events of {full} lines", told.len());
 }
+
+/// Pieces of what servers and callers write, for made-up texts.
+const PIECES: [&str; 24] = [
+    "\n",
+    "\n",
+    "\n",
+    "a",
+    "b/c",
+    "pods",
+    " ",
+    "%2F",
+    "?",
+    "#",
+    "&=",
+    "é",
+    "..",
+    "\r",
+    "0",
+    "-",
+    "+7",
+    "120",
+    "application/json",
+    "{",
+    "{\"type\":\"ADDED\",\"object\":{\"kind\":\"Pod\"}}",
+    "{\"type\":\"MODIFIED\",\"object\":{}}\n",
+    "{\"type\":\"ERROR\",\"object\":{\"code\":410}}",
+    "{\"kind\":\"Status\",\"status\":\"Failure\",\"code\":409}",
+];
+
+/// Makes a text of pieces for each of the checks in turn, for callers whose bytes are random: these
+/// would hardly ever be what a check reads.
+///
+/// # Panics
+/// As the checks.
+pub fn check_made_up(bytes: &[u8]) {
+    let Some((first, rest)) = bytes.split_first() else { return };
+    let piece = |byte: &u8| PIECES[usize::from(*byte) % PIECES.len()];
+    let text: String = rest.iter().map(piece).collect();
+    match first % 4 {
+        0 => check_url(text.as_bytes()),
+        1 => check_retry_after(text.lines().next().unwrap_or_default()),
+        2 => check_answer(&[&[*first, first / 8], text.as_bytes()].concat()),
+        _ => check_watch(&[&[first / 4], text.as_bytes()].concat()),
+    }
+}

@@ -99,6 +99,12 @@ impl LoopsKeepTime {
             let ended = poll_for(runtime, 10 * MS, 25 * MS, false, || breaks_at(run(), 9));
             assert!(ended.is_err());
         });
+        // The time begins after the first run.
+        timed(world, (&[0, 13, 23, 28], 31), 3, |run| {
+            let runtime = world.runtime();
+            let ended = poll_for(runtime, 10 * MS, 25 * MS, true, || breaks_at(run(), 9));
+            assert!(ended.is_err());
+        });
     }
 
     fn ended<R: Runtime>(world: &World<R, Cancel>) {
@@ -130,7 +136,7 @@ impl Scenario<Cancel> for LoopsKeepTime {
     }
 
     fn reaches(history: &History) -> bool {
-        history.notes("ends").count() == 12
+        history.notes("ends").count() == 13
     }
 
     fn cannot_run_on(engine: Engine) -> Option<&'static str> {

@@ -2,6 +2,7 @@
 
 mod ends;
 mod loops;
+mod parts;
 mod told;
 
 use std::sync::Arc;
@@ -33,6 +34,10 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Cancel>>> {
         Box::new(told::Awaited),
         Box::new(told::AskedWhileCancelled),
         Box::new(told::TurnGivenBack),
+        Box::new(parts::Pieces),
+        Box::new(parts::StoppedLimiter),
+        Box::new(parts::EndedInTime),
+        Box::new(parts::WatchedObjects),
         Box::new(loops::LoopsKeepTime),
         Box::new(loops::LoopIsCancelled),
         Box::new(loops::Throttled),

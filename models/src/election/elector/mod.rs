@@ -147,6 +147,7 @@ impl Component for Elector {
     fn fuzz() -> Option<fn(&[u8])> {
         Some(|bytes| {
             check_bytes(bytes);
+            decisions::check_bytes(bytes);
             records::check_bytes(bytes);
         })
     }

@@ -92,8 +92,11 @@ impl Scenario<Elector> for CancelledBefore {
         let a = Scene::new(world).elector_on(counts, strict("a"));
         a.cancel();
         assert!(!a.lead(|_, _| {}), "it never led");
-        let nothing = |_: Participant<R>, _: Leads<R>| async {};
-        assert!(!world.runtime().block_on(a.lead_async(nothing)), "it never led");
+        let task = world.spawn("task", move || {
+            let nothing = |_: Participant<R>, _: Leads<R>| async {};
+            a.runtime().block_on(a.lead_async(nothing))
+        });
+        assert!(!world.join(task), "it never led");
         assert_eq!(calls.load(Ordering::Relaxed), 0, "calls of the client");
     }
 

@@ -3,15 +3,20 @@
 use std::sync::Arc;
 
 use seatrial_core::elector::{
-    Call, LeaseSpec, MemoryStore, Meta, Name, Object, ObjectName, ObjectStore, Record, StoreError,
+    AsyncLock, Call, ConfigMap, ConfigMapLock, LeaseLock, LeaseSpec, Lock, MemoryStore, Meta, Name,
+    Object, ObjectName, ObjectStore, PairLock, Record, StoreError, Stored, UNKNOWN_HOLDER, Version,
 };
 use seatrial_core::runtime::Runtime;
 
 use crate::elector::{Elector, History};
 use crate::trial::{Scenario, World};
 
+fn record(holder: &str) -> Record {
+    Record::default().holder(Name::new(holder)).duration_seconds(15)
+}
+
 fn lease(holder: &str) -> LeaseSpec {
-    LeaseSpec::from_record(&Record::default().holder(Name::new(holder)).duration_seconds(15))
+    LeaseSpec::from_record(&record(holder))
 }
 
 /// Two clients write at once: the store compares and stores in one step.
@@ -50,6 +55,79 @@ impl Scenario<Elector> for TwoWriters {
         assert_eq!(stored.content, lease(holder));
         assert_eq!(stored.meta.version, updated.meta.version);
         assert_ne!(stored.meta.version, created.meta.version);
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
+    }
+}
+
+/// Calls on a lock, blocking or awaited.
+struct Asked<L> {
+    lock: L,
+    awaited: bool,
+}
+
+impl<L: Lock + AsyncLock> Asked<L> {
+    fn get<R: Runtime>(&mut self, world: &World<R, Elector>) -> Result<Stored, StoreError> {
+        match self.awaited {
+            true => world.at_once(AsyncLock::get(&mut self.lock)).expect("memory is quick"),
+            false => Lock::get(&mut self.lock, Call::default()),
+        }
+    }
+
+    fn holder<R: Runtime>(&mut self, world: &World<R, Elector>) -> Result<Name, StoreError> {
+        self.get(world).map(|stored| stored.record.holder)
+    }
+
+    fn create<R: Runtime>(&mut self, world: &World<R, Elector>, holder: &str) {
+        let record = record(holder);
+        let created = match self.awaited {
+            true => world.at_once(AsyncLock::create(&mut self.lock, &record)),
+            false => Some(Lock::create(&mut self.lock, &record, Call::default())),
+        };
+        assert!(matches!(created, Some(Ok(_))), "{created:?}");
+    }
+
+    fn update<R: Runtime>(&mut self, world: &World<R, Elector>, holder: &str) {
+        let version: Version = self.get(world).expect("it is there").version;
+        let record = record(holder);
+        let updated = match self.awaited {
+            true => world.at_once(AsyncLock::update(&mut self.lock, &record, &version)),
+            false => Some(Lock::update(&mut self.lock, &record, &version, Call::default())),
+        };
+        assert!(matches!(updated, Some(Ok(_))), "{updated:?}");
+    }
+}
+
+/// Participants migrate from one kind of lock to another (`election:LK-24` to `LK-27`).
+pub(super) struct PairOfLocks;
+
+impl Scenario<Elector> for PairOfLocks {
+    const NAME: &'static str = "pair_of_locks";
+    const SAYS: &'static str =
+        "participants with one lock and with a pair of locks meet, blocking and awaited";
+
+    fn run<R: Runtime>(&self, world: &World<R, Elector>) {
+        for awaited in [false, true] {
+            let leases = Arc::new(MemoryStore::<R, LeaseSpec>::new(world.runtime()));
+            let maps = Arc::new(MemoryStore::<R, ConfigMap>::new(world.runtime()));
+            let primary = || LeaseLock::new(Arc::clone(&leases), "default", "lock");
+            let secondary = || ConfigMapLock::new(Arc::clone(&maps), "default", "lock");
+            let pair = |name| PairLock::new(Name::new(name), primary(), secondary());
+            let [mut mine, mut yours] =
+                ["me", "you"].map(|name| Asked { lock: pair(name), awaited });
+            let mut alone = Asked { lock: primary(), awaited };
+            assert_eq!(mine.holder(world), Err(StoreError::NotFound));
+            alone.create(world, "you");
+            assert_eq!(mine.holder(world), Ok(Name::new("you")), "it uses only the primary");
+            assert_eq!(yours.holder(world), Err(StoreError::NotFound), "it uses both");
+            mine.update(world, "me");
+            assert_eq!(yours.holder(world), Ok(Name::new("me")));
+            assert_eq!(alone.holder(world), Ok(Name::new("me")));
+            alone.update(world, "you");
+            assert_eq!(mine.holder(world), Ok(Name::new(UNKNOWN_HOLDER)), "the two locks differ");
+        }
     }
 
     fn reaches(history: &History) -> bool {

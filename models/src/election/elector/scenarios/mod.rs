@@ -61,6 +61,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Elector>>> {
         Box::new(strangers::RefusedSetUps),
         Box::new(chosen::CoordinatedElection),
         Box::new(memory::TwoWriters),
+        Box::new(memory::PairOfLocks),
     ]
 }
 

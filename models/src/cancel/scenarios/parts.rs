@@ -1,0 +1,174 @@
+//! Parts that have no rules of their own under a lock, and tokens as users make them. No history is
+//! recorded.
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use seatrial_core::cancel::CancelToken;
+use seatrial_core::limiter::{FlowLimiter, NeverAccept, WaitError};
+use seatrial_core::parallel::parallelize_until;
+use seatrial_core::runtime::Runtime;
+use seatrial_core::store::MutationDetector;
+
+use super::MS;
+use crate::cancel::{Cancel, History};
+use crate::engine::Engine;
+use crate::trial::{Scenario, World, sleeps};
+
+const ONE: NonZeroUsize = NonZeroUsize::MIN;
+const TWO: NonZeroUsize = ONE.saturating_add(1);
+
+/// Work is divided into pieces: each is done once, and none after the token has ended.
+pub(super) struct Pieces;
+
+impl Scenario<Cancel> for Pieces {
+    const NAME: &'static str = "pieces";
+    const SAYS: &'static str =
+        "two workers share five pieces, and one worker's token ends during the second of six";
+
+    fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
+        let token = CancelToken::new(world.runtime());
+        let done = Arc::new(Mutex::new(Vec::new()));
+        let counts = Arc::clone(&done);
+        let does = move |piece| counts.lock().unwrap_or_else(PoisonError::into_inner).push(piece);
+        parallelize_until(&token, TWO, 5, 2, does);
+        let mut all = done.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        all.sort_unstable();
+        assert_eq!(all, [0, 1, 2, 3, 4], "each piece is done once");
+
+        let (ends, last) = (token.clone(), Arc::new(AtomicU8::new(0)));
+        let notes = Arc::clone(&last);
+        parallelize_until(&token, ONE, 6, 3, move |piece| {
+            notes.store(piece as u8, Ordering::Relaxed);
+            if piece == 1 {
+                ends.cancel();
+            }
+        });
+        assert_eq!(last.load(Ordering::Relaxed), 1, "the last piece that was done");
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
+    }
+}
+
+/// A limiter that accepts nobody lets all its callers go when it is stopped (`workqueue:FC-11`).
+pub(super) struct StoppedLimiter;
+
+impl Scenario<Cancel> for StoppedLimiter {
+    const NAME: &'static str = "stopped_limiter";
+    const SAYS: &'static str =
+        "two callers wait at a limiter that accepts nobody until it is stopped";
+
+    fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
+        let flow = Arc::new(NeverAccept::new(world.runtime()));
+        let token = CancelToken::new(world.runtime());
+        assert_eq!((flow.try_accept(), flow.wait(&token)), (false, Err(WaitError::Closed)));
+        assert_eq!(world.at_once(flow.wait_async(&token)), Some(Err(WaitError::Closed)));
+        let callers = ["first", "second"].map(|name| {
+            let flow = Arc::clone(&flow);
+            world.spawn(name, move || flow.accept())
+        });
+        flow.stop();
+        callers.into_iter().for_each(|caller| world.join(caller));
+        flow.accept();
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
+    }
+}
+
+/// A token that has ended has ended, also if the time of a wait is over.
+pub(super) struct EndedInTime;
+
+impl Scenario<Cancel> for EndedInTime {
+    const NAME: &'static str = "ended_in_time";
+    const SAYS: &'static str =
+        "a caller waits for a time that is over, and then for an ended token";
+
+    fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
+        let (token, now) = (CancelToken::new(world.runtime()), world.runtime().now());
+        assert!(!token.wait_until(now), "it goes on");
+        assert!(!token.wait_until(now + MS), "it goes on");
+        token.cancel();
+        assert!(token.wait_until(now), "it has ended");
+        assert!(token.wait_until(now + 9 * MS), "it has ended");
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
+    }
+}
+
+/// An object that can be changed by those who share it.
+#[derive(Debug, Default)]
+struct Changeable(AtomicU8);
+
+impl Changeable {
+    fn value(&self) -> u8 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn change(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Clone for Changeable {
+    fn clone(&self) -> Self {
+        Self(AtomicU8::new(self.value()))
+    }
+}
+
+impl PartialEq for Changeable {
+    fn eq(&self, other: &Self) -> bool {
+        self.value() == other.value()
+    }
+}
+
+/// Objects are watched for two minutes at least and four at most (`cache:MD-3`).
+pub(super) struct WatchedObjects;
+
+impl Scenario<Cancel> for WatchedObjects {
+    const NAME: &'static str = "watched_objects";
+    const SAYS: &'static str =
+        "shared objects are changed at once, after two minutes, and after nine";
+
+    fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
+        let runtime = world.runtime();
+        let began = runtime.now();
+        let at = |seconds| runtime.sleep_until(began + Duration::from_secs(seconds));
+        let detector = MutationDetector::new(runtime);
+        let compare = || detector.compare().len();
+        let [one, two] = [(); 2].map(|()| Arc::new(Changeable::default()));
+        detector.add(&one);
+        assert_eq!(compare(), 0, "nothing has changed");
+        one.change();
+        let changed = detector.compare();
+        assert_eq!((changed.len(), changed[0].was.value(), changed[0].object.value()), (1, 0, 1));
+        at(119);
+        detector.add(&two);
+        at(120);
+        assert_eq!(compare(), 1, "the first is still watched");
+        two.change();
+        at(238);
+        assert_eq!(compare(), 2, "the second is watched for two minutes");
+        at(245);
+        compare();
+        at(370);
+        compare();
+        at(371);
+        assert_eq!(compare(), 0, "none is watched for more than four minutes");
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
+    }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        sleeps(engine)
+    }
+}
