@@ -179,7 +179,7 @@ pub(super) struct Participant<R: Runtime> {
     elector: Arc<Tried<R>>,
     number: u8,
     token: CancelToken<R>,
-    pub(super) world: World<R, Elector>,
+    world: World<R, Elector>,
 }
 
 impl<R: Runtime> Clone for Participant<R> {

@@ -10,7 +10,7 @@ use seatrial_core::runtime::Runtime;
 use super::renewals::at;
 use super::{millis, terms};
 use crate::elector::network::{Fate, Passing};
-use crate::elector::part::Seat;
+use crate::elector::part::{Edit, Seat};
 use crate::elector::scene::{ENDS, Leads, Participant, STARTS, STOPS, Scene, releasing, strict};
 use crate::elector::{Elector, History};
 use crate::engine::Engine;
@@ -49,20 +49,26 @@ pub(super) struct CancelledDuringACall;
 
 impl Scenario<Elector> for CancelledDuringACall {
     const NAME: &'static str = "cancelled_during_a_call";
-    const SAYS: &'static str = "a task runs an elector, and is cancelled while it reads the lease";
+    const SAYS: &'static str =
+        "a task runs an elector, and is cancelled while it reads the lease, or while it renews";
 
     fn run<R: Runtime>(&self, world: &World<R, Elector>) {
         let scene = Scene::new(world);
-        let a = scene.elector_on(hangs_at_first, strict("a"));
+        let hanging = [at(0), at(1_000)][world.runtime().choose(2) as usize];
+        let hangs = move |_: &R, call: Passing| {
+            if call.at == hanging { Fate::Hangs(millis(5_000)) } else { Fate::Prompt }
+        };
+        let a = scene.elector_on(hangs, strict("a"));
         let runs = a.clone();
         let task = world.spawn("task", move || {
-            let nothing = |_: Participant<R>, _: Leads<R>| async {};
-            runs.runtime().block_on(runs.lead_async(nothing));
+            let waits = |_: Participant<R>, leads: Leads<R>| async move { leads.lost().await };
+            runs.runtime().block_on(runs.lead_async(waits));
         });
-        scene.sleep(millis(200));
+        let cancelled = hanging + millis(200);
+        world.runtime().sleep_until(cancelled);
         a.cancel();
         world.join(task);
-        assert!(world.runtime().now() < at(300), "it returns at once");
+        assert!(world.runtime().now() < cancelled + millis(100), "it returns at once");
     }
 
     fn reaches(history: &History) -> bool {
@@ -137,21 +143,26 @@ pub(super) struct TokenAtTheEnd;
 
 impl Scenario<Elector> for TokenAtTheEnd {
     const NAME: &'static str = "token_at_the_end";
-    const SAYS: &'static str = "a run is cancelled while its work makes a token of its leadership";
+    const SAYS: &'static str =
+        "a leader finds its lease taken away while its work makes a token of its leadership";
 
     fn run<R: Runtime>(&self, world: &World<R, Elector>) {
-        let a = Scene::new(world).elector(releasing("a"));
+        let scene = Scene::new(world);
+        let a = scene.elector(strict("a"));
         let kept = Arc::new(OnceLock::new());
-        let (made, cancels) = (Arc::clone(&kept), a.clone());
-        a.lead(move |_, leads| {
-            let canceller = cancels.clone();
-            let cancel = cancels.world.spawn("canceller", move || canceller.cancel());
+        let made = Arc::clone(&kept);
+        let administrator = world.spawn("administrator", move || {
+            scene.sleep(millis(500));
+            scene.edit(Edit::ClearHolder).expect("the lease exists");
+        });
+        a.lead(move |a, leads| {
+            a.runtime().sleep_until(at(1_000)); // the leader renews
             assert!(made.set(leads.token()).is_ok(), "it leads once");
-            cancels.world.join(cancel);
             leads.wait();
         });
-        world.quiesce();
-        assert!(kept.get().is_some_and(CancelToken::is_cancelled), "the term has ended");
+        world.join(administrator);
+        world.quiesce(); // the work may go on for a moment
+        assert!(!a.is_cancelled() && kept.get().is_some_and(CancelToken::is_cancelled));
     }
 
     fn reaches(history: &History) -> bool {

@@ -49,6 +49,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<DelayingQueue>>> {
         Box::new(tasks::DroppedGetter),
         Box::new(tasks::LoneTask),
         Box::new(tasks::HolderGivesUp),
+        Box::new(tasks::WokenGivesUp),
         Box::new(tasks::BusyExecutor),
         Box::new(tasks::BusyHolder),
         Box::new(times::ThreeDue),

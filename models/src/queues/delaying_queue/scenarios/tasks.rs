@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use seatrial_core::runtime::Runtime;
 
-use super::{Call, due, end, gives, millis, queue, some, worker};
+use super::{Call, Event, due, end, gives, millis, queue, some, worker};
 use crate::delaying_queue::{DelayingQueue, History, Ret};
 use crate::engine::Engine;
+use crate::queues::fixtures::sleep_together;
 use crate::queues::fixtures::tasks::{
-    busy_executor, busy_holder, giving_up, holder_gives_up, no_real_hours, task,
+    busy_executor, busy_holder, giving_up, holder_gives_up, no_real_hours, task, woken_gives_up,
 };
 use crate::trial::{Scenario, What, World};
 
@@ -147,5 +148,24 @@ impl Scenario<DelayingQueue> for BusyHolder {
     }
     fn cannot_run_on(engine: Engine) -> Option<&'static str> {
         no_real_hours(engine)
+    }
+}
+
+/// A task that was woken for an earlier time gives up.
+pub(super) struct WokenGivesUp;
+
+impl Scenario<DelayingQueue> for WokenGivesUp {
+    const NAME: &'static str = "woken_gives_up";
+    const SAYS: &'static str =
+        "a task and a thread sleep, the task is woken for an earlier time, and gives up";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        woken_gives_up(world, &queue(world));
+    }
+
+    /// The task gives up, and both had slept.
+    fn reaches(history: &History) -> bool {
+        let gives_up = |event: &Event| matches!(event.what, What::Cancel { .. });
+        sleep_together(history, 2) && history.events.iter().any(gives_up)
     }
 }

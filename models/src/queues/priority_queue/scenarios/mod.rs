@@ -57,6 +57,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<PriorityQueue>>> {
         Box::new(tasks::TaskAndThread),
         Box::new(tasks::DroppedGetter),
         Box::new(tasks::HolderGivesUp),
+        Box::new(tasks::WokenGivesUp),
         Box::new(tasks::BusyExecutor),
         Box::new(tasks::BusyHolder),
         Box::new(times::ThreeDue),

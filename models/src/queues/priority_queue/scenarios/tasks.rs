@@ -2,11 +2,13 @@
 
 use seatrial_core::runtime::Runtime;
 
-use super::{Call, adds, queue, some};
+use super::{Call, Event, adds, queue, some};
 use crate::engine::Engine;
 use crate::priority_queue::{History, PriorityQueue, Ret};
+use crate::queues::fixtures::sleep_together;
 use crate::queues::fixtures::tasks::{
     busy_executor, busy_holder, dropped_getter, holder_gives_up, no_real_hours, task_and_thread,
+    woken_gives_up,
 };
 use crate::trial::{Scenario, What, World};
 
@@ -109,5 +111,24 @@ impl Scenario<PriorityQueue> for BusyHolder {
     }
     fn cannot_run_on(engine: Engine) -> Option<&'static str> {
         no_real_hours(engine)
+    }
+}
+
+/// A task that was woken for an earlier time gives up.
+pub(super) struct WokenGivesUp;
+
+impl Scenario<PriorityQueue> for WokenGivesUp {
+    const NAME: &'static str = "woken_gives_up";
+    const SAYS: &'static str =
+        "a task and a thread sleep, the task is woken for an earlier time, and gives up";
+
+    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
+        woken_gives_up(world, &queue(world));
+    }
+
+    /// The task gives up, and both had slept.
+    fn reaches(history: &History) -> bool {
+        let gives_up = |event: &Event| matches!(event.what, What::Cancel { .. });
+        sleep_together(history, 2) && history.events.iter().any(gives_up)
     }
 }
