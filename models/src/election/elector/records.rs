@@ -60,11 +60,11 @@ fn set(record: &mut Record, name: &str, value: Value) -> Option<()> {
         ("leasedurationseconds", Value::Number(number)) => record.duration_seconds = number,
         ("leadertransitions", Value::Number(number)) => record.transitions = number,
         ("holderidentity", Value::Text(text) | Value::Time(text, _)) => {
-            record.holder = Name::new(text)
+            record.holder = Name::new(text);
         }
         ("strategy", Value::Text(text) | Value::Time(text, _)) => record.strategy = Name::new(text),
         ("preferredholder", Value::Text(text) | Value::Time(text, _)) => {
-            record.preferred_holder = Name::new(text)
+            record.preferred_holder = Name::new(text);
         }
         _ => return None,
     }

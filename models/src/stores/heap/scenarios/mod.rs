@@ -1,5 +1,7 @@
 //! Small concurrent programs on the heap, each named by the case that it must reach.
 
+mod together;
+
 use std::sync::Arc;
 
 use seatrial_core::machine::{Boxed, Step};
@@ -20,9 +22,9 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Heap>>> {
         Box::new(DeletedWhileWaiting),
         Box::new(GapAmongMany),
         Box::new(AddedIfAbsent),
-        Box::new(ManyForTwo),
-        Box::new(AddedTogether),
-        Box::new(ManyWithABadOne),
+        Box::new(together::ManyForTwo),
+        Box::new(together::AddedTogether),
+        Box::new(together::ManyWithABadOne),
         Box::new(ReadersBetween),
         Box::new(CloseWhileTwoWait),
         Box::new(CloseWithObjectsLeft),
@@ -91,30 +93,6 @@ impl Scenario<Heap> for GapAmongMany {
         HeapLedger::some(history, |before, event| {
             steps(event, |op| matches!(op, Op::Delete(_))) && before.spec.items.len() == 7
         })
-    }
-}
-
-/// Objects that are added together are there together (`cache:HP-3`).
-struct AddedTogether;
-
-impl Scenario<Heap> for AddedTogether {
-    const NAME: &'static str = "added_together";
-    const SAYS: &'static str =
-        "two objects are added together, the least one last, and one is taken";
-
-    fn run<R: Runtime>(&self, world: &World<R, Heap>) {
-        let heap = heap(world);
-        let popper = caller(world, "popper", &heap, |heap| heap.pop());
-        heap.bulk_add(vec![(1, 5), (2, 3)]).expect("both have keys, and the heap is open");
-        let popped = world.join(popper);
-        assert!(matches!(popped, Ok((2, 3))), "{popped:?} where the least one comes first");
-    }
-
-    /// The consumer waits.
-    fn reaches(history: &History) -> bool {
-        let sleeps =
-            |event: &Event| matches!(event.what, What::Step { outcome: Step::Wait { .. }, .. });
-        history.events.iter().any(sleeps)
     }
 }
 
@@ -218,51 +196,6 @@ impl Scenario<Heap> for AddedIfAbsent {
             steps(event, adds) && !before.spec.items.is_empty()
         }) && HeapLedger::some(history, |before, event| {
             steps(event, adds) && before.sleepers() == 1
-        })
-    }
-}
-
-/// Several objects are added at once for two waiting consumers.
-struct ManyForTwo;
-
-impl Scenario<Heap> for ManyForTwo {
-    const NAME: &'static str = "many_for_two";
-    const SAYS: &'static str = "one call adds two objects while two consumers wait";
-
-    fn run<R: Runtime>(&self, world: &World<R, Heap>) {
-        let heap = heap(world);
-        let consumers = ["first", "second"].map(|name| popper(world, name, &heap));
-        heap.bulk_add(vec![(1, 2), (2, 1)]).expect("all have keys");
-        end(world, &heap, consumers);
-    }
-
-    fn reaches(history: &History) -> bool {
-        HeapLedger::some(history, |before, event| {
-            steps(event, |op| matches!(op, Op::BulkAdd(_))) && before.sleepers() == 2
-        })
-    }
-}
-
-/// Several objects are added at once, and one has no key (`cache:HP-3`).
-struct ManyWithABadOne;
-
-impl Scenario<Heap> for ManyWithABadOne {
-    const NAME: &'static str = "many_with_a_bad_one";
-    const SAYS: &'static str = "one call adds three objects, and the second has no key";
-
-    fn run<R: Runtime>(&self, world: &World<R, Heap>) {
-        let heap = heap(world);
-        let consumer = popper(world, "consumer", &heap);
-        let _told = heap.bulk_add(vec![(1, 2), (0, 1), (2, 1)]);
-        world.quiesce();
-        let _left = heap.len();
-        end(world, &heap, [consumer]);
-    }
-
-    /// The consumer sleeps when the objects come.
-    fn reaches(history: &History) -> bool {
-        HeapLedger::some(history, |before, event| {
-            steps(event, |op| matches!(op, Op::BulkAdd(_))) && before.sleepers() == 1
         })
     }
 }
