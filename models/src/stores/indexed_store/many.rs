@@ -10,7 +10,7 @@ use seatrial_core::store::indexed::index_by_one;
 /// A key, and whether the object has the first of two values.
 type Object = (u16, bool);
 
-/// So many objects have one value in the beginning: more than two runs.
+/// How many objects have one value in the beginning: more than two runs.
 const MANY: u16 = 1_200;
 
 const fn value(first: bool) -> &'static str {

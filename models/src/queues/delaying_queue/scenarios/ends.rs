@@ -138,7 +138,7 @@ impl Scenario<DelayingQueue> for DrainReleasedByShutdown {
     }
 }
 
-/// A drain of so many delayed items that it takes several steps is released by a shutdown between
+/// A drain that needs several steps for its delayed items is released by a shutdown between
 /// two of them.
 pub(super) struct DrainOfMany;
 
