@@ -1,5 +1,6 @@
 //! Attempts and runs that are given up, and what their callers can do then.
 
+use std::future::pending;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -61,8 +62,9 @@ impl Scenario<Elector> for CancelledDuringACall {
         let a = scene.elector_on(hangs, strict("a"));
         let runs = a.clone();
         let task = world.spawn("task", move || {
-            let waits = |_: Participant<R>, leads: Leads<R>| async move { leads.lost().await };
-            runs.runtime().block_on(runs.lead_async(waits));
+            // Work that listens to nothing wakes nobody.
+            let hangs = |_: Participant<R>, _: Leads<R>| pending();
+            runs.runtime().block_on(runs.lead_async(hangs));
         });
         let cancelled = hanging + millis(200);
         world.runtime().sleep_until(cancelled);
@@ -161,7 +163,8 @@ impl Scenario<Elector> for TokenAtTheEnd {
             leads.wait();
         });
         world.join(administrator);
-        world.quiesce(); // the work may go on for a moment
+        // The work may go on for a moment. Much later the lease would run out, and end the token too.
+        world.runtime().sleep_until(world.runtime().now() + millis(100));
         assert!(!a.is_cancelled() && kept.get().is_some_and(CancelToken::is_cancelled));
     }
 

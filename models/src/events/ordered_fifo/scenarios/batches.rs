@@ -4,8 +4,9 @@ use seatrial_core::runtime::Runtime;
 
 use super::{Config, Stage, Store, some};
 use crate::engine::Engine;
-use crate::events::fixtures::{Slow, millis};
+use crate::events::fixtures::Slow;
 use crate::ordered_fifo::{History, OrderedFifo};
+use crate::queues::fixtures::{millis, sleep};
 use crate::trial::{DynScenario, Scenario, World, sleeps};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<OrderedFifo>>> {
@@ -149,14 +150,14 @@ impl Scenario<OrderedFifo> for SlowConsumer {
         stage.slow_consumer(&slow);
         (16..=20).for_each(|key| stage.add((key, 1)));
         let pop = |time| {
-            let popped = stage.queue.pop_batch(|_| stage.sleep(time));
+            let popped = stage.queue.pop_batch(|_| sleep(world, time));
             assert!(popped.is_ok_and(|(batch, ())| batch.events.len() == 3), "sixteen wait");
             slow.reports()
         };
         assert_eq!(pop(millis(299)), [], "three may take three tenths of a second");
         (21..=23).for_each(|key| stage.add((key, 1)));
         assert_eq!(pop(millis(300)), [("8".to_owned(), 13, millis(300), 13)]);
-        let popped = stage.queue.pop_batch_async(|_| stage.sleep(millis(400)));
+        let popped = stage.queue.pop_batch_async(|_| sleep(world, millis(400)));
         assert!(world.at_once(popped).is_some_and(|popped| popped.is_ok()));
         assert_eq!(slow.reports(), [], "ten are left");
     }

@@ -7,7 +7,7 @@ use seatrial_core::runtime::Runtime;
 use super::{Queue, Tried, millis, queue, sleep};
 use crate::delaying_queue::{DelayingQueue, History};
 use crate::queues::fixtures::every_call::{TWO, every_shared_call};
-use crate::queues::fixtures::slow_hash::SlowHasher;
+use crate::queues::fixtures::slow_hash::{SlowHasher, counted_from_the_call};
 use crate::queues::fixtures::updaters::updater_ends;
 use crate::queues::fixtures::whole::in_one_step;
 use crate::trial::{Component, Scenario, World};
@@ -89,10 +89,9 @@ impl Scenario<DelayingQueue> for SlowHash {
 
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
         let queue = Queue::with_host(world.runtime(), SlowHasher::new(world), world.machine());
-        let (runtime, called) = (world.runtime(), world.runtime().now());
-        queue.add_after(1, millis(5));
-        runtime.sleep_until(called + millis(5));
-        assert_eq!(queue.len(), 1, "its time has come");
+        counted_from_the_call(world, &[(&|| queue.add_after(1, millis(5)), millis(5))], &|| {
+            queue.len()
+        });
     }
 
     fn reaches(history: &History) -> bool {

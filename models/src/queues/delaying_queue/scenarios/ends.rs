@@ -138,6 +138,9 @@ impl Scenario<DelayingQueue> for DrainReleasedByShutdown {
     }
 }
 
+/// Longer than the scenario. An item without a time would not be discarded in parts.
+const HOURS: Duration = Duration::from_secs(2 * 3_600);
+
 /// A drain that needs several steps for its delayed items is released by a shutdown between
 /// two of them.
 pub(super) struct DrainOfMany;
@@ -149,7 +152,7 @@ impl Scenario<DelayingQueue> for DrainOfMany {
 
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
         let queue = queue(world);
-        (1..=70).for_each(|item| queue.add_after(item, Duration::MAX));
+        (1..=70).for_each(|item| queue.add_after(item, HOURS));
         queue.add(100);
         let (token, _) = queue.take().expect("one item waits");
         let drain = caller(world, "drain", &queue, |queue| queue.shut_down_with_drain());

@@ -20,7 +20,7 @@ use super::{Event, LimitedQueue, Ours};
 use crate::queues::fixtures::every_call::TWO;
 use crate::queues::fixtures::goes_on::GoesOn;
 use crate::queues::fixtures::tasks::Awaited;
-use crate::queues::fixtures::whole::Whole;
+use crate::queues::fixtures::whole::{Whole, whole};
 use crate::queues::fixtures::{
     Delayed, FixedHasher, Worked, caller, earlier_time, end, millis, sleep, worker,
 };
@@ -75,32 +75,12 @@ impl<R: Runtime> Worked for Queued<R> {
     }
 }
 
-impl<R: Runtime> Whole for Queued<R> {
-    fn waiting(&self) -> usize {
-        self.len()
+whole!(Queued<R>, [], |queue, token, settles| {
+    match settles {
+        true => GoesOn::settle_then_take(queue, token, Outcome::Success),
+        false => GoesOn::done_then_take(queue, token),
     }
-
-    fn add_all(&self, items: &[u8]) {
-        self.add_all(items.iter().copied());
-    }
-
-    fn hold_two(&self, body: impl FnOnce()) {
-        let batch = self.get_batch(TWO).expect("items wait");
-        body();
-        drop(batch);
-    }
-
-    fn done_key(&self, item: u8) -> bool {
-        self.done_key(&item)
-    }
-
-    fn go_on(&self, token: Token, settles: bool) -> Option<(Token, u8)> {
-        match settles {
-            true => self.settle_then_take(token, Outcome::Success),
-            false => self.done_then_take(token),
-        }
-    }
-}
+});
 
 impl<R: Runtime> Awaited for Queued<R> {
     async fn take_async(&self) -> Option<Token> {

@@ -13,7 +13,7 @@ use seatrial_core::pool::{
 use seatrial_core::queue::Token;
 use seatrial_core::runtime::Runtime;
 
-use super::{ONE, PATIENCE, Tried, note, queue};
+use super::{ONE, PATIENCE, Queued, Tried, note, queue};
 use crate::engine::Engine;
 use crate::pool::{History, Pool};
 use crate::trial::{Scenario, World};
@@ -24,18 +24,30 @@ fn needs_quiet(engine: Engine) -> Option<&'static str> {
     (engine == Engine::Threads).then_some(why)
 }
 
-/// A reconcile function that is stuck until a token ends, and how often it was called.
-fn stuck<R: Runtime>(
-    world: &World<R, Pool>,
-) -> (CancelToken<R>, Arc<AtomicU32>, impl Fn(&u8) -> Result<Action, ()> + Send + Sync + use<R>) {
-    let (token, calls) = (CancelToken::new(world.runtime()), Arc::new(AtomicU32::new(0)));
-    let (until, counted) = (token.clone(), Arc::clone(&calls));
-    let reconcile = move |_: &u8| {
-        counted.fetch_add(1, Ordering::Relaxed);
-        until.wait();
-        Ok(Action::Done)
-    };
-    (token, calls, reconcile)
+/// A pool of one worker, which is stuck at an item until a token ends, while another item waits.
+struct Stuck<R: Runtime> {
+    queue: Tried<R>,
+    pool: Workers<Queued<R>, R>,
+    token: CancelToken<R>,
+    /// How often the reconcile function was called.
+    calls: Arc<AtomicU32>,
+}
+
+impl<R: Runtime> Stuck<R> {
+    fn new(world: &World<R, Pool>) -> Self {
+        let (queue, token) = (queue(world), CancelToken::new(world.runtime()));
+        let calls = Arc::new(AtomicU32::new(0));
+        let (until, counted) = (token.clone(), Arc::clone(&calls));
+        let pool = Workers::start(world.runtime(), &queue, ONE, move |_: &u8| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            until.wait();
+            Ok::<_, ()>(Action::Done)
+        });
+        queue.add(1);
+        queue.add(2);
+        world.quiesce();
+        Self { queue, pool, token, calls }
+    }
 }
 
 /// A pool that is dropped ends after the items that its workers have.
@@ -46,11 +58,7 @@ impl Scenario<Pool> for DroppedPool {
     const SAYS: &'static str = "a pool is dropped while its worker has an item and another waits";
 
     fn run<R: Runtime>(&self, world: &World<R, Pool>) {
-        let (queue, (token, calls, reconcile)) = (queue(world), stuck(world));
-        let pool = Workers::start(world.runtime(), &queue, ONE, reconcile);
-        queue.add(1);
-        queue.add(2);
-        world.quiesce();
+        let Stuck { queue, pool, token, calls } = Stuck::new(world);
         drop(pool);
         token.cancel();
         world.quiesce();
@@ -74,11 +82,7 @@ impl Scenario<Pool> for WaitingAtTheEnd {
     const SAYS: &'static str = "a pool is shut down with patience while an item waits";
 
     fn run<R: Runtime>(&self, world: &World<R, Pool>) {
-        let (queue, (token, calls, reconcile)) = (queue(world), stuck(world));
-        let pool = Workers::start(world.runtime(), &queue, ONE, reconcile);
-        queue.add(1);
-        queue.add(2);
-        world.quiesce();
+        let Stuck { pool, token, calls, .. } = Stuck::new(world);
         let runtime = world.runtime().clone();
         let goes_on = world.spawn("goes on", move || {
             runtime.sleep_until(runtime.now() + Duration::from_millis(5));

@@ -40,7 +40,8 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Pool>>> {
     ]
 }
 
-type Tried<R> = Arc<LimitedQueue<u8, R, Exponential<u8>, Fifo, FixedHasher, Boxed<Rules>>>;
+type Queued<R> = LimitedQueue<u8, R, Exponential<u8>, Fifo, FixedHasher, Boxed<Rules>>;
+type Tried<R> = Arc<Queued<R>>;
 
 const PATIENCE: Duration = Duration::from_secs(1);
 const ONE: NonZeroUsize = NonZeroUsize::MIN;

@@ -10,7 +10,7 @@ use super::{Queue, Tried, failed, later, millis, priority, queue, sleep};
 use crate::priority_queue::op::BASE;
 use crate::priority_queue::{History, PriorityQueue};
 use crate::queues::fixtures::every_call::TWO;
-use crate::queues::fixtures::slow_hash::SlowHasher;
+use crate::queues::fixtures::slow_hash::{SlowHasher, counted_from_the_call};
 use crate::queues::fixtures::updaters::updater_ends;
 use crate::queues::fixtures::whole::in_one_step;
 use crate::trial::{Component, Scenario, World};
@@ -147,14 +147,14 @@ impl Scenario<PriorityQueue> for SlowHash {
 
     fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
         let queue = Queue::with_host(world.runtime(), SlowHasher::new(world), world.machine());
-        let (runtime, called) = (world.runtime(), world.runtime().now());
-        queue.add_after(1, millis(5));
-        runtime.sleep_until(called + millis(5));
-        assert_eq!(queue.len(), 1, "its time has come");
-        let called = runtime.now();
-        queue.add_rate_limited(2);
-        runtime.sleep_until(called + BASE);
-        assert_eq!(queue.len(), 2, "its time has come");
+        counted_from_the_call(
+            world,
+            &[
+                (&|| queue.add_after(1, millis(5)), millis(5)),
+                (&|| queue.add_rate_limited(2), BASE),
+            ],
+            &|| queue.len(),
+        );
     }
 
     fn reaches(history: &History) -> bool {

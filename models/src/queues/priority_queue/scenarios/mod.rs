@@ -25,7 +25,7 @@ use super::{Call, Event, History, PriorityQueue};
 use crate::queues::fixtures::every_call::TWO;
 use crate::queues::fixtures::goes_on::GoesOn;
 use crate::queues::fixtures::tasks::Awaited;
-use crate::queues::fixtures::whole::Whole;
+use crate::queues::fixtures::whole::{Whole, whole};
 use crate::queues::fixtures::{
     Delayed, FixedHasher, Worked, caller, earlier_time, end, millis, sleep, three_due, worker,
 };
@@ -96,33 +96,12 @@ impl<R: Runtime> Worked for Queued<R> {
     }
 }
 
-impl<R: Runtime> Whole for Queued<R> {
-    fn waiting(&self) -> usize {
-        self.len()
+whole!(Queued<R>, [priority(0)], |queue, token, settles| {
+    match settles {
+        true => GoesOn::settle_then_take(queue, token, Outcome::Success),
+        false => GoesOn::done_then_take(queue, token),
     }
-
-    fn add_all(&self, items: &[u8]) {
-        self.add_all(items.iter().copied(), priority(0));
-    }
-
-    fn hold_two(&self, body: impl FnOnce()) {
-        let batch = self.get_batch(TWO).expect("items wait");
-        body();
-        drop(batch);
-    }
-
-    fn done_key(&self, item: u8) -> bool {
-        self.done_key(&item)
-    }
-
-    fn go_on(&self, token: Token, settles: bool) -> Option<(Token, u8)> {
-        let next = match settles {
-            true => self.settle_then_take(token, Outcome::Success, 0),
-            false => self.done_then_take(token),
-        };
-        next.map(|(token, item, _)| (token, item))
-    }
-}
+});
 
 impl<R: Runtime> GoesOn for Queued<R> {
     fn done_then_take(&self, token: Token) -> Option<(Token, u8)> {

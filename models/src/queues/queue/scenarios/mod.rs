@@ -19,7 +19,7 @@ use super::ledger::QueueLedger;
 use super::{Event, History, Queue};
 use crate::queues::fixtures::every_call::TWO;
 use crate::queues::fixtures::tasks::Awaited;
-use crate::queues::fixtures::whole::Whole;
+use crate::queues::fixtures::whole::{Whole, whole};
 use crate::queues::fixtures::{self, FixedHasher, Worked, caller, end};
 use crate::trial::{DynScenario, Ledger as _, What, World};
 
@@ -66,29 +66,7 @@ impl<R: Runtime> Worked for Queued<R> {
     }
 }
 
-impl<R: Runtime> Whole for Queued<R> {
-    fn waiting(&self) -> usize {
-        self.len()
-    }
-
-    fn add_all(&self, items: &[u8]) {
-        self.add_all(items.iter().copied());
-    }
-
-    fn hold_two(&self, body: impl FnOnce()) {
-        let batch = self.get_batch(TWO).expect("items wait");
-        body();
-        drop(batch);
-    }
-
-    fn done_key(&self, item: u8) -> bool {
-        self.done_key(&item)
-    }
-
-    fn go_on(&self, token: Token, _settles: bool) -> Option<(Token, u8)> {
-        self.done_then_take(token)
-    }
-}
+whole!(Queued<R>, [], |queue, token, _| queue.done_then_take(token));
 
 impl<R: Runtime> Awaited for Queued<R> {
     async fn take_async(&self) -> Option<Token> {
