@@ -42,7 +42,6 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<DelayingQueue>>> {
         Box::new(ends::DrainWhileDelayed),
         Box::new(ends::EndsAfterDue),
         Box::new(ends::DrainReleasedByShutdown),
-        Box::new(ends::DrainOfMany),
         Box::new(times::RefreshedWhileDue),
         Box::new(times::ManyDue),
         Box::new(tasks::TaskAndThread),
