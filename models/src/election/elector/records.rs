@@ -101,8 +101,8 @@ pub(super) fn check_bytes(bytes: &[u8]) {
     if let Some(part) = text.get(..cut) {
         assert!(Record::from_json(part).is_err(), "{part} is no object");
     }
-    for fields in read.iter().flat_map(|_| [Fields::Current, Fields::Older]) {
-        written(&read.clone().unwrap_or_default(), fields);
+    if let Some(record) = &read {
+        [Fields::Current, Fields::Older].into_iter().for_each(|fields| written(record, fields));
     }
 }
 
