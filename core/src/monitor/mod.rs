@@ -155,9 +155,10 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         until: Option<Instant>,
         thread: &mut Thread<R>,
     ) -> Guard<'a, H, R> {
-        if !woken.is_empty() {
+        if !woken.is_empty() || until == Some(Instant::ZERO) {
             // A waker is foreign code, so it runs without the lock. Afterwards the step is
-            // repeated, which loses nothing.
+            // repeated, which loses nothing. A call that goes on at once also lets others have the
+            // lock: a wait for a time that is over need not unlock.
             drop(guard);
             woken.wake();
             return self.runtime.lock(&self.inside);

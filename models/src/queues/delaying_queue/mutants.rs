@@ -107,6 +107,9 @@ fn ends() -> Vec<Mutant<DelayingQueue>> {
             (&[SecondShutDownIsNothing]) breaks ["shutdown_releases_drains"];
         Seeded "drain_forgets_due" from "own: a drain does not look for due items":
             (&[DrainForgetsDue]) breaks ["nothing_lost"];
+        Seeded "drain_begins_late"
+            from "own: a drain that takes several steps forgets a shutdown between two of them":
+            (&[DrainBeginsLate]) breaks ["shutdown_releases_drains"];
         Seeded "flush_at_shutdown" from "workqueue:DQ-19":
             (&[FlushAtShutdown]) breaks ["shutdown_is_final"];
         Seeded "delays_counted_after_shutdown"

@@ -63,6 +63,8 @@ pub(super) enum Mistake {
     ShutDownAddsAPart,
     /// A drain does not look for due items.
     DrainForgetsDue,
+    /// A drain that discards items in parts notes the number of shutdowns after the last of them.
+    DrainBeginsLate,
     /// Shutdown adds the items that wait for their time.
     FlushAtShutdown,
     /// A drain waits for the items that wait for their time.
@@ -232,6 +234,11 @@ impl TwoLayers {
             }
             if self.makes(DrainWaitsForDelayed) && !self.later.is_empty() {
                 return Step::Wait { on: core::DRAINS, until: None };
+            }
+            if self.makes(DrainBeginsLate) && self.later.len() > AT_ONCE {
+                self.later.drain(..AT_ONCE);
+                let _ends_later = self.inner(core::Op::Drain(drain.clone()), cx);
+                return Step::again(core::UPDATERS);
             }
             self.discard_later(cx);
         }

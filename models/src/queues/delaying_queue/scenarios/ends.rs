@@ -137,3 +137,41 @@ impl Scenario<DelayingQueue> for DrainReleasedByShutdown {
         })
     }
 }
+
+/// Longer than the scenario. An item without a time would not be discarded in parts.
+const HOURS: Duration = Duration::from_secs(2 * 3_600);
+
+/// A drain that needs several steps for its delayed items is released by a shutdown between
+/// two of them.
+pub(super) struct DrainOfMany;
+
+impl Scenario<DelayingQueue> for DrainOfMany {
+    const NAME: &'static str = "drain_of_many";
+    const SAYS: &'static str =
+        "a drain discards more delayed items than one step does, and another caller shuts down";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        let queue = queue(world);
+        (1..=70).for_each(|item| queue.add_after(item, HOURS));
+        queue.add(100);
+        let (token, _) = queue.take().expect("one item waits");
+        let drain = caller(world, "drain", &queue, |queue| queue.shut_down_with_drain());
+        let begun = queue.is_shutting_down();
+        queue.shut_down();
+        if begun {
+            world.join(drain); // the shutdown releases it, whatever it has discarded by then
+            queue.done(token);
+        } else {
+            queue.done(token); // the drain may have come last
+            world.join(drain);
+        }
+    }
+
+    /// The shutdown comes when the drain has begun.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let shuts_down = matches!(event.call(), Some(Call::ShutDown(_)));
+            shuts_down && before.times.queue.shutting_down
+        })
+    }
+}

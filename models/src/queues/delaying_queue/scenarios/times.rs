@@ -12,7 +12,7 @@ use super::{
 use crate::delaying_queue::as_queue::moment;
 use crate::delaying_queue::{DelayingQueue, History};
 use crate::engine::Engine;
-use crate::queues::fixtures::{sleep_together, sooner};
+use crate::queues::fixtures::{due_apart, sleep_together, sooner};
 use crate::trial::{Scenario, World};
 
 /// Two consumers sleep until a time, and two earlier times are given.
@@ -347,5 +347,23 @@ impl Scenario<DelayingQueue> for Sooner {
     /// The consumer sleeps before the producer calls.
     fn reaches(history: &History) -> bool {
         sleep_together(history, 1)
+    }
+}
+
+/// Two consumers sleep, and two items become due one after the other.
+pub(super) struct DueApart;
+
+impl Scenario<DelayingQueue> for DueApart {
+    const NAME: &'static str = "due_apart";
+    const SAYS: &'static str =
+        "two consumers sleep on an empty queue, and take one item each, which become due in turn";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        due_apart(world, &queue(world));
+    }
+
+    /// Both consumers sleep.
+    fn reaches(history: &History) -> bool {
+        sleep_together(history, 2)
     }
 }

@@ -8,7 +8,7 @@ use seatrial_core::runtime::Runtime;
 use super::{caller, earlier_time, end, failing, failures, millis, queue, sleep, sleeps, worker};
 use crate::limited_queue::as_delaying::Failures;
 use crate::limited_queue::{Event, History, LimitedQueue};
-use crate::queues::fixtures::{sleep_together, sooner};
+use crate::queues::fixtures::{due_apart, sleep_together, sooner};
 use crate::trial::{Ledger as _, Scenario, World};
 
 /// An item fails twice and then succeeds (`workqueue:CL-3`).
@@ -182,5 +182,23 @@ impl Scenario<LimitedQueue> for Sooner {
     /// The consumer sleeps before the producer calls.
     fn reaches(history: &History) -> bool {
         sleep_together(history, 1)
+    }
+}
+
+/// Two consumers sleep, and two items become due one after the other.
+pub(super) struct DueApart;
+
+impl Scenario<LimitedQueue> for DueApart {
+    const NAME: &'static str = "due_apart";
+    const SAYS: &'static str =
+        "two consumers sleep on an empty queue, and take one item each, which become due in turn";
+
+    fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
+        due_apart(world, &queue(world));
+    }
+
+    /// Both consumers sleep.
+    fn reaches(history: &History) -> bool {
+        sleep_together(history, 2)
     }
 }

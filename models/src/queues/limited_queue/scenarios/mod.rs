@@ -40,6 +40,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<LimitedQueue>>> {
         Box::new(deliveries::WorkersGoOn),
         Box::new(failures::EarlierTime),
         Box::new(failures::Sooner),
+        Box::new(failures::DueApart),
         Box::new(tasks::TaskAndThread),
         Box::new(tasks::DroppedGetter),
         Box::new(tasks::HolderGivesUp),

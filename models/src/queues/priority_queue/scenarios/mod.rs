@@ -61,6 +61,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<PriorityQueue>>> {
         Box::new(tasks::BusyExecutor),
         Box::new(tasks::BusyHolder),
         Box::new(times::ThreeDue),
+        Box::new(times::DueApart),
         Box::new(times::ManyDue),
         Box::new(calls::EveryCall),
         Box::new(panics::NotCopied),
