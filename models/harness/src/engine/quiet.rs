@@ -78,7 +78,23 @@ pub fn panic_text(payload: &(dyn Any + Send)) -> String {
         (*text).to_owned()
     } else if let Some(text) = payload.downcast_ref::<String>() {
         text.clone()
+    } else if is_full_stack(payload) {
+        FULL_STACK.to_owned()
     } else {
         "a panic without text".to_owned()
+    }
+}
+
+const FULL_STACK: &str = "the stack of a thread is full. Checkers keep stacks small (loom: 32 KiB for \
+    main, 256 KiB for others): box large values and futures, or have a thread do the work of main";
+
+/// Tells whether a checker's thread ran out of stack.
+fn is_full_stack(payload: &(dyn Any + Send)) -> bool {
+    #[cfg(any(feature = "loom", feature = "shuttle"))]
+    return matches!(payload.downcast_ref(), Some(generator::Error::StackErr));
+    #[cfg(not(any(feature = "loom", feature = "shuttle")))]
+    {
+        let _ = payload;
+        false
     }
 }

@@ -63,6 +63,22 @@ fn a_panic_goes_to_the_joiner_and_else_ends_the_execution() {
     }
 }
 
+/// Uses more than main has.
+fn deep(calls: u32) -> u64 {
+    let frame = std::hint::black_box([u64::from(calls); 64]);
+    if calls == 0 { 0 } else { deep(calls - 1) + frame[calls as usize % 64] }
+}
+
+#[test]
+fn a_full_stack_is_named() {
+    for (end, _) in all(&unbounded(), |_| assert!(deep(500) > 0)) {
+        assert!(
+            matches!(&end, End::Panicked(text) if text.contains("stack of a thread is full")),
+            "{end:?}"
+        );
+    }
+}
+
 #[test]
 fn a_panic_while_a_lock_is_held_leaves_it_usable() {
     let sums = outcomes(&unbounded(), |runtime| {
