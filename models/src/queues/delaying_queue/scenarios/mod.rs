@@ -47,6 +47,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<DelayingQueue>>> {
         Box::new(times::ManyDue),
         Box::new(tasks::TaskAndThread),
         Box::new(tasks::DroppedGetter),
+        Box::new(tasks::MovedTask),
         Box::new(tasks::LoneTask),
         Box::new(tasks::HolderGivesUp),
         Box::new(tasks::WokenGivesUp),

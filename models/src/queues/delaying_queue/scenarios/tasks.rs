@@ -7,10 +7,11 @@ use seatrial_core::runtime::Runtime;
 use super::{Call, Event, due, end, gives, millis, queue, some, worker};
 use crate::delaying_queue::{DelayingQueue, History, Ret};
 use crate::engine::Engine;
-use crate::queues::fixtures::sleep_together;
 use crate::queues::fixtures::tasks::{
-    busy_executor, busy_holder, giving_up, holder_gives_up, no_real_hours, task, woken_gives_up,
+    busy_executor, busy_holder, giving_up, holder_gives_up, moved_task, no_real_hours, task,
+    woken_gives_up,
 };
+use crate::queues::fixtures::{sleep_together, waits};
 use crate::trial::{Scenario, What, World};
 
 /// A task and a thread sleep until a time, and an earlier one is given.
@@ -157,15 +158,33 @@ pub(super) struct WokenGivesUp;
 impl Scenario<DelayingQueue> for WokenGivesUp {
     const NAME: &'static str = "woken_gives_up";
     const SAYS: &'static str =
-        "a task and a thread sleep, the task is woken for an earlier time, and gives up";
+        "two tasks sleep, the one with the timer is woken for an earlier time, and gives up";
 
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
         woken_gives_up(world, &queue(world));
     }
 
-    /// The task gives up, and both had slept.
+    /// One gives up, and both had slept.
     fn reaches(history: &History) -> bool {
         let gives_up = |event: &Event| matches!(event.what, What::Cancel { .. });
         sleep_together(history, 2) && history.events.iter().any(gives_up)
+    }
+}
+
+/// A wait for an item goes on in another task.
+pub(super) struct MovedTask;
+
+impl Scenario<DelayingQueue> for MovedTask {
+    const NAME: &'static str = "moved_task";
+    const SAYS: &'static str =
+        "a wait is polled by one task and then by another, until an item is due";
+
+    fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
+        moved_task(world, &queue(world), |queue| queue.add_after(1, millis(3)));
+    }
+
+    /// The task polls twice without an item.
+    fn reaches(history: &History) -> bool {
+        waits(history) >= 2
     }
 }

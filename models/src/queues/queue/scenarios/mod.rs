@@ -41,6 +41,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Queue>>> {
         Box::new(trouble::PanickingWorker),
         Box::new(tasks::TaskAndThread),
         Box::new(tasks::DroppedGetter),
+        Box::new(tasks::MovedTask),
         Box::new(tasks::DroppedDrain),
         Box::new(batches::BatchForWaiters),
         Box::new(batches::BatchWhileProcessing),

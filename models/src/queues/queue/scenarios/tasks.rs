@@ -6,7 +6,8 @@ use seatrial_core::runtime::Runtime;
 
 use super::{adds, queue, some};
 use crate::queue::{History, Queue};
-use crate::queues::fixtures::tasks::{dropped_getter, task_and_thread};
+use crate::queues::fixtures::tasks::{dropped_getter, moved_task, task_and_thread};
+use crate::queues::fixtures::waits;
 use crate::trial::{Scenario, What, World};
 
 /// A task and a thread wait as consumers for two items.
@@ -69,5 +70,23 @@ impl Scenario<Queue> for DroppedDrain {
         some(history, |before, event| {
             matches!(event.what, What::Cancel { .. }) && before.drains.len() == 2
         })
+    }
+}
+
+/// A wait for an item goes on in another task.
+pub(super) struct MovedTask;
+
+impl Scenario<Queue> for MovedTask {
+    const NAME: &'static str = "moved_task";
+    const SAYS: &'static str =
+        "a wait is polled by one task and then by another, while an item is added";
+
+    fn run<R: Runtime>(&self, world: &World<R, Queue>) {
+        moved_task(world, &queue(world), |queue| queue.add(1));
+    }
+
+    /// The task polls twice without an item.
+    fn reaches(history: &History) -> bool {
+        waits(history) >= 2
     }
 }
