@@ -22,7 +22,7 @@ PAGES = {
     "fifo": "fifo/",
     "ordered_fifo": "ordered_fifo/",
     "events": "fifo/",
-    "store": "_store/ heap/ mutation_cache/ cancel/",
+    "store": "_store/ heap/ mutation_cache/ cancel/ delta_fifo/",
     "limiter": "limiter/ token_bucket/ backoff/ limited_queue/ cancel/ client/",
     "elector": "elector/ candidate/ leases/",
     "informer": "informer/ reflector/ registry/ feed/ own_writes/ delivery/ replica_set/",

@@ -40,12 +40,32 @@ pub(super) struct Hand {
     pub(super) number: Option<u32>,
 }
 
+/// Takes an item if there is one, and keeps the lock until it is decided about.
+#[derive(Clone, Debug)]
+pub(super) struct TakeHeld;
+
+/// Decides about an item that was taken.
+#[derive(Clone, Debug)]
+pub(super) struct Decide {
+    /// Whether it goes back.
+    pub(super) back: bool,
+    /// Whether it panics before anything is decided, as a comparison of keys may.
+    pub(super) panics: bool,
+}
+
 /// Shuts the gate: no call waits any more.
 #[derive(Clone, Debug)]
 pub(super) struct Shut;
 
 seatrial_core::operations! {
-    [] Gate: Op, Ret { Put(Put) -> (), Take(Take) -> bool, Hand(Hand) -> (), Shut(Shut) -> () }
+    [] Gate: Op, Ret {
+        Put(Put) -> (),
+        Take(Take) -> bool,
+        TakeHeld(TakeHeld) -> bool,
+        Decide(Decide) -> (),
+        Hand(Hand) -> (),
+        Shut(Shut) -> (),
+    }
 }
 
 impl Operation<Gate> for Put {
@@ -68,6 +88,27 @@ impl Operation<Gate> for Take {
             return Step::Done(true);
         }
         if gate.is_shut { Step::Done(false) } else { Step::Wait { on: TAKERS, until: None } }
+    }
+}
+
+impl Operation<Gate> for TakeHeld {
+    fn step(&mut self, gate: &mut Gate, _: &mut Cx<'_>) -> Step<bool> {
+        if gate.items == 0 {
+            return Step::Done(false);
+        }
+        gate.items -= 1;
+        Step::Held(true)
+    }
+}
+
+impl Operation<Gate> for Decide {
+    fn step(&mut self, gate: &mut Gate, cx: &mut Cx<'_>) -> Step<()> {
+        assert!(!self.panics, "foreign code breaks");
+        if self.back {
+            gate.items += 1;
+            cx.wakes.one(TAKERS);
+        }
+        Step::Done(())
     }
 }
 

@@ -31,5 +31,8 @@ pub(super) fn all() -> Vec<Mutant<Shell>> {
             (NewestIsWoken) breaks ["first_come_first_woken"];
         Seeded "memory_stays" from "own: the line of sleepers never shrinks":
             (MemoryStays) breaks ["memory_returns"];
+        Seeded "second_half_is_lost"
+            from "own: if a step panics that ends a call in two halves, the first is not undone":
+            (SecondHalfIsLost) breaks ["nobody_sleeps_on"];
     }
 }

@@ -30,6 +30,8 @@ mistakes! {
         WaitLosesWakes,
         /// The memory of many sleepers is kept.
         MemoryStays,
+        /// If the second half of a call panics, its first half is not undone.
+        SecondHalfIsLost,
     }
 }
 
@@ -93,6 +95,22 @@ impl<R: Runtime> Reference<R> {
 
     pub(super) fn call_async<O: Operation<Gate>>(&self, op: O) -> Call<'_, O, R> {
         Call { shell: self, op, place: None }
+    }
+
+    /// Makes a call in two halves; other calls may come between them.
+    pub(super) fn around<A: Operation<Gate>, B: Operation<Gate>>(
+        &self,
+        first: A,
+        abandon: B,
+        body: impl FnOnce(A::Ret) -> Option<B>,
+    ) {
+        let Some(second) = body(self.call(first)) else { return };
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(self.call(second)))) {
+            if self.mistake != SecondHalfIsLost {
+                self.call(abandon);
+            }
+            resume_unwind(panic);
+        }
     }
 
     /// Returns the number of sleepers for which memory is reserved.

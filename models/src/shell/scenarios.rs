@@ -10,6 +10,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Shell>>> {
     vec![
         Box::new(StepPanics),
         Box::new(WokenTakerPanics),
+        Box::new(SecondHalfPanics),
         Box::new(HandedOver),
         Box::new(WakerPanics),
         Box::new(WakerPanicsAtTheEnd),
@@ -73,6 +74,32 @@ impl Scenario<Shell> for WokenTakerPanics {
     /// Both takers have begun, and neither has taken an item.
     fn reaches(history: &History) -> bool {
         before(history, "takes", "panicked") == 2 && before(history, "took", "panicked") == 0
+    }
+}
+
+/// A call takes an item, and panics where it decides about it: the item goes back.
+struct SecondHalfPanics;
+
+impl Scenario<Shell> for SecondHalfPanics {
+    const NAME: &'static str = "second_half_panics";
+    const SAYS: &'static str =
+        "a call in two halves takes an item, and its second half panics; a thread wants the item";
+
+    fn run<R: Runtime>(&self, world: &World<R, Shell>) {
+        let stage = Stage::new(world);
+        stage.put(1);
+        let taker = stage.thread(1);
+        stage.take_and_panic();
+        world.quiesce();
+        stage.shut();
+        stage.join([taker]);
+    }
+
+    /// The thread takes the item that came back.
+    fn reaches(history: &History) -> bool {
+        first(history, "panicked")
+            .zip(first(history, "took"))
+            .is_some_and(|(broke, took)| broke < took)
     }
 }
 

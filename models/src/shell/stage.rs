@@ -9,7 +9,7 @@ use seatrial_core::machine::{Boxed, Cx, Operation, Step};
 use seatrial_core::monitor::Monitor;
 use seatrial_core::runtime::Runtime;
 
-use super::gate::{Gate, Hand, Put, Shut, Take};
+use super::gate::{Decide, Gate, Hand, Put, Shut, Take, TakeHeld};
 use super::reference::Reference;
 use super::{Shell, Which};
 use crate::trial::World;
@@ -27,6 +27,18 @@ impl<R: Runtime> Tried<R> {
         match self {
             Self::Ships(monitor) => monitor.call(op),
             Self::Broken(reference) => reference.call(op),
+        }
+    }
+
+    fn around<A: Operation<Gate>, B: Operation<Gate>>(
+        &self,
+        first: A,
+        abandon: B,
+        body: impl FnOnce(A::Ret) -> Option<B>,
+    ) {
+        match self {
+            Self::Ships(monitor) => monitor.around(first, abandon, |ret| (body(ret), ())),
+            Self::Broken(reference) => reference.around(first, abandon, body),
         }
     }
 
@@ -79,6 +91,21 @@ impl<R: Runtime> Stage<R> {
         let put = Put { count, panics: true };
         let panicked = catch_unwind(AssertUnwindSafe(|| self.tried.call(put))).is_err();
         self.world.note(if panicked { "panicked" } else { "hurt" }, 0);
+    }
+
+    /// Takes an item if there is one, and panics where it is decided about.
+    pub(super) fn take_and_panic(&self) {
+        let mut took = false;
+        let back = Decide { back: true, panics: false };
+        let decide = |an_item| {
+            took = an_item;
+            an_item.then_some(Decide { back: false, panics: true })
+        };
+        let around = || self.tried.around(TakeHeld, back, decide);
+        let panicked = catch_unwind(AssertUnwindSafe(around)).is_err();
+        if took {
+            self.world.note(if panicked { "panicked" } else { "hurt" }, 0);
+        }
     }
 
     /// Hands an item over, and waits until it is taken.

@@ -1,6 +1,8 @@
 //! Many sleepers: which of them is next, and which of them holds the timer.
 
 use super::*;
+use crate::limited_queue::LimitedQueue;
+use crate::limiter::Exponential;
 use crate::priority_queue::PriorityQueue;
 use crate::queue::{Done, Drain, DrainUntil};
 use crate::runtime::millis::ms;
@@ -126,6 +128,21 @@ fn one_of_the_tasks_holds_the_timer_and_passes_it_on_when_it_is_over() {
     let before = rings(&bells);
     assert_eq!(before.iter().sum::<usize>(), 4, "the news and the time, and one for each");
     assert_eq!(taken(poll(tasks[1].as_mut(), &bells[1])), Some(2));
+}
+
+#[test]
+fn one_task_holds_the_timer_of_a_limited_queue() {
+    let runtime = Manual::new();
+    let queue = LimitedQueue::<u8, _, _>::new(&runtime, Exponential::new(ms(5), ms(5)));
+    queue.add_rate_limited(1);
+    let bells = bells::<3>();
+    let mut tasks = [(); 3].map(|()| Box::pin(queue.take_async()));
+    for (task, bell) in tasks.iter_mut().zip(&bells) {
+        assert!(poll(task.as_mut(), bell).is_pending());
+    }
+    assert_eq!(runtime.waiters(), 1, "however many sleep");
+    runtime.advance(ms(5));
+    assert_eq!(rings(&bells), [1, 0, 0]);
 }
 
 #[test]

@@ -35,6 +35,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Cancel>>> {
         Box::new(told::AskedWhileCancelled),
         Box::new(told::TurnGivenBack),
         Box::new(parts::Pieces),
+        Box::new(parts::GrownDelays),
         Box::new(parts::StoppedLimiter),
         Box::new(parts::EndedInTime),
         Box::new(parts::WatchedObjects),

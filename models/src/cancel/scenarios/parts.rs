@@ -9,6 +9,7 @@ use std::time::Duration;
 use seatrial_core::cancel::CancelToken;
 use seatrial_core::limiter::{FlowLimiter, NeverAccept, WaitError};
 use seatrial_core::parallel::parallelize_until;
+use seatrial_core::polling::{Backoff, jitter};
 use seatrial_core::runtime::Runtime;
 use seatrial_core::store::MutationDetector;
 
@@ -170,5 +171,41 @@ impl Scenario<Cancel> for WatchedObjects {
 
     fn cannot_run_on(engine: Engine) -> Option<&'static str> {
         sleeps(engine)
+    }
+}
+
+/// Delays grow up to a limit, and at most up to the longest one that can be told
+/// (`workqueue:WT-1` to `WT-4`).
+pub(super) struct GrownDelays;
+
+impl Scenario<Cancel> for GrownDelays {
+    const NAME: &'static str = "grown_delays";
+    const SAYS: &'static str = "a caller asks for delays that grow, and for very long ones";
+
+    fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
+        const LONGEST: Duration = Duration::from_nanos(i64::MAX as u64);
+        let runtime = world.runtime();
+        let mut limited = Backoff { factor: 2.0, steps: 3, cap: 5 * MS, ..Backoff::new(MS) };
+        let steps = [(); 5].map(|()| limited.step(runtime));
+        assert_eq!(steps, [1, 2, 4, 5, 5].map(|times| times * MS), "it doubles up to its cap");
+        let mut counted = Backoff { factor: 3.0, steps: 2, ..Backoff::new(MS) };
+        let steps = [(); 4].map(|()| counted.step(runtime));
+        assert_eq!(steps, [1, 3, 9, 9].map(|times| times * MS), "it grows so often and no more");
+        let mut varied = Backoff { jitter: 0.5, ..Backoff::new(10 * MS) };
+        for _ in 0..5 {
+            let step = varied.step(runtime);
+            assert!(
+                (10 * MS..15 * MS).contains(&step),
+                "a random part of {step:?} is below a half"
+            );
+        }
+        let mut huge = Backoff { factor: 1e9, steps: 9, ..Backoff::new(MS) };
+        let last = [(); 5].map(|()| huge.step(runtime))[4];
+        assert_eq!(last, LONGEST, "it does not wrap");
+        assert_eq!(jitter(LONGEST, 1.0, runtime), LONGEST, "nor with a random part");
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
     }
 }

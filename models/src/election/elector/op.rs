@@ -1,6 +1,8 @@
 //! Sequences of attempts and releases under faults, and the property that the elector agrees with
 //! the sequential object.
 
+use std::time::Duration;
+
 use seatrial_core::elector::{
     Check, Config, Election, GiveUp, Holds, Io, IsLeader, Look, Next, Record, Reply, Report, Rest,
     StoreError, Stored, Timestamp, Try, Turn,
@@ -53,7 +55,7 @@ pub enum Op {
     ClearHolder,
     /// The duration of the lease becomes this many seconds; zero is allowed.
     SetDuration(u8),
-    /// The elector's health is asked for, with a tolerance in milliseconds.
+    /// The elector's health is asked for, with a tolerance in milliseconds, or a limitless one.
     Check(u8, u16),
 }
 
@@ -129,10 +131,14 @@ impl Pair {
                 self.edit(|record| record.duration_seconds = seconds.into());
             }
             Op::Check(elector, tolerance_ms) => {
-                let tolerance = std::time::Duration::from_millis(tolerance_ms.into());
+                let tolerance = match tolerance_ms {
+                    u16::MAX => Duration::MAX,
+                    millis => Duration::from_millis(millis.into()),
+                };
                 let (machine, spec) = &mut self.electors[usize::from(elector % ELECTORS)];
                 let ours = ask(machine, Check { tolerance }, &self.ours);
-                let healthy = spec.is_healthy(tolerance.as_nanos() as u64, self.theirs.nanos);
+                let nanos = u64::try_from(tolerance.as_nanos()).unwrap_or(u64::MAX);
+                let healthy = spec.is_healthy(nanos, self.theirs.nanos);
                 assert_eq!(ours, healthy, "health of {elector}");
             }
         }
@@ -307,7 +313,7 @@ fn decode_op(bytes: &mut impl Iterator<Item = u8>) -> Option<Op> {
         13 if code < 64 => Op::Delete,
         13 if code < 128 => Op::ClearHolder,
         13 => Op::SetDuration(bytes.next()? % 20),
-        _ => Op::Check(elector, u16::from(bytes.next()?) * 100),
+        _ => Op::Check(elector, u16::from(bytes.next()?).saturating_mul(300)),
     })
 }
 

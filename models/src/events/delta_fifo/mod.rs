@@ -17,7 +17,7 @@ use seatrial_core::delta_fifo::{Op as Queued, Ret, Verb};
 use seatrial_core::machine::Step;
 
 use crate::conformance::Conformance;
-use crate::events::fixtures::{NAMES, TAKEN_BACK, named, named_change, named_last};
+use crate::events::fixtures::{NAMES, TAKEN_BACK, check_many, named, named_change, named_last};
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
     RetOf, Simulation, component_tests,
@@ -107,6 +107,7 @@ impl Component for DeltaFifo {
         Some(|bytes| {
             let (setup, ops) = decode(bytes);
             check(setup, &ops);
+            check_many::<seatrial_core::delta_fifo::DeltaFifo<u16, u16>>(bytes);
         })
     }
 

@@ -16,7 +16,7 @@ use seatrial_core::machine::{Boxed, Step};
 use seatrial_core::store::KeyHasher;
 
 use crate::conformance::Conformance;
-use crate::events::fixtures::{NAMES, Object, TAKEN_BACK, named};
+use crate::events::fixtures::{NAMES, Object, TAKEN_BACK, check_many, named};
 use crate::single_step::{AtOnce, Behind};
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
@@ -77,7 +77,10 @@ impl Component for Fifo {
     }
 
     fn fuzz() -> Option<fn(&[u8])> {
-        Some(|bytes| check(&decode(bytes)))
+        Some(|bytes| {
+            check(&decode(bytes));
+            check_many::<seatrial_core::fifo::Fifo<u16, u16>>(bytes);
+        })
     }
 
     fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {

@@ -17,7 +17,9 @@ use seatrial_core::machine::Step;
 use seatrial_core::ordered_fifo::{Event as Happening, Op as Queued, Ret};
 
 use crate::conformance::Conformance;
-use crate::events::fixtures::{NAMES, TAKEN_BACK, named, named_change, named_last};
+use crate::events::fixtures::{
+    ManyOrdered, NAMES, TAKEN_BACK, check_many, named, named_change, named_last,
+};
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
     RetOf, component_tests,
@@ -108,6 +110,7 @@ impl Component for OrderedFifo {
         Some(|bytes| {
             let (setup, ops) = decode(bytes);
             check(setup, &ops);
+            check_many::<ManyOrdered>(bytes);
         })
     }
 

@@ -71,7 +71,7 @@ pub fn decode(bytes: &[u8]) -> (Setup, Vec<Op>) {
         }
     };
     let (setup, ops) = bytes.split_at_checked(3).unwrap_or((&[1, 10, 0], &[]));
-    let setup = Setup { initial: setup[0] % 16, max: setup[1] % 64, unit: setup[2] };
+    let setup = Setup { initial: setup[0] % 16, max: setup[1] % 128, unit: setup[2] };
     (setup, ops.chunks_exact(3).map(op).collect())
 }
 

@@ -119,7 +119,7 @@ impl Component for DelayingQueue {
     }
 
     fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {
-        // Made-up calls use only five items, so no step of theirs can add too many.
+        // The sequential object has no steps, so it cannot tell how much one of them does.
         if mutant.breaks.contains(&"steps_are_bounded") {
             return None;
         }

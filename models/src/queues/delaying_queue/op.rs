@@ -20,6 +20,10 @@ use crate::trial::{Alone, Component};
 pub enum Op {
     Add(u8),
     AddAfter(u8, u16),
+    /// So many calls for one item, each with an earlier time than the one before.
+    Sooner(u8, u16),
+    /// So many items, with times in no order; when all are due, one of them is delayed again.
+    Many(u8, u8),
     Advance(u16),
     Get,
     Done(u8),
@@ -48,6 +52,7 @@ pub fn check_on(ops: &[Op], machine: impl Machine<Op = Call<u8>, Ret = Ret<u8>>)
     for op in ops {
         pair.step(*op);
     }
+    pair.refresh(); // the last call may have left many due items to the next one
     alone.tells_what_is_so();
 }
 
@@ -57,6 +62,8 @@ pub fn decode(bytes: &[u8]) -> Vec<Op> {
         let (key, time) = (bytes[1] % 5, u16::from(bytes[2]) % 20);
         match bytes[0] % 16 {
             0..3 => Op::Add(key),
+            3 if bytes[2] >= 224 => Op::Sooner(key, time + 10),
+            3 if bytes[2] < 16 => Op::Many(64 + bytes[1] % 64, bytes[1] / 2),
             3..7 => Op::AddAfter(key, time),
             7..9 => Op::Advance(time),
             9..12 => Op::Get,
@@ -77,11 +84,12 @@ impl Pair<Delaying<u8>, Spec<u8>> {
                 self.spec.queue.add(&key);
             }
             Op::AddAfter(key, delay) => self.add_after(key, Duration::from_millis(delay.into())),
-            Op::Advance(by) => {
-                let by = Duration::from_millis(by.into());
-                self.ours.advance(by);
-                self.spec.advance(by);
+            Op::Sooner(key, times) => {
+                let delays = (1..=times).rev().map(|delay| Duration::from_millis(delay.into()));
+                delays.for_each(|delay| self.add_after(key, delay));
             }
+            Op::Many(items, again) => self.many(items, again % items),
+            Op::Advance(by) => self.advance(Duration::from_millis(by.into())),
             Op::Get => self.get(),
             Op::Done(key) => {
                 if let Some(token) = self.deliveries.get(&key) {
@@ -115,6 +123,26 @@ impl Pair<Delaying<u8>, Spec<u8>> {
         let called = key.is_multiple_of(2).then(|| self.ours.now()); // both ways to tell the time
         self.call(Call::AddAfter(AddAfter { key: Some(key), hash: hash(&key), delay, called }));
         self.spec.add_after(&key, delay);
+    }
+
+    fn advance(&mut self, by: Duration) {
+        self.ours.advance(by);
+        self.spec.advance(by);
+    }
+
+    /// Delays more items than one step adds. The first call after their time adds a part of them.
+    /// None of them may wait already: else that call tells of fewer items than it adds.
+    fn many(&mut self, items: u8, again: u8) {
+        self.advance(Duration::from_millis(30));
+        self.refresh();
+        if self.spec.queue.dirty.iter().any(|key| *key >= 100) {
+            return;
+        }
+        for item in 0..items {
+            self.add_after(100 + item, Duration::from_millis(u64::from(item) * 37 % 16));
+        }
+        self.advance(Duration::from_millis(16));
+        self.add_after(100 + again, Duration::from_millis(3));
     }
 
     fn get(&mut self) {

@@ -74,8 +74,9 @@ pub fn check_on(ops: &[Op], machine: impl Machine<Op = Call<u8>, Ret = Ret<u8>>)
 pub fn decode(bytes: &[u8]) -> Vec<Op> {
     let op = |bytes: &[u8]| {
         let (key, time) = (bytes[1] % 5, u16::from(bytes[2]) % 20);
-        let millis = Duration::from_millis(time.into());
-        let outcomes = outcomes(millis);
+        // No time at all is a case of its own, so it comes often.
+        let pause = if bytes[1] >= 192 { 0 } else { time };
+        let outcomes = outcomes(Duration::from_millis(pause.into()));
         match bytes[0] % 20 {
             0..2 => Op::Add(key),
             2..4 => Op::AddAfter(key, time),

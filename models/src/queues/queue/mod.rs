@@ -8,6 +8,7 @@ mod invariants;
 #[cfg(test)]
 mod laws;
 mod ledger;
+mod many;
 mod mutants;
 pub mod op;
 mod pair;

@@ -1,6 +1,7 @@
 //! Sequences of calls, and the property that the queue agrees with the sequential object.
 
 use super::Queue;
+use super::many::check_many;
 use super::pair::Pair;
 use crate::trial::{Alone, Component, MachineOf};
 
@@ -66,6 +67,7 @@ pub fn check_on(ops: &[Op], machine: MachineOf<Queue>) {
 /// As [`check`].
 pub fn check_bytes(bytes: &[u8]) {
     check(&decode(bytes));
+    check_many(bytes);
 }
 
 /// Reads calls from bytes, one each; every input is valid.

@@ -11,6 +11,7 @@ use crate::engine::Engine;
 use crate::limited_queue::as_delaying::Failures;
 use crate::limited_queue::{Event, History, LimitedQueue};
 use crate::queues::fixtures::goes_on::workers_go_on;
+use crate::queues::fixtures::{once, sleep_together};
 use crate::trial::{Ledger as _, Scenario, World};
 
 const TWO: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1);
@@ -103,7 +104,7 @@ pub(super) struct SettledInEveryWay;
 impl Scenario<LimitedQueue> for SettledInEveryWay {
     const NAME: &'static str = "settled_in_every_way";
     const SAYS: &'static str =
-        "an item fails, is requeued, fails again and is given up; two threads read its failures";
+        "an item fails and is requeued, twice, and is then given up; two threads read its failures";
 
     fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
         let queue = queue(world);
@@ -111,9 +112,10 @@ impl Scenario<LimitedQueue> for SettledInEveryWay {
         let other = caller(world, "other", &queue, |queue| {
             let _failures = queue.num_requeues(&1);
         });
-        for outcome in
-            [Outcome::Retry, Outcome::RequeueAfter(millis(3)), Outcome::Retry, Outcome::GiveUp]
-        {
+        let again = [millis(3), Duration::ZERO].map(Outcome::RequeueAfter);
+        let last = [Outcome::Retry, Outcome::GiveUp];
+        let outcomes = again.into_iter().flat_map(|again| [Outcome::Retry, again]).chain(last);
+        for outcome in outcomes {
             let (token, _) = queue.take().expect("its time comes");
             queue.settle(token, outcome);
             let _failures = queue.num_requeues(&1);
@@ -122,7 +124,7 @@ impl Scenario<LimitedQueue> for SettledInEveryWay {
         queue.shut_down();
     }
 
-    /// The failures are read when the item has been forgotten twice, after one failure each.
+    /// The failures are read when the item has been forgotten for the last time.
     fn reaches(history: &History) -> bool {
         let asked = |event: &Event| matches!(event.call(), Some(Call::NumRequeues(_)));
         let given_up = |event: &Event| matches!(event.call(), Some(Call::Settle(it)) if it.outcome == Outcome::GiveUp);
@@ -190,5 +192,29 @@ impl Scenario<LimitedQueue> for WorkersGoOn {
 
     fn cannot_run_on(engine: Engine) -> Option<&'static str> {
         crate::trial::sleeps(engine)
+    }
+}
+
+/// The end of a delivery makes its item ready, because it was added meanwhile, and gives it a time.
+pub(super) struct ReadyAndDelayed;
+
+impl Scenario<LimitedQueue> for ReadyAndDelayed {
+    const NAME: &'static str = "ready_and_delayed";
+    const SAYS: &'static str = "an item is added while it is processed, and requeued for later; \
+        two consumers sleep, and take it once each";
+
+    fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
+        let queue = queue(world);
+        queue.add(1);
+        let (token, _) = queue.take().expect("one item waits");
+        let consumers = ["first", "second"].map(|name| once(world, name, &queue));
+        queue.add(1);
+        queue.settle(token, Outcome::RequeueAfter(millis(3)));
+        end(world, &queue, consumers);
+    }
+
+    /// Both consumers sleep.
+    fn reaches(history: &History) -> bool {
+        sleep_together(history, 2)
     }
 }

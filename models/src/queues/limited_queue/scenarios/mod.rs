@@ -38,6 +38,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<LimitedQueue>>> {
         Box::new(deliveries::SettledInEveryWay),
         Box::new(deliveries::TakenTogether),
         Box::new(deliveries::WorkersGoOn),
+        Box::new(deliveries::ReadyAndDelayed),
         Box::new(failures::EarlierTime),
         Box::new(failures::Sooner),
         Box::new(failures::DueApart),

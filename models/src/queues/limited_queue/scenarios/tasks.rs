@@ -114,8 +114,7 @@ pub(super) struct WokenGivesUp;
 
 impl Scenario<LimitedQueue> for WokenGivesUp {
     const NAME: &'static str = "woken_gives_up";
-    const SAYS: &'static str =
-        "two tasks sleep, the one with the timer is woken for an earlier time, and gives up";
+    const SAYS: &'static str = "two tasks sleep, one is woken for an earlier time, and gives up";
 
     fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
         woken_gives_up(world, &queue(world));

@@ -119,8 +119,7 @@ pub(super) struct WokenGivesUp;
 
 impl Scenario<PriorityQueue> for WokenGivesUp {
     const NAME: &'static str = "woken_gives_up";
-    const SAYS: &'static str =
-        "two tasks sleep, the one with the timer is woken for an earlier time, and gives up";
+    const SAYS: &'static str = "two tasks sleep, one is woken for an earlier time, and gives up";
 
     fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
         woken_gives_up(world, &queue(world));

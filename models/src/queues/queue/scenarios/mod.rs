@@ -43,6 +43,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Queue>>> {
         Box::new(tasks::DroppedGetter),
         Box::new(tasks::MovedTask),
         Box::new(tasks::DroppedDrain),
+        Box::new(tasks::TaskBesideDrain),
         Box::new(batches::BatchForWaiters),
         Box::new(batches::BatchWhileProcessing),
         Box::new(delivery::Timed),

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use seatrial_core::runtime::Runtime;
 
-use super::{adds, queue, some};
+use super::{adds, caller, drain_waits, queue, some};
 use crate::queue::{History, Queue};
-use crate::queues::fixtures::tasks::{dropped_getter, moved_task, task_and_thread};
+use crate::queues::fixtures::tasks::{dropped_getter, moved_task, task, task_and_thread};
 use crate::queues::fixtures::waits;
 use crate::trial::{Scenario, What, World};
 
@@ -88,5 +88,29 @@ impl Scenario<Queue> for MovedTask {
     /// The task polls twice without an item.
     fn reaches(history: &History) -> bool {
         waits(history) >= 2
+    }
+}
+
+/// A task waits as a consumer when a drain begins, which then waits itself.
+pub(super) struct TaskBesideDrain;
+
+impl Scenario<Queue> for TaskBesideDrain {
+    const NAME: &'static str = "task_beside_drain";
+    const SAYS: &'static str = "a drain waits for an item, and sends a waiting task home before";
+
+    fn run<R: Runtime>(&self, world: &World<R, Queue>) {
+        let queue = queue(world);
+        queue.add(1);
+        let (token, _) = queue.take().expect("one item waits");
+        let task = task(world, &queue);
+        let drain = caller(world, "drain", &queue, |queue| queue.shut_down_with_drain());
+        world.join(task);
+        queue.done(token);
+        world.join(drain);
+    }
+
+    /// The task sleeps when the drain begins.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| drain_waits(event) && before.getters.len() == 1)
     }
 }
