@@ -21,7 +21,7 @@ PAGES = {
     "delta_fifo": "delta_fifo/",
     "fifo": "fifo/",
     "ordered_fifo": "ordered_fifo/",
-    "events": "fifo/",
+    "events": "fifo/ delta_fifo/ ordered_fifo/",
     "store": "_store/ heap/ mutation_cache/ cancel/ delta_fifo/",
     "limiter": "limiter/ token_bucket/ backoff/ limited_queue/ cancel/ client/",
     "elector": "elector/ candidate/ leases/",

@@ -26,7 +26,7 @@
 //! every call to its end, or drop it.
 //!
 //! A thread that has to wait first yields a few times and looks again before it sleeps
-//! ([`Runtime::TURNS`]). On a busy queue it then gets the item faster than by a sleep and a
+//! ([`Runtime::turns`]). On a busy queue it then gets the item faster than by a sleep and a
 //! wake-up, and its producer has nobody to wake.
 
 mod around;
@@ -115,7 +115,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
     /// Steps an operation on this thread until it ends.
     #[inline(always)]
     fn run<'a, O: Operation<M>>(&'a self, op: &mut O) -> Ended<'a, O::Ret, H, R> {
-        self.go_on(op, Thread::new())
+        self.go_on(op, Thread::new(&self.runtime))
     }
 
     #[inline(always)]
@@ -188,8 +188,8 @@ struct Thread<R: Runtime> {
 }
 
 impl<R: Runtime> Thread<R> {
-    fn new() -> Self {
-        Self { stay: Stay::new(Kind::Thread), condvar: None, turns: R::TURNS }
+    fn new(runtime: &R) -> Self {
+        Self { stay: Stay::new(Kind::Thread), condvar: None, turns: runtime.turns() }
     }
 }
 

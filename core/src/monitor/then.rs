@@ -36,7 +36,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
                 resume_unwind(panic);
             }
         };
-        let mut thread = Thread::new();
+        let mut thread = Thread::new(&self.runtime);
         let next = self.step(guard, &mut second, &mut thread.stay, wakes);
         match next {
             Next::Over(over) => {

@@ -108,7 +108,9 @@ pub trait Runtime: Ambient + Clone + 'static {
 
     /// How often a call yields to other threads and looks again before it sleeps. This affects only
     /// speed, so runtimes without real time use zero.
-    const TURNS: u32 = 0;
+    fn turns(&self) -> u32 {
+        0
+    }
 
     /// Yields to other threads.
     fn give_turn(&self) {}

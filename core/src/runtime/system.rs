@@ -98,7 +98,10 @@ impl Runtime for System {
     type Published<T: Send + Sync> = ArcSwap<T>;
 
     /// Three turns have most of the effect that many more would have.
-    const TURNS: u32 = 3;
+    #[inline]
+    fn turns(&self) -> u32 {
+        3
+    }
 
     #[inline]
     fn give_turn(&self) {

@@ -271,12 +271,12 @@ fn a_thread_looks_again_before_it_sleeps_and_not_for_ever() {
     let runtime = System::new();
     let monitor = Monitor::new(&runtime, Looks(0));
     let late = runtime.now() + Duration::from_secs(10);
-    monitor.call(Look { times: 1 + System::TURNS, deadline: late });
+    monitor.call(Look { times: 1 + runtime.turns(), deadline: late });
     assert!(runtime.now() < late, "it did not sleep");
 
     let monitor = Monitor::new(&runtime, Looks(0));
     let soon = runtime.now() + Duration::from_millis(20);
-    monitor.call(Look { times: 2 + System::TURNS, deadline: soon });
+    monitor.call(Look { times: 2 + runtime.turns(), deadline: soon });
     assert!(runtime.now() >= soon, "it slept");
 }
 

@@ -127,6 +127,14 @@ impl<A: Runtime, B: Runtime> Runtime for Either<A, B> {
     type Timer = Either<A::Timer, B::Timer>;
     type Published<T: Send + Sync> = Either<A::Published<T>, B::Published<T>>;
 
+    fn turns(&self) -> u32 {
+        with!(self, runtime => runtime.turns())
+    }
+
+    fn give_turn(&self) {
+        with!(self, runtime => runtime.give_turn());
+    }
+
     fn mutex<T: Send + 'static>(&self, value: T) -> Self::Mutex<T> {
         match self {
             One(runtime) => One(runtime.mutex(value)),

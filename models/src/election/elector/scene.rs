@@ -210,7 +210,7 @@ impl<R: Runtime> fmt::Debug for Participant<R> {
 impl<R: Runtime> Participant<R> {
     /// Runs on this thread until the run is over; the work is done on a thread of its own.
     pub(super) fn lead(&self, work: impl Fn(&Self, &Leads<R>) + Send + Sync + 'static) -> bool {
-        self.run_as(Worker { watches: false, work: Box::new(work), of: self.clone() })
+        self.run_as(self.worker(false, Box::new(work)))
     }
 
     /// As [`lead`](Self::lead), with reports of new leaders.
@@ -218,7 +218,11 @@ impl<R: Runtime> Participant<R> {
         &self,
         work: impl Fn(&Self, &Leads<R>) + Send + Sync + 'static,
     ) -> bool {
-        self.run_as(Worker { watches: true, work: Box::new(work), of: self.clone() })
+        self.run_as(self.worker(true, Box::new(work)))
+    }
+
+    fn worker(&self, watches: bool, work: Work<R>) -> Worker<R> {
+        Worker { of: self.clone(), watches, leaders: self.runtime().mutex(()), work }
     }
 
     /// Cancels the run.
@@ -316,6 +320,8 @@ where
 struct Worker<R: Runtime> {
     of: Participant<R>,
     watches: bool,
+    /// Stands for the list of a user. There, reports meet that come side by side.
+    leaders: R::Mutex<()>,
     work: Work<R>,
 }
 
@@ -340,6 +346,7 @@ impl<R: Runtime> Callbacks<R, Seat> for Worker<R> {
     }
 
     fn new_leader(&self, leader: &Name) {
+        let _list = self.of.runtime().lock(&self.leaders);
         self.of.world.note(IS_TOLD, told(self.of.number, leader));
     }
 

@@ -11,6 +11,7 @@ use seatrial_core::queue::{Add, Done, DoneKey, DrainUntil, Finished, Get, Len, S
 
 use super::{DelayingQueue, Spec};
 use crate::queues::fixtures::pair::{Pair, given};
+use crate::queues::queue::AT_ONCE;
 use crate::single_step::{Behind, hash};
 use crate::trial::{Alone, Component};
 
@@ -22,8 +23,9 @@ pub enum Op {
     AddAfter(u8, u16),
     /// So many calls for one item, each with an earlier time than the one before.
     Sooner(u8, u16),
-    /// So many items, with times in no order; when all are due, one of them is delayed again.
-    Many(u8, u8),
+    /// So many items, with times in no order. When all are due, one of them is delayed again; then
+    /// all are taken and ended.
+    Many(u8),
     Advance(u16),
     Get,
     Done(u8),
@@ -63,7 +65,7 @@ pub fn decode(bytes: &[u8]) -> Vec<Op> {
         match bytes[0] % 16 {
             0..3 => Op::Add(key),
             3 if bytes[2] >= 224 => Op::Sooner(key, time + 10),
-            3 if bytes[2] < 16 => Op::Many(64 + bytes[1] % 64, bytes[1] / 2),
+            3 if bytes[2] < 16 => Op::Many(72 + bytes[1] % 56),
             3..7 => Op::AddAfter(key, time),
             7..9 => Op::Advance(time),
             9..12 => Op::Get,
@@ -88,7 +90,7 @@ impl Pair<Delaying<u8>, Spec<u8>> {
                 let delays = (1..=times).rev().map(|delay| Duration::from_millis(delay.into()));
                 delays.for_each(|delay| self.add_after(key, delay));
             }
-            Op::Many(items, again) => self.many(items, again % items),
+            Op::Many(items) => self.many(items),
             Op::Advance(by) => self.advance(Duration::from_millis(by.into())),
             Op::Get => self.get(),
             Op::Done(key) => {
@@ -130,19 +132,33 @@ impl Pair<Delaying<u8>, Spec<u8>> {
         self.spec.advance(by);
     }
 
-    /// Delays more items than one step adds. The first call after their time adds a part of them.
-    /// None of them may wait already: else that call tells of fewer items than it adds.
-    fn many(&mut self, items: u8, again: u8) {
+    /// Delays more items than one step adds. The first call after their time adds a part of them,
+    /// and delays the first one of the rest again. None of them may wait already: else that call
+    /// tells of fewer items than it adds.
+    fn many(&mut self, items: u8) {
         self.advance(Duration::from_millis(30));
         self.refresh();
         if self.spec.queue.dirty.iter().any(|key| *key >= 100) {
             return;
         }
-        for item in 0..items {
-            self.add_after(100 + item, Duration::from_millis(u64::from(item) * 37 % 16));
+        let mut delays: Vec<(u64, u8)> =
+            (0..items).map(|item| (u64::from(item) * 37 % 16, 100 + item)).collect();
+        for (delay, item) in &delays {
+            self.add_after(*item, Duration::from_millis(*delay));
         }
         self.advance(Duration::from_millis(16));
-        self.add_after(100 + again, Duration::from_millis(3));
+        delays.retain(|(delay, _)| *delay > 0);
+        delays.sort_by_key(|(delay, _)| *delay);
+        if let Some((_, first_of_the_rest)) = delays.get(AT_ONCE) {
+            self.add_after(*first_of_the_rest, Duration::from_millis(3));
+        }
+        while !self.spec.queue.waiting.is_empty() {
+            self.get();
+        }
+        let delivered: Vec<u8> = self.deliveries.keys().copied().collect();
+        delivered.into_iter().for_each(|key| self.step(Op::Done(key)));
+        self.advance(Duration::from_millis(3));
+        self.step(Op::Len);
     }
 
     fn get(&mut self) {

@@ -6,6 +6,7 @@ use seatrial_core::runtime::Runtime;
 use super::{Stage, some};
 use crate::delta_fifo::{DeltaFifo, History};
 use crate::events::fixtures::Bed;
+use crate::queues::fixtures::waits;
 use crate::trial::{DynScenario, Scenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<DeltaFifo>>> {
@@ -15,6 +16,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<DeltaFifo>>> {
         Box::new(ListWithDuplicates),
         Box::new(SecondListBeforeDrain),
         Box::new(WriteBeforeFirstList),
+        Box::new(SyncedAtOnce),
     ]
 }
 
@@ -125,5 +127,23 @@ impl Scenario<DeltaFifo> for WriteBeforeFirstList {
             let at_once = before.has_synced() && before.spec.pending.len() == 2;
             matches!(over.op, Op::HasSynced(_)) && at_once && before.handed.is_empty()
         })
+    }
+}
+
+/// The first write leaves nothing to process (`cache:QU-17`).
+struct SyncedAtOnce;
+
+impl Scenario<DeltaFifo> for SyncedAtOnce {
+    const NAME: &'static str = "synced_at_once";
+    const SAYS: &'static str =
+        "a caller waits for the first list, which is empty, or a single write comes instead";
+
+    fn run<R: Runtime>(&self, world: &World<R, DeltaFifo>) {
+        Stage::informer(world, []).synced_at_once();
+    }
+
+    /// The caller sleeps.
+    fn reaches(history: &History) -> bool {
+        waits(history) > 0
     }
 }

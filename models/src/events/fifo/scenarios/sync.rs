@@ -8,6 +8,7 @@ use super::{Stage, head_is_stale, some, steps};
 use crate::events::fixtures::Bed;
 use crate::fifo::ledger::popped;
 use crate::fifo::{Fifo, History};
+use crate::queues::fixtures::waits;
 use crate::trial::{DynScenario, Scenario, What, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<Fifo>>> {
@@ -18,6 +19,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Fifo>>> {
         Box::new(ListWithDuplicates),
         Box::new(SecondListBeforeDrain),
         Box::new(WriteBeforeFirstList),
+        Box::new(SyncedAtOnce),
         Box::new(RefusedWrites),
     ]
 }
@@ -186,5 +188,23 @@ impl Scenario<Fifo> for RefusedWrites {
             })
         };
         asks(false) && asks(true)
+    }
+}
+
+/// The first write leaves nothing to process (`cache:QU-17`).
+struct SyncedAtOnce;
+
+impl Scenario<Fifo> for SyncedAtOnce {
+    const NAME: &'static str = "synced_at_once";
+    const SAYS: &'static str =
+        "a caller waits for the first list, which is empty, or a single write comes instead";
+
+    fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
+        Stage::new(world).synced_at_once();
+    }
+
+    /// The caller sleeps.
+    fn reaches(history: &History) -> bool {
+        waits(history) > 0
     }
 }

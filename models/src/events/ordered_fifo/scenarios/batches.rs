@@ -12,6 +12,7 @@ use crate::trial::{DynScenario, Scenario, World, sleeps};
 pub(super) fn all() -> Vec<Box<dyn DynScenario<OrderedFifo>>> {
     vec![
         Box::new(SlowConsumer),
+        Box::new(SlowBatch),
         Box::new(BatchesOfTheFirstList),
         Box::new(BatchMeetsList),
         Box::new(BatchMeetsItself),
@@ -160,6 +161,37 @@ impl Scenario<OrderedFifo> for SlowConsumer {
         let popped = stage.queue.pop_batch_async(|_| sleep(world, millis(400)));
         assert!(world.at_once(popped).is_some_and(|popped| popped.is_ok()));
         assert_eq!(slow.reports(), [], "ten are left");
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
+    }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        sleeps(engine)
+    }
+}
+
+/// A large batch may take a second, and no longer than that (`cache:QU-21`).
+struct SlowBatch;
+
+impl Scenario<OrderedFifo> for SlowBatch {
+    const NAME: &'static str = "slow_batch";
+    const SAYS: &'static str = "a consumer takes a second for twelve objects, while many wait";
+
+    fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
+        let slow = Slow::new();
+        let config = Config::plain(Store::of([])).batches_of(12);
+        let stage = Stage::told(world, config, Some(slow.hook()));
+        slow.of(&stage.queue);
+        (1..=35).for_each(|key| stage.add((key, 1)));
+        let pop = |time| {
+            let popped = stage.queue.pop_batch(|_| sleep(world, time));
+            assert!(popped.is_ok_and(|(batch, ())| batch.events.len() == 12), "many wait");
+            slow.reports()
+        };
+        assert_eq!(pop(millis(999)), []);
+        assert_eq!(pop(millis(1_000)), [("13".to_owned(), 11, millis(1_000), 11)]);
     }
 
     fn reaches(history: &History) -> bool {

@@ -6,6 +6,7 @@ use seatrial_core::runtime::Runtime;
 use super::{Config, Stage, is_unlocked, lists, some};
 use crate::events::fixtures::Bed;
 use crate::ordered_fifo::{History, OrderedFifo};
+use crate::queues::fixtures::waits;
 use crate::trial::{DynScenario, Scenario, World};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<OrderedFifo>>> {
@@ -14,6 +15,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<OrderedFifo>>> {
         Box::new(FirstListAwaitedUnlocked),
         Box::new(ResyncBeforeFirstList),
         Box::new(WriteBeforeFirstList),
+        Box::new(SyncedAtOnce),
         Box::new(DeleteBeforeFirstList),
         Box::new(RefusedWrites),
         Box::new(SecondList),
@@ -188,5 +190,23 @@ impl Scenario<OrderedFifo> for SecondList {
             let waits = before.spec.has_synced() && before.state.events.len() == 2;
             matches!(over.op, Op::HasSynced(_)) && waits
         })
+    }
+}
+
+/// The first write leaves nothing to process (`cache:QU-17`).
+struct SyncedAtOnce;
+
+impl Scenario<OrderedFifo> for SyncedAtOnce {
+    const NAME: &'static str = "synced_at_once";
+    const SAYS: &'static str =
+        "a caller waits for the first list, which is empty, or a single write comes instead";
+
+    fn run<R: Runtime>(&self, world: &World<R, OrderedFifo>) {
+        Stage::plain(world, []).synced_at_once();
+    }
+
+    /// The caller sleeps.
+    fn reaches(history: &History) -> bool {
+        waits(history) > 0
     }
 }

@@ -7,7 +7,7 @@ use seatrial_core::runtime::Runtime;
 use super::{adds, caller, drain_waits, queue, some};
 use crate::queue::{History, Queue};
 use crate::queues::fixtures::tasks::{dropped_getter, moved_task, task, task_and_thread};
-use crate::queues::fixtures::waits;
+use crate::queues::fixtures::{millis, sleep, waits};
 use crate::trial::{Scenario, What, World};
 
 /// A task and a thread wait as consumers for two items.
@@ -103,6 +103,7 @@ impl Scenario<Queue> for TaskBesideDrain {
         queue.add(1);
         let (token, _) = queue.take().expect("one item waits");
         let task = task(world, &queue);
+        sleep(world, millis(1)); // real threads also let it wait first
         let drain = caller(world, "drain", &queue, |queue| queue.shut_down_with_drain());
         world.join(task);
         queue.done(token);
