@@ -21,9 +21,9 @@ use crate::trial::{Alone, Component};
 pub enum Op {
     Add(u8),
     AddAfter(u8, u16),
-    /// So many calls for one item, each with an earlier time than the one before.
+    /// Several calls for one item, each with an earlier time than the one before.
     Sooner(u8, u16),
-    /// So many items, with times in no order. When all are due, one of them is delayed again; then
+    /// Many items, with times in no order. When all are due, one of them is delayed again; then
     /// all are taken and ended.
     Many(u8),
     Advance(u16),
