@@ -107,6 +107,20 @@ fn threads_and_tasks_are_woken_in_the_order_in_which_they_came() {
     assert_eq!((by_task, by_thread.load(Ordering::SeqCst)), (ITEMS / 2, ITEMS / 2));
 }
 
+/// Has three tasks sleep until an item is due, in five milliseconds. One of them has a timer.
+fn one_holds_the_timer<F: Future>(
+    runtime: &Manual,
+    tasks: &mut [Pin<Box<F>>; 3],
+    bells: &[Arc<Bell>; 3],
+) {
+    for (task, bell) in tasks.iter_mut().zip(bells) {
+        assert!(poll(task.as_mut(), bell).is_pending());
+    }
+    assert_eq!(runtime.waiters(), 1, "however many sleep");
+    runtime.advance(ms(5));
+    assert_eq!(rings(bells), [1, 0, 0]);
+}
+
 #[test]
 fn one_of_the_tasks_holds_the_timer_and_passes_it_on_when_it_is_over() {
     let runtime = Manual::new();
@@ -114,12 +128,7 @@ fn one_of_the_tasks_holds_the_timer_and_passes_it_on_when_it_is_over() {
     queue.add_after(1, ms(5));
     let bells = bells::<3>();
     let mut tasks = [(); 3].map(|()| Box::pin(queue.take_async()));
-    for (task, bell) in tasks.iter_mut().zip(&bells) {
-        assert!(poll(task.as_mut(), bell).is_pending());
-    }
-    assert_eq!(runtime.waiters(), 1, "however many sleep");
-    runtime.advance(ms(5));
-    assert_eq!(rings(&bells), [1, 0, 0]);
+    one_holds_the_timer(&runtime, &mut tasks, &bells);
     assert_eq!(taken(poll(tasks[0].as_mut(), &bells[0])), Some(1));
     assert_eq!(rings(&bells), [1, 1, 0], "somebody else looks until when to sleep");
     queue.add_after(2, ms(5));
@@ -137,12 +146,7 @@ fn one_task_holds_the_timer_of_a_limited_queue() {
     queue.add_rate_limited(1);
     let bells = bells::<3>();
     let mut tasks = [(); 3].map(|()| Box::pin(queue.take_async()));
-    for (task, bell) in tasks.iter_mut().zip(&bells) {
-        assert!(poll(task.as_mut(), bell).is_pending());
-    }
-    assert_eq!(runtime.waiters(), 1, "however many sleep");
-    runtime.advance(ms(5));
-    assert_eq!(rings(&bells), [1, 0, 0]);
+    one_holds_the_timer(&runtime, &mut tasks, &bells);
 }
 
 #[test]

@@ -26,12 +26,12 @@ pub fn on_a_stack<T>(work: impl FnOnce() -> T) -> T {
 }
 
 #[cfg(all(test, any(feature = "loom", feature = "shuttle")))]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::engine::{panic_text, quietly};
 
     /// Uses more than a checker's thread has.
-    fn deep(calls: u32) -> u64 {
+    pub(in crate::engine) fn deep(calls: u32) -> u64 {
         let frame = std::hint::black_box([u64::from(calls); 64]);
         if calls == 0 { 0 } else { deep(calls - 1) + frame[calls as usize % 64] }
     }

@@ -13,11 +13,13 @@ mod states;
 mod tests;
 mod tried;
 
-use seatrial_core::delta_fifo::{Op as Queued, Ret, Verb};
+use seatrial_core::delta_fifo::{self as core, Op as Queued, Ret, Verb};
 use seatrial_core::machine::Step;
 
 use crate::conformance::Conformance;
-use crate::events::fixtures::{NAMES, TAKEN_BACK, check_many, named, named_change, named_last};
+use crate::events::fixtures::{
+    NAMES, TAKEN_BACK, check_many, itself, named, named_change, named_last,
+};
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
     RetOf, Simulation, component_tests,
@@ -107,7 +109,7 @@ impl Component for DeltaFifo {
         Some(|bytes| {
             let (setup, ops) = decode(bytes);
             check(setup, &ops);
-            check_many::<seatrial_core::delta_fifo::DeltaFifo<u16, u16>>(bytes);
+            check_many(bytes, |system| core::DeltaFifo::new(system, itself));
         })
     }
 

@@ -11,12 +11,12 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
-use seatrial_core::fifo::{FifoQueue, Op as Queued, Ret};
+use seatrial_core::fifo::{self as core, FifoQueue, Op as Queued, Ret};
 use seatrial_core::machine::{Boxed, Step};
 use seatrial_core::store::KeyHasher;
 
 use crate::conformance::Conformance;
-use crate::events::fixtures::{NAMES, Object, TAKEN_BACK, check_many, named};
+use crate::events::fixtures::{NAMES, Object, TAKEN_BACK, check_many, itself, named};
 use crate::single_step::{AtOnce, Behind};
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
@@ -79,7 +79,7 @@ impl Component for Fifo {
     fn fuzz() -> Option<fn(&[u8])> {
         Some(|bytes| {
             check(&decode(bytes));
-            check_many::<seatrial_core::fifo::Fifo<u16, u16>>(bytes);
+            check_many(bytes, |system| core::Fifo::new(system, itself));
         })
     }
 

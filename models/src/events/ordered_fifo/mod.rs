@@ -12,13 +12,16 @@ mod spec;
 mod tests;
 mod tried;
 
+use std::sync::Arc;
+
 use seatrial_core::delta_fifo::Verb;
 use seatrial_core::machine::Step;
-use seatrial_core::ordered_fifo::{Event as Happening, Op as Queued, Ret};
+use seatrial_core::ordered_fifo::{self as core, Event as Happening, Op as Queued, Options, Ret};
+use seatrial_core::store::{IndexedStore, Intake};
 
 use crate::conformance::Conformance;
 use crate::events::fixtures::{
-    ManyOrdered, NAMES, TAKEN_BACK, check_many, named, named_change, named_last,
+    NAMES, TAKEN_BACK, check_many, itself, named, named_change, named_last,
 };
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
@@ -110,7 +113,14 @@ impl Component for OrderedFifo {
         Some(|bytes| {
             let (setup, ops) = decode(bytes);
             check(setup, &ops);
-            check_many::<ManyOrdered>(bytes);
+            check_many(bytes, |system| {
+                let known = Arc::new(IndexedStore::new(system, itself));
+                core::OrderedFifo::with_options(
+                    system,
+                    Intake::new(system, itself),
+                    Options::plain(known),
+                )
+            });
         })
     }
 
