@@ -1,7 +1,8 @@
 //! Runs several pieces of foreign code: if one panics, the others still run.
 
 use std::any::Any;
-use std::mem::forget;
+use std::mem::{forget, needs_drop};
+use std::ops::{Deref, DerefMut};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::task::Waker;
 use std::thread::panicking;
@@ -43,6 +44,65 @@ pub(crate) fn tell(run: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(run)) {
         discard(panic);
     }
+}
+
+/// Values that a call no longer needs. They go with it, outside the lock, one by one: a list in
+/// which two destructors panic would abort the process.
+#[derive(Clone, Debug)]
+pub struct Remains<T>(Vec<T>);
+
+impl<T> Remains<T> {
+    pub(crate) const fn new() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T> Default for Remains<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> From<Vec<T>> for Remains<T> {
+    fn from(values: Vec<T>) -> Self {
+        Self(values)
+    }
+}
+
+impl<T> Deref for Remains<T> {
+    type Target = Vec<T>;
+
+    fn deref(&self) -> &Vec<T> {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for Remains<T> {
+    fn deref_mut(&mut self) -> &mut Vec<T> {
+        &mut self.0
+    }
+}
+
+impl<T> Drop for Remains<T> {
+    fn drop(&mut self) {
+        drop_each(self.0.drain(..));
+    }
+}
+
+/// Drops a foreign value, outside the lock. If the destructor panics, the panic hook of
+/// the process has reported it, and the caller still gets the result of the call.
+#[inline(always)]
+pub(crate) fn drop_caught<T>(value: T) {
+    if needs_drop::<T>()
+        && let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(value)))
+    {
+        discard(panic);
+    }
+}
+
+/// As [`drop_caught`], for several values.
+pub(crate) fn drop_each<T>(values: impl IntoIterator<Item = T>) {
+    values.into_iter().for_each(drop_caught);
 }
 
 /// Continues a panic, unless this thread is already panicking: a second panic would abort the

@@ -33,11 +33,12 @@
 //!
 //! | what panics | what happens |
 //! |---|---|
-//! | a key that is compared or copied in a call | the call panics; an item that cannot be copied waits again, and a batch ends before it |
+//! | a key that is compared or copied in a call | the call panics; an item that cannot be copied waits again, and a batch ends before it; a popped entry that should go back, and whose key cannot be copied, is lost |
 //! | a waker; the destructor of a key, an object or a waker | the panic hook of the process reports it; the call returns its result, and the other wakers are woken |
-//! | a sink, an observer, a listener of failures | the panic hook reports it; it misses one report, and the others miss none |
+//! | a sink, an observer, a hook, a listener of failures or of leaders | the panic hook reports it; it misses one report, and the others miss none |
 //! | a limiter | the call panics; an item that was to be added is not added; a delivery ends, and an item that was to be tried again is tried again without the limiter's delay |
 //! | the function of a worker | the item is tried again, as after an error ([`pool`]) |
+//! | a key or a limiter, in the call of a worker of a [`pool`] | the worker rests, longer each time in a row, and goes on |
 //! | the work of a leader, a callback, a lock | the term ends, and the panic continues in the thread or task that runs the elector |
 //! | the callback of a pop | the panic continues in the caller, and the popped entry is removed |
 //! | a function of an index or of an order | the call panics, and the store does not change |

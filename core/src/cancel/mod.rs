@@ -45,7 +45,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 
-use crate::caught::wake_all;
+use crate::caught::{drop_caught, wake_all};
 use crate::machine::Host;
 use crate::runtime::{Instant, Runtime, System};
 use node::{Make, Node, Up};
@@ -169,7 +169,7 @@ impl<R: Runtime, H: Host<Tree>> CancelToken<R, H> {
             }
             let waker = context.waker();
             if !hook.as_ref().is_some_and(|(_, left)| left.will_wake(waker)) {
-                hook = Some((self.on_end(waker.clone()), waker.clone()));
+                drop_caught(hook.replace((self.on_end(waker.clone()), waker.clone())));
             }
             Poll::Pending
         })
@@ -247,7 +247,7 @@ impl<R: Runtime, H: Host<Tree>> Drop for OnEnd<R, H> {
         drop(self.at_deadline.take());
         if let Some(hook) = self.hook {
             let waker = self.token.node.monitor.call(Unhook(hook));
-            drop(waker); // outside the lock: dropping a waker runs foreign code
+            drop_caught(waker); // outside the lock: dropping a waker runs foreign code
         }
     }
 }

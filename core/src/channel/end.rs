@@ -1,11 +1,11 @@
 //! The parts that both ends of a channel share.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::{
     Act, Acts, Case, Choose, Chosen, Group, Hold, Leave, Len, Message, PipeId, Shared, Side,
 };
+use crate::caught::drop_each;
 use crate::machine::Host;
 use crate::runtime::{Instant, Runtime};
 
@@ -55,8 +55,7 @@ impl<T: Message, R: Runtime, H: Host<Group<T>>> Clone for End<T, R, H> {
 
 impl<T: Message, R: Runtime, H: Host<Group<T>>> Drop for End<T, R, H> {
     fn drop(&mut self) {
-        let left: VecDeque<T> = self.group.call(Leave(self.pipe, self.side));
-        drop(left); // without the lock: they are foreign values
+        drop_each(self.group.call(Leave(self.pipe, self.side))); // without the lock
     }
 }
 

@@ -29,7 +29,8 @@
 //! Every call waits as a blocked thread or as a future, so threads and tasks can share a channel. A
 //! future that is dropped sends nothing and takes nothing. If a rendezvous had handed it a message,
 //! the sender has already continued, so the message goes to the next receiver; several such
-//! messages are received in the order in which they were sent.
+//! messages are received in the order in which they were sent. Poll a future when it is woken, or
+//! drop it: the room or the message for which it was woken is its own until then.
 //!
 //! Only channels of the same [`Channels`] can be selected together: they share one lock, so a
 //! `select` is one step, and at most one of its cases happens. If several are possible, one is

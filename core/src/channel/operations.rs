@@ -107,7 +107,7 @@ impl<T: Message> Operation<Group<T>> for Len {
 impl<T: Message> Operation<Group<T>> for Choose<T> {
     fn step(&mut self, group: &mut Group<T>, cx: &mut Cx<'_>) -> Step<Chosen<T>> {
         let mut done = None;
-        if let Some(waiting) = self.ticket.and_then(|ticket| group.waiting.remove(&ticket)) {
+        if let Some(waiting) = group.withdraw(self.ticket) {
             (self.acts, done) = (waiting.acts, waiting.met);
         }
         done = done.or_else(|| group.attempt(&mut self.acts, cx));
@@ -120,7 +120,7 @@ impl<T: Message> Operation<Group<T>> for Choose<T> {
     }
 
     fn cancel(&mut self, group: &mut Group<T>, cx: &mut Cx<'_>) {
-        let Some(waiting) = self.ticket.and_then(|ticket| group.waiting.remove(&ticket)) else {
+        let Some(waiting) = group.withdraw(self.ticket) else {
             return;
         };
         self.acts = waiting.acts; // they drop with the call, without the lock

@@ -1,6 +1,6 @@
 //! The rules of a group of channels: waiting messages, waiting calls, and how calls meet.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::acts::{Act, Acts, Outcome, PipeId};
 use super::errors::Disconnected;
@@ -18,7 +18,7 @@ pub const MEETING: Channel = 2;
 const KEPT: usize = 1024;
 
 /// One end of a channel.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Side {
     /// The end where messages go in.
     Sending,
@@ -26,12 +26,25 @@ pub enum Side {
     Receiving,
 }
 
+impl Side {
+    const fn other(self) -> Self {
+        match self {
+            Self::Sending => Self::Receiving,
+            Self::Receiving => Self::Sending,
+        }
+    }
+}
+
 /// Channels under one lock.
 #[derive(Clone, Debug)]
 pub struct Group<T> {
     pipes: Vec<Pipe<T>>,
+    /// Channels without users, whose places are used again.
+    unused: Vec<PipeId>,
     /// Waiting calls, the oldest first.
-    pub(super) waiting: BTreeMap<u64, Waiting<T>>,
+    waiting: BTreeMap<u64, Waiting<T>>,
+    /// The waiting calls at each end of a rendezvous that have not met another one, by ticket.
+    unmet: BTreeSet<(PipeId, Side, u64)>,
     tickets: u64,
     /// How many messages were handed directly to a waiting call.
     handed: u64,
@@ -61,7 +74,14 @@ pub(super) struct Waiting<T> {
 
 impl<T> Default for Group<T> {
     fn default() -> Self {
-        Self { pipes: Vec::new(), waiting: BTreeMap::new(), tickets: 0, handed: 0 }
+        Self {
+            pipes: Vec::new(),
+            unused: Vec::new(),
+            waiting: BTreeMap::new(),
+            unmet: BTreeSet::new(),
+            tickets: 0,
+            handed: 0,
+        }
     }
 }
 
@@ -95,13 +115,12 @@ impl<T: Message> Group<T> {
     pub(super) fn open(&mut self, capacity: Option<usize>) -> PipeId {
         let (queue, back) = (VecDeque::new(), BTreeMap::new());
         let pipe = Pipe { capacity, queue, back, senders: 1, receivers: 1 };
-        let unused = self.pipes.iter().position(|pipe| pipe.senders + pipe.receivers == 0);
-        let at = unused.unwrap_or(self.pipes.len());
-        match self.pipes.get_mut(at) {
-            Some(old) => *old = pipe,
-            None => self.pipes.push(pipe),
+        if let Some(unused) = self.unused.pop() {
+            self.pipes[unused.0] = pipe;
+            return unused;
         }
-        PipeId(at)
+        self.pipes.push(pipe);
+        PipeId(self.pipes.len() - 1)
     }
 
     /// Counts one more user of an end.
@@ -115,6 +134,9 @@ impl<T: Message> Group<T> {
         *users -= 1;
         if *users > 0 {
             return VecDeque::new();
+        }
+        if *self.users(pipe, side.other()) == 0 {
+            self.unused.push(pipe);
         }
         cx.wakes.all(MEETING);
         match side {
@@ -183,19 +205,23 @@ impl<T: Message> Group<T> {
 
     /// Finds the call that has waited longest at an end of a rendezvous, and its act.
     fn partner(&self, pipe: PipeId, side: Side) -> Option<(u64, usize)> {
-        if !self.pipes[pipe.0].is_rendezvous() {
-            return None;
-        }
-        let unmet = self.waiting.iter().filter(|(_, waiting)| waiting.met.is_none());
-        let mut found = unmet.filter_map(|(ticket, waiting)| {
-            let at = waiting.acts.iter().position(|act| act.pipe() == pipe && act.side() == side);
-            Some((*ticket, at?))
-        });
-        found.next()
+        let (_, _, ticket) = *self.unmet.range((pipe, side, 0)..=(pipe, side, u64::MAX)).next()?;
+        let acts = &self.waiting.get(&ticket)?.acts;
+        let at = acts.iter().position(|act| act.pipe() == pipe && act.side() == side)?;
+        Some((ticket, at))
+    }
+
+    /// Lists the places in `unmet` of a call with these acts.
+    fn places(&self, ticket: u64, acts: &[Act<T>]) -> Vec<(PipeId, Side, u64)> {
+        let places = acts.iter().map(|act| (act.pipe(), act.side(), ticket));
+        places.filter(|(pipe, ..)| self.pipes[pipe.0].is_rendezvous()).collect()
     }
 
     /// Completes the act of a waiting partner.
     fn meet(&mut self, (ticket, at): (u64, usize), outcome: Outcome<T>) -> Option<&mut Act<T>> {
+        for place in self.places(ticket, &self.waiting.get(&ticket)?.acts) {
+            self.unmet.remove(&place);
+        }
         let waiting = self.waiting.get_mut(&ticket)?;
         waiting.met = Some((at, outcome));
         waiting.acts.get_mut(at)
@@ -263,8 +289,20 @@ impl<T: Message> Group<T> {
             self.tickets += 1;
             self.tickets
         });
+        let places = self.places(ticket, &acts);
+        self.unmet.extend(places);
         self.waiting.insert(ticket, Waiting { acts, met: None, handed: 0 });
         ticket
+    }
+
+    /// Removes a call from those that wait, whether it has met another one or not.
+    pub(super) fn withdraw(&mut self, ticket: Option<u64>) -> Option<Waiting<T>> {
+        let ticket = ticket?;
+        let waiting = self.waiting.remove(&ticket)?;
+        for place in self.places(ticket, &waiting.acts) {
+            self.unmet.remove(&place);
+        }
+        Some(waiting)
     }
 
     /// Takes back a message that was handed to a call which was then dropped. Its sender has
@@ -301,6 +339,9 @@ impl<T: Message> Group<T> {
     /// # Panics
     /// If a rule is violated.
     pub fn check(&self) {
+        let unmet = self.waiting.iter().filter(|(_, waiting)| waiting.met.is_none());
+        let places = unmet.flat_map(|(ticket, waiting)| self.places(*ticket, &waiting.acts));
+        assert_eq!(places.collect::<BTreeSet<_>>(), self.unmet, "each waits at its places");
         for (at, pipe) in self.pipes.iter().enumerate() {
             let [sends, receives] = [Side::Sending, Side::Receiving]
                 .map(|side| self.partner(PipeId(at), side).map(|(ticket, _)| ticket));

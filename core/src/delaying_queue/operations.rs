@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::caught::Remains;
 use crate::machine::{Cx, Operation, Step};
 use crate::queue::{self, DrainUntil, Finished, GETTERS, Key, Queue, Storage, Token, UPDATERS};
 use crate::queue::{
@@ -29,7 +30,7 @@ pub struct AddAfter<K> {
 #[derive(Clone, Debug)]
 pub struct ShutDown<K> {
     /// The dropped items, to be dropped outside the lock; filled by the steps.
-    pub discarded: Vec<Vec<K>>,
+    pub discarded: Vec<Remains<K>>,
 }
 
 /// Refuses new items, drops items that wait for a time, and waits.
@@ -38,7 +39,7 @@ pub struct Drain<K> {
     /// The drain of the inner queue.
     pub inner: queue::Drain,
     /// The dropped items, to be dropped outside the lock; filled by the first steps.
-    pub discarded: Vec<Vec<K>>,
+    pub discarded: Vec<Remains<K>>,
 }
 
 /// Asks how often an item was given a delay.

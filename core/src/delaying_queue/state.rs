@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::caught::Remains;
 use crate::machine::Cx;
 use crate::metrics::Metrics;
 use crate::queue::{Fifo, GETTERS, Key, Queue, Storage};
@@ -132,7 +133,8 @@ impl<K: Key, S: Storage<K>> Delaying<K, S> {
     /// (`workqueue:DQ-9`).
     #[inline]
     fn wait_until(&mut self, slot: Slot, deadline: Instant, cx: &mut Cx<'_>) {
-        // If its earlier time has already come, the item was only not added yet.
+        // If its earlier time has already come, the item was only not added yet. It is added in
+        // front of others that are due and were not added either: this call does not pay for them.
         let given = self.later.get(slot).map(|due| due.deadline);
         if let Some(due) = given.filter(|due| *due != Instant::NEVER)
             && due <= self.due_by(cx)
@@ -149,7 +151,7 @@ impl<K: Key, S: Storage<K>> Delaying<K, S> {
     /// Refuses new items and ends all waiting (`workqueue:DQ-19`): due items are added and the
     /// others dropped, some in each step. Returns whether that is complete; dropped items are in
     /// `discarded`.
-    pub(super) fn end_waiting(&mut self, discarded: &mut Vec<Vec<K>>, cx: &mut Cx<'_>) -> bool {
+    pub(super) fn end_waiting(&mut self, discarded: &mut Vec<Remains<K>>, cx: &mut Cx<'_>) -> bool {
         if self.ended.is_none() {
             self.ended = Some(cx.now());
             self.queue.begin_shutdown(&mut cx.wakes);
@@ -158,7 +160,7 @@ impl<K: Key, S: Storage<K>> Delaying<K, S> {
         if self.is_behind(cx) {
             return false;
         }
-        let mut left = Vec::new();
+        let mut left = Remains::new();
         while cx.left_to_move > 0
             && let Some(due) = self.later.pop_any()
         {

@@ -15,6 +15,7 @@
 
 use std::fmt;
 
+use crate::caught::Remains;
 use crate::events::{POPPERS, Progress, SYNC, SyncLatch};
 use crate::machine::Wakes;
 use crate::store::Keyed;
@@ -40,14 +41,14 @@ pub struct DeltaQueue<K: Key, O: Handle, N: KnownObjects<K, O> = NothingKnown> {
 #[derive(Clone, Debug)]
 pub struct Left<K, O> {
     /// Keys that the queue already has, or that were only looked up.
-    pub keys: Vec<Hashed<K>>,
+    pub keys: Remains<Hashed<K>>,
     /// Changes that compression dropped, and objects that are not queued.
-    pub changes: Vec<Delta<K, O>>,
+    pub changes: Remains<Delta<K, O>>,
 }
 
 impl<K, O> Left<K, O> {
     pub(super) const fn new() -> Self {
-        Self { keys: Vec::new(), changes: Vec::new() }
+        Self { keys: Remains::new(), changes: Remains::new() }
     }
 }
 

@@ -35,7 +35,7 @@ pub trait Callbacks<R: Runtime, H: Host<Election> = Election>: Send + Sync + 'st
 
     /// Called when a different leader is seen: this elector, another one, or nobody
     /// (`election:LE-52`). It runs on its own thread; in the strict profile in the order of
-    /// observation.
+    /// observation. A panic ends nothing: the panic hook reports it, and later leaders are told.
     fn new_leader(&self, leader: &Name) {
         let _ = leader;
     }
@@ -246,7 +246,7 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
                 if let Some(previous) = previous {
                     let _panicked = runtime.join(previous); // its reports come first
                 }
-                queue.work(|(_, leader): &(u64, Name)| callbacks.new_leader(leader));
+                queue.work(|(_, leader)| caught::tell(|| callbacks.new_leader(leader)));
             }));
         }
         reporter.count += 1;
@@ -283,20 +283,20 @@ impl<L: Send + 'static, R: Runtime, H: Host<Election>> Elector<L, R, H> {
     }
 
     /// Reports the notes to the metrics, the event log and the callbacks, in the order of the
-    /// rules.
+    /// rules. If one of them panics, the others are still told.
     pub(super) fn tell(
         &self,
         notes: Notes,
         event: impl Fn(&'static str),
         report: impl FnOnce(Name),
     ) {
-        let metrics = self.metrics.as_deref();
+        let (metrics, mut panics) = (self.metrics.as_deref(), Vec::new());
         self.tell_slow_path(&notes);
         if let Some(leader) = notes.new_leader {
-            report(leader);
+            caught::kept(&mut panics, || report(leader));
         }
         if notes.became_leader {
-            event("became leader");
+            caught::kept(&mut panics, || event("became leader"));
             if let Some(metrics) = metrics {
                 caught::tell(|| metrics.on(&self.name));
             }
@@ -307,8 +307,9 @@ impl<L: Send + 'static, R: Runtime, H: Host<Election>> Elector<L, R, H> {
             caught::tell(|| metrics.off(&self.name));
         }
         if notes.stopped_leading {
-            event("stopped leading");
+            caught::kept(&mut panics, || event("stopped leading"));
         }
+        caught::pass_on(caught::first_of(panics.into_iter().map(Some)));
     }
 }
 

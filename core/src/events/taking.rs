@@ -1,6 +1,7 @@
 //! Taking the next entry and letting the consumer process it, written once for all queues of
 //! objects.
 
+use crate::caught;
 use crate::machine::{Host, Machine, Operation};
 use crate::monitor::Monitor;
 use crate::runtime::Runtime;
@@ -102,7 +103,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Taking<'_, M, R, H> {
     #[inline]
     fn tell(&self, slow: Option<SlowProcessing>) {
         if let (Some(hook), Some(slow)) = (self.on_slow, slow) {
-            hook(slow);
+            caught::tell(|| hook(slow));
         }
     }
 }

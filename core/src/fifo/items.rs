@@ -35,8 +35,8 @@ pub(super) struct Items<K: Clone, O: Clone> {
 pub(super) enum Head<K, O> {
     /// The object of a key.
     Object(K, O),
-    /// A place without an object.
-    Stale,
+    /// A place without an object, and its key if that was its last place.
+    Stale(Option<K>),
 }
 
 impl<K: Eq + Clone, O: Clone> Items<K, O> {
@@ -81,8 +81,12 @@ impl<K: Eq + Clone, O: Clone> Items<K, O> {
         object
     }
 
-    /// Removes the first place. If it was the last stale place of a key, the key is dropped, under
-    /// the lock.
+    /// Tells whether there are places, stale ones included.
+    pub(super) fn has_places(&self) -> bool {
+        self.queue.len() > 0
+    }
+
+    /// Removes the first place.
     pub(super) fn pop_front(&mut self) -> Option<Head<K, O>> {
         let slot = self.queue.pop_front()?;
         let (key, waiting) = self.entries.both(slot);
@@ -90,14 +94,15 @@ impl<K: Eq + Clone, O: Clone> Items<K, O> {
         let object = waiting.object.take();
         let key = match waiting.places {
             0 => self.entries.remove(slot),
-            _ => Some(key.clone()),
+            _ if object.is_some() => Some(key.clone()),
+            _ => None,
         };
-        Some(match key.zip(object) {
-            Some((key, object)) => {
+        Some(match object {
+            None => Head::Stale(key),
+            Some(object) => {
                 self.objects -= 1;
-                Head::Object(key, object)
+                Head::Object(key.expect("an object has a key"), object)
             }
-            None => Head::Stale,
         })
     }
 

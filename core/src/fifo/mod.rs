@@ -34,6 +34,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
+use crate::caught::drop_caught;
 use crate::machine::Host;
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
@@ -129,7 +130,7 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Fifo<K, O, R, H> {
     /// As [`delete`](Self::delete). A tombstone is never refused.
     pub fn delete_last_state(&self, last: &LastState<K, O>) -> Result<(), KeyError> {
         let key = self.intake.key_of_last_state(last)?;
-        drop(self.monitor.call(Delete(key)));
+        drop_caught(self.monitor.call(Delete(key)));
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! The calls on a FIFO. Each step of a call is one critical section.
 
+use crate::caught::Remains;
 use crate::events::{Close, HasSynced, IsClosed, Len, POPPERS, WaitForSync};
 use crate::machine::{Cx, Operation, Step};
 use crate::store::{Handle, Hashed, Key, Keyed};
@@ -32,7 +33,24 @@ pub struct Resync;
 /// Takes the next object, waiting for one; `None` once the queue is closed and empty. The lock
 /// stays held until [`Processed`] is stepped.
 #[derive(Clone, Debug)]
-pub struct Pop;
+pub struct Pop<K> {
+    /// The keys of stale places that it has skipped, to drop outside the lock.
+    pub stale: Remains<K>,
+}
+
+impl<K> Pop<K> {
+    /// Makes the call.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { stale: Remains::new() }
+    }
+}
+
+impl<K> Default for Pop<K> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 /// Ends the processing of an object.
 #[derive(Clone, Debug)]
@@ -64,7 +82,7 @@ crate::operations! {
         Delete(Delete<K>) -> Option<O>,
         Replace(Replace<K, O>) -> (),
         Resync(Resync) -> (),
-        Pop(Pop) -> Option<Popped<K, O>>,
+        Pop(Pop<K>) -> Option<Popped<K, O>>,
         Processed(Processed<K, O>) -> (),
         AddIfAbsent(AddIfAbsent<K, O>) -> (),
         Close(Close) -> (),
@@ -108,10 +126,11 @@ impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for Resync {
     }
 }
 
-impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for Pop {
+impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for Pop<K> {
     fn step(&mut self, queue: &mut FifoQueue<K, O>, cx: &mut Cx<'_>) -> Step<Option<Popped<K, O>>> {
-        match queue.pop(&mut cx.wakes) {
+        match queue.pop(&mut self.stale, cx) {
             Some(popped) => Step::Held(Some(popped)),
+            None if queue.has_places() => Step::again(POPPERS),
             None if queue.is_closed() => Step::Done(None),
             None => Step::Wait { on: POPPERS, until: None },
         }

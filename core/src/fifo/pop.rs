@@ -41,7 +41,7 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Fifo<K, O, R, H> {
         process: impl FnOnce(&Popped<K, O>) -> (AfterPop, T),
     ) -> Result<(Popped<K, O>, T), Closed> {
         let end = |popped: &_, after| self.ended(popped, after);
-        self.taking().take(Pop, Processed { requeue: None }, name, process, end)
+        self.taking().take(Pop::new(), Processed { requeue: None }, name, process, end)
     }
 
     /// As [`pop`](Self::pop), for tasks. Here, too, `process` runs under the lock, so it awaits
@@ -66,7 +66,7 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Fifo<K, O, R, H> {
         process: impl FnOnce(&Popped<K, O>) -> (AfterPop, T),
     ) -> Result<(Popped<K, O>, T), Closed> {
         let end = |popped: &_, after| self.ended(popped, after);
-        self.taking().take_async(Pop, Processed { requeue: None }, name, process, end).await
+        self.taking().take_async(Pop::new(), Processed { requeue: None }, name, process, end).await
     }
 
     fn taking(&self) -> Taking<'_, FifoQueue<K, O>, R, H> {

@@ -9,7 +9,7 @@
 use std::fmt;
 
 use crate::events::{POPPERS, Progress, SYNC, SyncLatch};
-use crate::machine::Wakes;
+use crate::machine::{Cx, Wakes};
 use crate::store::{Handle, Hashed, Key, KeyHasher, Keyed};
 
 use super::items::{Head, Items};
@@ -111,17 +111,19 @@ impl<K: Key, O: Handle> FifoQueue<K, O> {
     ///
     /// Stale places in front of it are skipped. They count as places of the first list
     /// (`cache:FF-12`). If one of them was the last of that list, the latch is set at once, whether
-    /// an object follows or not (`cache:FF-13`).
-    pub(super) fn pop(&mut self, wakes: &mut Wakes) -> Option<Popped<K, O>> {
+    /// an object follows or not (`cache:FF-13`). A step skips at most
+    /// [`AT_ONCE`](crate::machine::AT_ONCE) of them, and their keys go to `stale`.
+    pub(super) fn pop(&mut self, stale: &mut Vec<K>, cx: &mut Cx<'_>) -> Option<Popped<K, O>> {
         assert!(!self.in_process, "the lock is held while an object is processed");
         let mut skipped = Wakes::default();
-        loop {
+        while cx.left_to_move > 0 {
             match self.items.pop_front() {
-                None => {
-                    *wakes = skipped;
-                    return None;
+                None => break,
+                Some(Head::Stale(key)) => {
+                    cx.left_to_move -= 1;
+                    stale.extend(key);
+                    self.latch.finish(1, &mut skipped, SYNC);
                 }
-                Some(Head::Stale) => self.latch.finish(1, &mut skipped, SYNC),
                 Some(Head::Object(key, object)) => {
                     self.in_process = true;
                     self.sync_owed = skipped.any();
@@ -130,6 +132,13 @@ impl<K: Key, O: Handle> FifoQueue<K, O> {
                 }
             }
         }
+        cx.wakes = skipped;
+        None
+    }
+
+    /// Tells whether there are places, stale ones included.
+    pub(super) fn has_places(&self) -> bool {
+        self.items.has_places()
     }
 
     /// Ends the processing of an object, whose place counts only now (`cache:QU-18`).

@@ -4,12 +4,13 @@ use std::fmt;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::Poll;
 
 use crate::cancel::CancelToken;
 use crate::monitor::Monitor;
 use crate::ordered_fifo::{Batch, Event, Options, OrderedFifo};
-use crate::runtime::{Runtime, System};
+use crate::runtime::{Atomic, Runtime, System};
 use crate::slab::Line;
 use crate::store::Intake;
 use crate::store::indexed::{VersionOf, metadata_version};
@@ -67,6 +68,11 @@ pub struct Informer<O: Handle + Described, R: Runtime = System> {
     reflector: Driver<O, R>,
     config: Config,
     readers: Arc<R::Mutex<Readers<O, R>>>,
+    /// Whether the first list is in the store, and whether the informer has stopped: not zero if so.
+    /// They change under the lock of the readers, and are read without it, because a long list holds
+    /// it for long.
+    synced: R::Atomic,
+    stopped: R::Atomic,
     /// How far the store is, and the writes of this client.
     pub(super) visible: Visible<R>,
     pub(super) handlers: R::Mutex<Crew<R>>,
@@ -139,6 +145,8 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
                 .knowing(known),
             config,
             readers,
+            synced: runtime.atomic(0),
+            stopped: runtime.atomic(0),
             visible,
             handlers: runtime.mutex(Crew::new(runtime)),
             refused,
@@ -158,12 +166,12 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
     /// Tells whether the first list is in the store. Readers may not have handled it yet
     /// (`cache:SI-14`, `SI-15`).
     pub fn has_synced(&self) -> bool {
-        self.lock().has_synced
+        self.synced.load(Ordering::Acquire) != 0
     }
 
     /// Tells whether the informer has stopped.
     pub fn is_stopped(&self) -> bool {
-        self.lock().stage == Stage::Stopped
+        self.stopped.load(Ordering::Acquire) != 0
     }
 
     /// Subscribes to changes, beginning with all existing objects (`cache:SI-33`), before the
@@ -303,6 +311,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
             if std::mem::replace(&mut readers.has_synced, true) {
                 return;
             }
+            self.synced.store(1, Ordering::Release);
             readers.feeds.clone()
         };
         self.visible.synced();
@@ -344,6 +353,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         let feeds = {
             let mut readers = self.lock();
             readers.stage = Stage::Stopped;
+            self.stopped.store(1, Ordering::Release);
             std::mem::take(&mut readers.feeds)
         };
         for reader in feeds {

@@ -143,6 +143,10 @@ where
         self.monitor.call(Forget::new(key.clone(), hash));
     }
 
+    pub(crate) fn runtime(&self) -> &R {
+        self.monitor.runtime()
+    }
+
     /// Returns how often an item failed since it was last forgotten.
     pub fn num_requeues(&self, key: &K) -> u32 {
         let hash = self.hasher.hash_one(key);

@@ -3,6 +3,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+use crate::caught::Remains;
 use crate::delaying_queue::{AddAfter, Delaying, Drain, Retries, ShutDown};
 use crate::limiter::{Item, Limiter};
 use crate::machine::{Cx, Operation, Step};
@@ -31,13 +32,13 @@ pub struct Forget<K> {
     /// Its hash.
     pub hash: u64,
     /// Keys that the limiter held for it, to drop outside the lock.
-    pub left: Vec<K>,
+    pub left: Remains<K>,
 }
 
 impl<K> Forget<K> {
     /// Makes the call.
     pub const fn new(key: K, hash: u64) -> Self {
-        Self { key, hash, left: Vec::new() }
+        Self { key, hash, left: Remains::new() }
     }
 }
 
@@ -58,13 +59,13 @@ pub struct Settle<K> {
     /// The outcome of the item.
     pub outcome: Outcome,
     /// Keys that the limiter held for it, to drop outside the lock.
-    pub left: Vec<K>,
+    pub left: Remains<K>,
 }
 
 impl<K> Settle<K> {
     /// Makes the call.
     pub const fn new(token: Token, outcome: Outcome) -> Self {
-        Self { token, outcome, left: Vec::new() }
+        Self { token, outcome, left: Remains::new() }
     }
 }
 

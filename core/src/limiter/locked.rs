@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use foldhash::fast::SeedableRandomState;
 
+use crate::caught::Remains;
 use crate::runtime::{Instant, Runtime};
 use crate::slab::{Item, hasher};
 
@@ -58,10 +59,9 @@ impl<K: Hash, L: Limiter<K>, R: Runtime, B: BuildHasher> RateLimiter<K, L, R, B>
 
     /// Forgets the failures of an item.
     pub fn forget(&self, key: &K) {
-        let mut left = Vec::new();
+        let mut left = Remains::new();
         let item = self.item(key);
         self.lock().forget(item, &mut left);
-        drop(left); // outside the lock
     }
 
     /// Returns how often an item failed since it was last forgotten.

@@ -4,11 +4,20 @@
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+use crate::caught::drop_each;
+
 use super::{Cx, Embed, Machine, Operation, Step};
 
 /// Calls that never wait, made one after the other. Returns all their results.
 #[derive(Clone, Debug)]
 pub struct Many<O>(pub Vec<O>);
+
+/// The calls may hold foreign values, such as keys that were not added.
+impl<O> Drop for Many<O> {
+    fn drop(&mut self) {
+        drop_each(self.0.drain(..));
+    }
+}
 
 /// Repeats a call until it has returned `most` values, returns none, or would wait.
 ///

@@ -17,6 +17,7 @@ mod wakes;
 
 use crate::runtime::{Ambient, Instant, Panic, WallTime};
 
+pub use crate::caught::Remains;
 pub use many::{Many, UpTo};
 #[cfg(not(feature = "harness"))]
 pub(crate) use operations::operations;

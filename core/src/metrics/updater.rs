@@ -33,7 +33,8 @@ impl<R: Runtime> Updater<R> {
     /// Waits until the thread has ended, which it does when the queue is shut down.
     ///
     /// # Panics
-    /// If a sink has panicked, with the same payload.
+    /// If your own queue ([`Measured`]) has panicked, with the same payload. A panic of a sink ends
+    /// nothing: it only misses a report.
     pub fn join(self) {
         if let Err(panic) = self.runtime.join(self.thread) {
             std::panic::resume_unwind(panic);

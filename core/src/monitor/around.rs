@@ -10,12 +10,12 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use crate::caught::{discard, pass_on};
+use crate::caught::{discard, drop_caught, pass_on};
 use crate::machine::{Host, Machine, Operation, Step};
 use crate::runtime::Runtime;
 
 use super::awaited::Awaited;
-use super::step::{Ended, drop_caught};
+use super::step::Ended;
 use super::{Guard, Monitor};
 
 impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {

@@ -2,12 +2,13 @@
 
 use std::task::{Context, Poll, Waker};
 
+use crate::caught::drop_caught;
 use crate::machine::{Host, Machine, Operation, Wakes};
 use crate::runtime::{Instant, Runtime};
 
 use super::Monitor;
 use super::sleepers::{Kind, Sleeper, Stay};
-use super::step::{Ended, Next, drop_caught};
+use super::step::{Ended, Next};
 
 /// An operation that is stepped at every poll, until it ends.
 ///
@@ -89,5 +90,6 @@ impl<O: Operation<M>, M: Machine, R: Runtime, H: Host<M>> Drop for Awaited<'_, O
             let guard = self.monitor.runtime().lock(&self.monitor.inside);
             self.monitor.give_up(guard, op, &mut self.stay, Wakes::default());
         }
+        drop_caught((self.op.take(), self.last.take()));
     }
 }

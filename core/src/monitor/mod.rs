@@ -43,6 +43,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use crate::caught::drop_caught;
 use crate::machine::{Channel, Host, Machine, Operation, Wakes};
 use crate::runtime::{Instant, Runtime};
 
@@ -51,7 +52,7 @@ for_harness! {
     use call::Call;
 }
 use sleepers::{Kind, Sleeper, Sleepers, Stay, Woken};
-use step::{Ended, Next, drop_caught};
+use step::{Ended, Next};
 
 /// A machine and its sleepers under one lock.
 pub struct Monitor<M: Machine, R: Runtime, H: Host<M> = M> {

@@ -4,10 +4,9 @@
 //! by then are woken in any case. A wake-up or a timer of the call goes to another sleeper, which
 //! finds whatever this call has not taken.
 
-use std::mem::needs_drop;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use crate::caught::discard;
+use crate::caught::drop_caught;
 use crate::machine::{Channel, Cx, Host, Machine, Operation, Passed, Step, Wakes};
 use crate::runtime::{Instant, Panic, Runtime};
 
@@ -170,16 +169,5 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         {
             guard.sleepers.give_timer(on, stay.kind());
         }
-    }
-}
-
-/// Drops the remains of a call, outside the lock. If that panics, the panic hook of the process has
-/// reported it, and the caller still gets the result of the call.
-#[inline(always)]
-pub(super) fn drop_caught<T>(value: T) {
-    if needs_drop::<T>()
-        && let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(value)))
-    {
-        discard(panic);
     }
 }

@@ -5,10 +5,11 @@
 
 use std::panic::resume_unwind;
 
+use crate::caught::drop_caught;
 use crate::machine::{Host, Machine, Operation, Step};
 use crate::runtime::Runtime;
 
-use super::step::{Next, drop_caught};
+use super::step::Next;
 use super::{Monitor, Thread};
 
 impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {

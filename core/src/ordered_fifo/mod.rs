@@ -42,6 +42,7 @@ mod tests;
 
 use std::sync::Arc;
 
+use crate::caught::Remains;
 use crate::delta_fifo::Verb;
 use crate::events::{self, SlowHook, event_queue_calls};
 use crate::machine::Host;
@@ -206,12 +207,12 @@ where
             match self.intake.transform(object) {
                 Ok(object) => accepted.extend(keys.next().map(|key| Keyed { key, object })),
                 Err(error) => {
-                    let behind = keys.collect();
+                    let behind = keys.collect::<Vec<_>>().into();
                     return Replace { objects: accepted, behind, refused: Some(error) };
                 }
             }
         }
-        Replace { objects: accepted, behind: Vec::new(), refused: None }
+        Replace { objects: accepted, behind: Remains::new(), refused: None }
     }
 
     /// Shows the consumer's objects again: by one event in atomic mode; in plain mode, by one event

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::caught::Remains;
 use crate::delta_fifo::{Delta, Verb};
 use crate::events::{Close, HasSynced, IsClosed, Len, POPPERS, WaitForSync};
 use crate::machine::{Cx, Operation, Step};
@@ -35,7 +36,7 @@ pub struct Replace<K, O> {
     pub objects: Vec<Keyed<K, O>>,
     /// The keys of an object that the transformer refused, and of those after it; afterwards all
     /// keys of the list, to be dropped outside the lock.
-    pub behind: Vec<Hashed<K>>,
+    pub behind: Remains<Hashed<K>>,
     /// Why it was refused: only the objects before the failure are queued (`cache:RF-9`).
     pub refused: Option<EnqueueError>,
 }

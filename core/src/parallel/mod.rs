@@ -21,7 +21,7 @@ mod tests;
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::panic::resume_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use crate::cancel::{CancelToken, Tree};
@@ -41,7 +41,8 @@ use crate::runtime::{Panic, Runtime};
 ///
 /// # Panics
 /// If `process` panics: after the other workers have finished (`workqueue:PZ-8`). The rest of the
-/// chunk of that piece is lost.
+/// chunk of that piece is lost. If a thread cannot be started: after the threads that were started
+/// have ended; each finishes its chunk and takes no further one.
 pub fn parallelize_until<R: Runtime, H: Host<Tree>>(
     token: &CancelToken<R, H>,
     workers: NonZeroUsize,
@@ -55,11 +56,19 @@ pub fn parallelize_until<R: Runtime, H: Host<Tree>>(
     let others = workers.get().min(chunks).saturating_sub(1);
     let next = runtime.mutex(Chunks { next: 0, chunk, pieces });
     let shared = Arc::new(Shared { token: token.clone(), next, process });
-    let start = |_| {
-        let shared = Arc::clone(&shared);
-        runtime.spawn("parallel", move || shared.work())
-    };
-    let mut team = Team { runtime, threads: (0..others).map(start).collect() };
+    let mut team = Team { runtime, threads: Vec::with_capacity(others) };
+    for _ in 0..others {
+        let worker = Arc::clone(&shared);
+        let start = || runtime.spawn("parallel", move || worker.work());
+        match catch_unwind(AssertUnwindSafe(start)) {
+            Ok(thread) => team.threads.push(thread),
+            Err(panic) => {
+                shared.stop();
+                drop(team);
+                resume_unwind(panic)
+            }
+        }
+    }
     shared.work();
     if let Some(panic) = team.join() {
         resume_unwind(panic);
@@ -83,6 +92,12 @@ impl<R: Runtime, H: Host<Tree>, F: Fn(usize)> Shared<R, H, F> {
                 (self.process)(piece);
             }
         }
+    }
+
+    /// Leaves the chunks that are not taken yet.
+    fn stop(&self) {
+        let mut next = self.token.runtime().lock(&self.next);
+        next.next = next.pieces;
     }
 
     fn take(&self) -> Option<Range<usize>> {

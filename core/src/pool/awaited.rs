@@ -21,13 +21,17 @@
 //! do not keep the future of a worker without polling it: it may hold the timer of all workers that
 //! are tasks ([`take_async`](crate::limited_queue::LimitedQueue::take_async)).
 
+use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
+use std::pin::pin;
 use std::task::{Context, Poll};
+
+use crate::caught::discard;
+use crate::runtime::Panic;
 
 use super::Source;
 use super::answer::{Action, Answer, Attempt, Failure, Fault};
-use super::reconcile::{Attempted, Held};
+use super::reconcile::{Held, Rest};
 use super::span::Span;
 
 /// Processes items in tasks. A function `Fn(K) -> impl Future<Output = impl Answer>` implements
@@ -75,22 +79,40 @@ where
 ///
 /// It yields only where the queue or the function awaits.
 pub async fn work<Q: Source, F: ReconcileAsync<Q::Key>>(queue: &Q, reconciler: &F) {
-    while process_next(queue, reconciler).await {}
+    let mut rest = Rest::default();
+    while round(queue, reconciler, &mut rest).await {}
+}
+
+/// Processes one item, or rests if the queue panics. Returns whether there may be another item.
+pub(super) async fn round<Q: Source, F: ReconcileAsync<Q::Key>>(
+    queue: &Q,
+    reconciler: &F,
+    rest: &mut Rest,
+) -> bool {
+    let mut process = pin!(process_next(queue, reconciler));
+    match caught(|context| process.as_mut().poll(context)).await {
+        Ok(more) => {
+            *rest = Rest::default();
+            more
+        }
+        Err(panic) => {
+            discard(panic);
+            queue.rest(rest.next()).await;
+            true
+        }
+    }
 }
 
 /// Processes one item and ends its delivery, whatever happens. Returns whether there was one
 /// (`workqueue:CL-1` to `CL-3`).
-pub(super) async fn process_next<Q: Source, F: ReconcileAsync<Q::Key>>(
-    queue: &Q,
-    reconciler: &F,
-) -> bool {
+async fn process_next<Q: Source, F: ReconcileAsync<Q::Key>>(queue: &Q, reconciler: &F) -> bool {
     let Some((key, delivery)) = queue.next_async().await else { return false };
     let held = Held { queue, delivery: Some(delivery) };
     let span = Span::new(&key);
     let failures = || queue.failures(&key);
     let attempt = Attempt(&failures);
-    let work = Box::pin(async { reconciler.reconcile(&key, attempt).await });
-    let result = Caught { span: &span, work }.await;
+    let mut work = pin!(async { reconciler.reconcile(&key, attempt).await });
+    let result = caught(|context| span.within(|| work.as_mut().poll(context))).await;
     held.settle(
         result,
         attempt,
@@ -103,21 +125,12 @@ pub(super) async fn process_next<Q: Source, F: ReconcileAsync<Q::Key>>(
     true
 }
 
-/// A future whose panic is a result.
-struct Caught<'a, T> {
-    span: &'a Span,
-    work: Pin<Box<dyn Future<Output = T> + Send + 'a>>,
-}
-
-impl<E> Future for Caught<'_, Result<Action, Fault<E>>> {
-    type Output = Attempted<E>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let Self { span, work } = &mut *self;
-        let poll = || span.within(|| work.as_mut().poll(context));
-        match catch_unwind(AssertUnwindSafe(poll)) {
-            Ok(poll) => poll.map(Ok),
-            Err(panic) => Poll::Ready(Err(panic)),
-        }
-    }
+/// Makes the panic of a future a result.
+fn caught<T>(
+    mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>,
+) -> impl Future<Output = Result<T, Panic>> {
+    poll_fn(move |context| match catch_unwind(AssertUnwindSafe(|| poll(context))) {
+        Ok(poll) => poll.map(Ok),
+        Err(panic) => Poll::Ready(Err(panic)),
+    })
 }

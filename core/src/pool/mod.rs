@@ -58,10 +58,12 @@ mod tests;
 
 use std::fmt;
 use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::cancel::CancelToken;
+use crate::caught::discard;
 use crate::runtime::Runtime;
 
 pub use crate::metrics::GivenUp;
@@ -69,6 +71,7 @@ pub use answer::{Action, Answer, Attempt, Cause, Failure, Fate, Fault};
 pub use deciding::{Deciding, deciding};
 pub use policy::{Policy, Silent, Tell, policy};
 pub use reconcile::Reconcile;
+use reconcile::Rest;
 pub use source::Source;
 
 /// Threads that process the items of a queue.
@@ -114,6 +117,10 @@ struct Crew<Q, R: Runtime> {
 
 impl<Q: Source, R: Runtime> Pool<Q, R> {
     /// Starts a number of workers.
+    ///
+    /// # Panics
+    /// If the runtime cannot start a thread; then the queue is shut down, so that those that were
+    /// started end.
     pub fn start<F: Reconcile<Q::Key>>(
         runtime: &R,
         queue: &Arc<Q>,
@@ -127,12 +134,14 @@ impl<Q: Source, R: Runtime> Pool<Q, R> {
             stop: runtime.published(Arc::new(false)),
         });
         let reconciler = Arc::new(reconciler);
-        let start = |number| {
-            let (crew, reconciler) = (Arc::clone(&crew), Arc::clone(&reconciler));
-            runtime.spawn(&format!("worker {number}"), move || crew.work(&*reconciler))
-        };
-        let threads = (0..workers.get()).map(start).collect();
-        Self { crew, threads }
+        // If a thread cannot be started, the pool drops, which ends the others.
+        let mut pool = Self { crew, threads: Vec::with_capacity(workers.get()) };
+        for number in 0..workers.get() {
+            let (crew, reconciler) = (Arc::clone(&pool.crew), Arc::clone(&reconciler));
+            let work = move || crew.work(&*reconciler);
+            pool.threads.push(runtime.spawn(&format!("worker {number}"), work));
+        }
+        pool
     }
 
     /// Refuses new items, has waiting items processed, and returns when all workers have ended or
@@ -154,9 +163,8 @@ impl<Q: Source, R: Runtime> Pool<Q, R> {
         let running = *runtime.lock(&crew.running);
         if left {
             for thread in self.threads.drain(..) {
-                // A worker catches the panics of its items, so this one comes from the queue.
                 if let Err(panic) = runtime.join(thread) {
-                    std::panic::resume_unwind(panic);
+                    std::panic::resume_unwind(panic); // a defect of the pool: workers catch the rest
                 }
             }
         }
@@ -190,11 +198,25 @@ impl<Q: Source, R: Runtime> Crew<Q, R> {
 
     fn work<F: Reconcile<Q::Key>>(&self, reconciler: &F) {
         let leaving = Leaving(self);
+        let mut rest = Rest::default();
         while !*self.runtime().load(&self.stop) {
-            let Some((key, delivery)) = self.queue.next() else { break };
-            reconcile::process(&*self.queue, reconciler, &key, delivery);
+            match catch_unwind(AssertUnwindSafe(|| self.process_next(reconciler))) {
+                Ok(true) => rest = Rest::default(),
+                Ok(false) => break,
+                Err(panic) => {
+                    discard(panic);
+                    self.runtime().block_on(self.queue.rest(rest.next()));
+                }
+            }
         }
         drop(leaving);
+    }
+
+    /// Processes one item. Returns whether there was one.
+    fn process_next<F: Reconcile<Q::Key>>(&self, reconciler: &F) -> bool {
+        let Some((key, delivery)) = self.queue.next() else { return false };
+        reconcile::process(&*self.queue, reconciler, &key, delivery);
+        true
     }
 }
 

@@ -70,6 +70,22 @@ pub(super) fn process<Q: Source, F: Reconcile<Q::Key>>(
     );
 }
 
+/// How long a worker rests after its queue has panicked: longer each time in a row, so that a broken
+/// limiter or key does not keep the worker busy.
+#[derive(Default)]
+pub(super) struct Rest(Duration);
+
+impl Rest {
+    const SHORTEST: Duration = Duration::from_millis(5);
+    const LONGEST: Duration = Duration::from_millis(100);
+
+    /// Returns the next time to rest.
+    pub(super) fn next(&mut self) -> Duration {
+        self.0 = (self.0 * 2).clamp(Self::SHORTEST, Self::LONGEST);
+        self.0
+    }
+}
+
 /// The result of an attempt: an answer or a panic. A panic may leave the reconciler's own state
 /// broken; the queue's lock is not held.
 pub(super) type Attempted<E> = Result<Result<Action, Fault<E>>, Panic>;

@@ -2,7 +2,9 @@
 
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
+use std::time::Duration;
 
+use crate::cancel::CancelToken;
 use crate::limited_queue::{Limited, LimitedQueue, Outcome};
 use crate::limiter::Limiter;
 use crate::machine::Host;
@@ -34,6 +36,9 @@ pub trait Source: Send + Sync + 'static {
     /// Counts the failures of an item since they were last forgotten.
     fn failures(&self, key: &Self::Key) -> u32;
 
+    /// Waits for some time, by the queue's clock. A worker does so after the queue has panicked.
+    fn rest(&self, time: Duration) -> impl Future<Output = ()> + Send;
+
     /// Ends the delivery: the item is neither tried again nor forgotten.
     fn release(&self, delivery: Self::Delivery);
 
@@ -42,6 +47,10 @@ pub trait Source: Send + Sync + 'static {
 
     /// Counts the items that could be handed out now.
     fn waiting(&self) -> usize;
+}
+
+async fn sleep<R: Runtime>(runtime: &R, time: Duration) {
+    CancelToken::with_deadline(runtime, runtime.now() + time).wait_async().await;
 }
 
 impl<K, R, L, S, B, H> Source for LimitedQueue<K, R, L, S, B, H>
@@ -70,6 +79,10 @@ where
 
     fn failures(&self, key: &K) -> u32 {
         self.num_requeues(key)
+    }
+
+    fn rest(&self, time: Duration) -> impl Future<Output = ()> + Send {
+        sleep(self.runtime(), time)
     }
 
     fn release(&self, token: Token) {
@@ -113,6 +126,10 @@ where
 
     fn failures(&self, key: &K) -> u32 {
         self.num_requeues(key)
+    }
+
+    fn rest(&self, time: Duration) -> impl Future<Output = ()> + Send {
+        sleep(self.runtime(), time)
     }
 
     fn release(&self, (token, _): (Token, i32)) {

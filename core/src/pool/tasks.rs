@@ -27,6 +27,7 @@ use std::time::Duration;
 
 use tokio::task::JoinSet;
 
+use super::reconcile::Rest;
 use super::{End, Source, awaited};
 
 pub use super::awaited::ReconcileAsync;
@@ -66,7 +67,7 @@ impl<Q: Source> TaskPool<Q> {
         self.queue.shut_down();
         let all = async {
             while let Some(ended) = self.tasks.join_next().await {
-                // A worker catches the panics of its items, so this one comes from the queue.
+                // A defect of the pool: workers catch the rest.
                 if let Err(Ok(panic)) = ended.map_err(tokio::task::JoinError::try_into_panic) {
                     std::panic::resume_unwind(panic);
                 }
@@ -91,7 +92,8 @@ impl<Q: Source> fmt::Debug for TaskPool<Q> {
 }
 
 async fn work<Q: Source, F: ReconcileAsync<Q::Key>>(queue: Arc<Q>, reconciler: Arc<F>) {
-    while awaited::process_next(&*queue, &*reconciler).await {
+    let mut rest = Rest::default();
+    while awaited::round(&*queue, &*reconciler, &mut rest).await {
         // Without this, a queue that is never empty would occupy the thread for ever.
         tokio::task::coop::consume_budget().await;
     }

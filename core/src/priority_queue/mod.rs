@@ -176,6 +176,10 @@ where
         self.monitor.call(Forget::new(key.clone(), hash));
     }
 
+    pub(crate) fn runtime(&self) -> &R {
+        self.monitor.runtime()
+    }
+
     /// Returns how often an item failed since it was last forgotten. A failure counts when the
     /// call that adds it has returned (`workqueue:PQ-17`).
     pub fn num_requeues(&self, key: &K) -> u32 {
@@ -265,7 +269,7 @@ where
     /// Ends deliveries in their order, as repeated calls of [`done`](Self::done) would. Returns how
     /// many of them had not ended before.
     pub fn done_all(&self, tokens: impl IntoIterator<Item = Token>) -> usize {
-        ended(&self.monitor.call(Many(tokens.into_iter().map(Done).collect())))
+        ended(self.monitor.call(Many(tokens.into_iter().map(Done).collect())))
     }
 
     /// Ends a delivery; an item that was added meanwhile can be handed out again. Returns false,

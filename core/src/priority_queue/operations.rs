@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+use crate::caught::Remains;
 use crate::limited_queue::{Forget, NumRequeues, Outcome};
 use crate::limiter::{Item, Limiter};
 use crate::machine::{Cx, Operation, Step, UpTo};
@@ -55,13 +56,13 @@ pub struct Settle<K> {
     /// The priority of the item if it comes back (`workqueue:PQ-42`).
     pub priority: i32,
     /// Keys that the limiter held for it, to drop outside the lock.
-    pub left: Vec<K>,
+    pub left: Remains<K>,
 }
 
 impl<K> Settle<K> {
     /// Makes the call.
     pub const fn new(token: Token, outcome: Outcome, priority: i32) -> Self {
-        Self { token, outcome, priority, left: Vec::new() }
+        Self { token, outcome, priority, left: Remains::new() }
     }
 }
 

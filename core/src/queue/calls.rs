@@ -192,7 +192,7 @@ macro_rules! queue_calls {
             pub fn done_all(&self, tokens: impl IntoIterator<Item = Token>) -> usize {
                 let all = tokens.into_iter().map($crate::queue::Done).collect();
                 let finished = self.monitor.call($crate::machine::Many::<$crate::queue::Done>(all));
-                $crate::queue::ended(&finished)
+                $crate::queue::ended(finished)
             }
         }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::caught::drop_caught;
 use crate::machine::{Cx, Many, Operation, Step, UpTo};
 use crate::runtime::Instant;
 
@@ -124,16 +125,18 @@ pub enum Finished<K> {
 }
 
 impl<K> Finished<K> {
-    /// Tells whether the call ended a delivery.
+    /// Tells whether the call ended a delivery, and drops the item.
     #[inline]
-    pub(crate) fn has_ended(&self) -> bool {
-        matches!(self, Self::Ended(_))
+    pub(crate) fn has_ended(self) -> bool {
+        let ended = matches!(self, Self::Ended(_));
+        drop_caught(self);
+        ended
     }
 }
 
-/// Counts the deliveries that ended.
-pub(crate) fn ended<K>(finished: &[Finished<K>]) -> usize {
-    finished.iter().filter(|one| one.has_ended()).count()
+/// Counts the deliveries that ended, and drops their items.
+pub(crate) fn ended<K>(finished: Vec<Finished<K>>) -> usize {
+    finished.into_iter().map(Finished::has_ended).filter(|ended| *ended).count()
 }
 
 impl<K: Key, S: Storage<K>> Operation<Queue<K, S>> for Add<K> {

@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 use futures_core::Stream;
 
@@ -35,10 +35,15 @@ where
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<U>> {
         let this = self.get_mut();
-        let call = this.call.get_or_insert_with(&mut this.make);
-        let taken = ready!(Pin::new(call).poll(context));
-        this.call = None;
-        Poll::Ready(taken.map(&mut this.wrap))
+        // A call that panics is not kept: the next poll makes another one.
+        let mut call = this.call.take().unwrap_or_else(&mut this.make);
+        match Pin::new(&mut call).poll(context) {
+            Poll::Ready(taken) => Poll::Ready(taken.map(&mut this.wrap)),
+            Poll::Pending => {
+                this.call = Some(call);
+                Poll::Pending
+            }
+        }
     }
 }
 

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::io::BufRead as _;
 
+/// More memory than this is given back after a long line.
+const KEPT: usize = 64 * 1024;
+
 /// Bytes of a watch, from which whole lines are taken.
 ///
 /// Its memory is limited, because a line has a longest length.
@@ -42,6 +45,7 @@ impl Frames {
     pub fn push(&mut self, bytes: &[u8]) {
         if self.start == self.bytes.len() {
             self.bytes.clear();
+            self.bytes.shrink_to(KEPT);
             (self.start, self.seen) = (0, 0);
         } else if self.start > self.bytes.len() / 2 {
             self.bytes.drain(..self.start);

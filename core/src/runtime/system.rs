@@ -12,7 +12,7 @@ use arc_swap::ArcSwap;
 use parking_lot::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::{Ambient, Instant, Panic, Runtime, WallTime};
-use crate::caught::{discard, each};
+use crate::caught::{discard, drop_caught, each};
 
 // This is the only file of the crate that may use the machine's clocks and threads directly.
 #[expect(clippy::disallowed_types, reason = "this is where the seam meets the machine")]
@@ -284,7 +284,7 @@ impl Alarms {
 
     fn disarm(&self, id: AlarmId) {
         let waker = self.armed.lock().wakers.remove(&id);
-        drop(waker); // outside the lock: dropping a waker runs foreign code
+        drop_caught(waker); // outside the lock: dropping a waker runs foreign code
     }
 
     fn serve(&self) -> ! {

@@ -120,6 +120,10 @@ impl Source for FairQueue {
         self.queue.num_requeues(key)
     }
 
+    async fn rest(&self, time: Duration) {
+        tokio::time::sleep(time).await;
+    }
+
     fn release(&self, token: Token) {
         self.queue.done(token);
     }

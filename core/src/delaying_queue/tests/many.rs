@@ -28,7 +28,9 @@ fn steps(queue: &mut Large, mut call: ShutDown<u32>) -> (usize, Vec<Vec<u32>>) {
         let step = crate::machine::Operation::step(&mut call, &mut queue.machine, &mut cx);
         queue.machine.check();
         match step {
-            Step::Done(()) => return (times, call.discarded),
+            Step::Done(()) => {
+                return (times, call.discarded.iter().map(|some| some.to_vec()).collect());
+            }
             _ => times += 1,
         }
     }

@@ -125,7 +125,7 @@ impl<S: Send + Sync + 'static, R: Runtime> Inside<S, R> {
     fn see(&self, object: Option<Object<CandidateSpec>>) {
         let pinged = object.as_ref().is_some_and(|object| object.content.is_pinged());
         let previous = std::mem::replace(&mut *self.runtime.lock(&self.cached), object);
-        drop(previous); // outside the lock: it may hold foreign values
+        caught::drop_caught(previous); // outside the lock: it may hold foreign values
         if pinged {
             self.queue.add(());
         }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::future::ready;
 
+use crate::caught::drop_caught;
 use crate::elector::record::Name;
 use crate::runtime::Runtime;
 
@@ -103,7 +104,7 @@ impl<R: Runtime, C: Content> ObjectStore<C> for MemoryStore<R, C> {
         updated.meta.uid.clone_from(&stored.meta.uid);
         let replaced = std::mem::replace(stored, updated.clone());
         drop(objects);
-        drop(replaced); // outside the lock: it may hold foreign values
+        drop_caught(replaced); // outside the lock: it may hold foreign values
         Ok(updated)
     }
 }

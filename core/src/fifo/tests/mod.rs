@@ -270,13 +270,13 @@ fn who_waits_for_sync_is_woken_when_the_last_place_is_processed_or_skipped() {
     let keyed = |name| Keyed { key: hasher.hashed(name), object: (name, 1) };
     let mut machine = FifoQueue::new(hasher.clone());
     woken(&mut machine, Replace(vec![keyed("a"), keyed("b")]));
-    woken(&mut machine, Pop);
+    woken(&mut machine, Pop::new());
     assert_eq!(woken(&mut machine, Processed { requeue: None }), (0, 0));
     woken(&mut machine, Delete(hasher.hashed("b")));
     let mut skipping = machine.clone();
-    assert_eq!(woken(&mut skipping, Pop), (0, Wakes::ALL), "pop goes on sleeping");
+    assert_eq!(woken(&mut skipping, Pop::new()), (0, Wakes::ALL), "pop goes on sleeping");
     woken(&mut machine, Put { key: Some(hasher.hashed("c")), object: Some(("c", 1)) });
-    assert_eq!(woken(&mut machine, Pop), (0, 0), "a held step wakes nobody");
+    assert_eq!(woken(&mut machine, Pop::new()), (0, 0), "a held step wakes nobody");
     assert_eq!(woken(&mut machine, Processed { requeue: None }), (0, Wakes::ALL), "so this does");
 }
 
@@ -292,7 +292,7 @@ fn who_waits_for_sync_is_woken_by_whatever_drains_a_closed_queue() {
     let (mut emptied, mut popped) = (machine.clone(), machine.clone());
     assert_eq!(woken(&mut machine, Delete(hasher.hashed("e"))), (0, Wakes::ALL));
     assert_eq!(woken(&mut emptied, Replace(vec![])), (0, Wakes::ALL));
-    woken(&mut popped, Pop);
+    woken(&mut popped, Pop::new());
     assert_eq!(woken(&mut popped, Processed { requeue: None }), (0, Wakes::ALL));
 }
 
@@ -303,6 +303,6 @@ fn a_pop_that_finds_only_stale_places_sleeps() {
     woken(&mut machine, Put { key: Some(hasher.hashed("a")), object: Some(("a", 1)) });
     woken(&mut machine, Delete(hasher.hashed("a")));
     let system = System::new();
-    let step = Pop.step(&mut machine, &mut Cx::new(&system));
+    let step = Pop::new().step(&mut machine, &mut Cx::new(&system));
     assert_eq!(step, Step::Wait { on: POPPERS, until: None });
 }

@@ -16,7 +16,7 @@ fn who_waits_in_vain_is_woken_when_the_last_object_of_a_closed_queue_is_processe
     let mut machine = FifoQueue::new(hasher.clone());
     woken(&mut machine, Replace(vec![keyed("a"), keyed("b")]));
     woken(&mut machine, Replace(vec![keyed("c")])); // one place of the first list is never taken
-    woken(&mut machine, Pop);
+    woken(&mut machine, Pop::new());
     woken(&mut machine, Close);
     let system = System::new();
     let step = WaitForSync.step(&mut machine, &mut Cx::new(&system));
@@ -76,7 +76,7 @@ fn entries_that_are_free_are_used_again() {
         woken(&mut machine, put(name));
     }
     for _ in 0..3 {
-        woken(&mut machine, Pop);
+        woken(&mut machine, Pop::new());
         woken(&mut machine, Processed { requeue: None });
     }
     woken(&mut machine, put("d"));
@@ -190,7 +190,7 @@ fn what_a_list_replaces_is_handed_to_the_call_which_drops_it_without_the_lock() 
     let keyed = |name, version| Keyed { key: hasher.hashed(name), object: (name, version) };
     let mut machine = FifoQueue::new(hasher.clone());
     woken(&mut machine, Replace(vec![keyed("a", 1), keyed("b", 1), keyed("c", 1)]));
-    woken(&mut machine, Pop);
+    woken(&mut machine, Pop::new());
     woken(&mut machine, Processed { requeue: None });
     let mut replace = Replace(vec![keyed("c", 2), keyed("d", 1), keyed("d", 2)]);
     let system = System::new();

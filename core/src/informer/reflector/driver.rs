@@ -25,7 +25,7 @@ use super::want::{Delivery, Failed, Got, Skipped, Want};
 /// Functions that a reflector calls.
 #[derive(Clone)]
 pub struct Hooks {
-    /// Called when a resync is due: returns whether the consumer wants it.
+    /// Called when a resync is due: returns whether the consumer wants it. A panic means no.
     pub should_resync: Arc<dyn Fn() -> bool + Send + Sync>,
     /// Called with the reason when the reflector begins anew (`cache:RE-31`). The back-off runs
     /// meanwhile.
@@ -242,8 +242,11 @@ impl<O: Handle + Described, R: Runtime> Driver<O, R> {
                 queue.bookmark(&version);
                 Ok(())
             }
-            Delivery::Resync if (self.hooks.should_resync)() => queue.resync(),
-            Delivery::Resync => Ok(()),
+            Delivery::Resync => {
+                let mut wanted = false;
+                crate::caught::tell(|| wanted = (self.hooks.should_resync)());
+                if wanted { queue.resync() } else { Ok(()) }
+            }
         };
         result.map_err(|error: EnqueueError| Arc::new(error) as Cause)
     }

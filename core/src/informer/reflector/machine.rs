@@ -14,6 +14,10 @@ use super::position::Position;
 use super::stream::{Patience, Seen};
 use super::want::{Delivery, Failed, Got, Skipped, Want};
 
+/// The longest pause that a server may ask for. Otherwise one wrong header would blind a controller
+/// for hours.
+const LONGEST_PAUSE: Duration = Duration::from_secs(600);
+
 /// A shorter resync period would leave time for nothing else (`cache:SI-24`).
 const LEAST_RESYNC: Duration = Duration::from_secs(1);
 
@@ -203,7 +207,7 @@ impl<O: Handle + Described> Reflector<O> {
         least: Option<Duration>,
         ambient: &dyn Ambient,
     ) -> Want<O> {
-        let delay = self.backoff.next(ambient).max(least.unwrap_or_default());
+        let delay = self.backoff.next(ambient).max(least.unwrap_or_default().min(LONGEST_PAUSE));
         self.stage = Stage::Pausing(after);
         Want::Sleep { until: ambient.now() + delay, failed }
     }

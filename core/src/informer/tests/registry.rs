@@ -11,8 +11,7 @@ use parking_lot::Mutex;
 use super::nap;
 use super::server::{Object, Server};
 use crate::informer::list_watch::Awaited;
-use crate::informer::reflector::{Config, Hooks};
-use crate::informer::{Informer, Over, Registry, Wants};
+use crate::informer::{Informer, Over, Registry};
 use crate::runtime::{Ambient, Instant, Runtime, System};
 
 const LONG: Duration = Duration::from_secs(600);
@@ -126,17 +125,19 @@ fn all_have_ended_when_the_panic_of_one_goes_on() {
     server.put("a");
     let registry = Registry::new(&system);
     let broken = registry.informer("broken", || {
-        let hooks = Hooks { should_resync: Arc::new(|| panic!("a bug")), ..Hooks::default() };
-        let config = Config::default().resync(Duration::from_millis(1));
         let source = Arc::new(server.clone());
-        Informer::builder(&system, source).config(config).hooks(hooks).build()
+        let transform = |object: Object| {
+            assert!(object.name != "bad", "a bug");
+            Ok(object)
+        };
+        Informer::builder(&system, source).transform(transform).build()
     });
     let broken = broken.unwrap();
-    let _reader = broken.subscribe_with(Wants::default().resyncs());
     let slow = registry.informer("slow", || informer(&system, &server)).unwrap();
     let handler = slow.handle(|_| nap(500)).unwrap();
     registry.start();
     registry.wait_for_sync(system.now() + LONG).unwrap();
+    server.put("bad");
     while !broken.is_stopped() {
         nap(5);
     }

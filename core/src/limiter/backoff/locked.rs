@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use foldhash::fast::SeedableRandomState;
 
+use crate::caught::{drop_caught, drop_each};
 use crate::runtime::{Instant, Runtime};
 use crate::slab::{Item, hasher};
 
@@ -74,14 +75,14 @@ impl<K: Eq + Hash + Clone + Send + 'static, R: Runtime> KeyedBackoff<K, R> {
     /// Forgets every key that would start over (`workqueue:BO-8`).
     pub fn collect_garbage(&self) {
         let forgotten = self.lock().collect_garbage(self.runtime.now());
-        drop(forgotten); // outside the lock: dropping a key runs foreign code
+        drop_each(forgotten); // outside the lock: dropping a key runs foreign code
     }
 
     /// Forgets a key (`workqueue:BO-8`).
     pub fn reset(&self, key: &K) {
         let item = self.item(key);
         let forgotten = self.lock().reset(item);
-        drop(forgotten);
+        drop_caught(forgotten);
     }
 
     fn item<'k>(&self, key: &'k K) -> Item<'k, K> {

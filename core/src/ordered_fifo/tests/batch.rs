@@ -258,7 +258,7 @@ fn a_key_that_panics_when_it_is_hashed_leaves_the_queue_as_it_was() {
     let hasher = KeyHasher::fixed(0);
     let keyed = |name| Keyed { key: hasher.hashed(Fused(name)), object: (name, 2) };
     let objects = vec![keyed("b"), keyed("c")];
-    assert_eq!(panics(Replace { objects, behind: vec![], refused: None }), 2);
+    assert_eq!(panics(Replace { objects, behind: vec![].into(), refused: None }), 2);
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn list(names: &[&'static str]) -> Replace<&'static str, Object> {
         let object = (*name, 1);
         Keyed { key: intake().key(&object).unwrap(), object }
     };
-    Replace { objects: names.iter().map(keyed).collect(), behind: vec![], refused: None }
+    Replace { objects: names.iter().map(keyed).collect(), behind: vec![].into(), refused: None }
 }
 
 fn snapshot() -> ReplaceAll<Object> {

@@ -1,5 +1,7 @@
 //! The queues of a pool: their deliveries and how these end.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use super::*;
 use crate::limited_queue::Outcome;
 
@@ -89,23 +91,35 @@ fn a_pool_that_is_let_go_of_stops_after_the_items_that_its_workers_have() {
     assert_eq!(queue.len(), 2);
 }
 
-/// A queue with a bug.
-#[derive(Clone, Copy)]
-pub(super) struct Broken;
+/// A queue that panics some times, and then has one item. Its delivery panics as well.
+#[derive(Default)]
+pub(super) struct Broken {
+    pub(super) panics: AtomicU32,
+    pub(super) rested: Mutex<Vec<Duration>>,
+}
 
 impl Source for Broken {
     type Key = u8;
     type Delivery = ();
 
     fn next(&self) -> Option<(u8, ())> {
-        panic!("the queue has a bug")
+        match self.panics.fetch_add(1, Ordering::Relaxed) {
+            0..3 | 5..20 => panic!("the queue has a bug"),
+            3 | 4 => Some((1, ())),
+            _ => None,
+        }
     }
     async fn next_async(&self) -> Option<(u8, ())> {
-        panic!("the queue has a bug")
+        self.next()
     }
-    fn settle(&self, (): (), _: Outcome, _: Option<i32>) {}
+    fn settle(&self, (): (), _: Outcome, _: Option<i32>) {
+        assert!(self.panics.load(Ordering::Relaxed) != 4, "the queue has another bug");
+    }
     fn failures(&self, _: &u8) -> u32 {
         0
+    }
+    async fn rest(&self, time: Duration) {
+        self.rested.lock().push(time);
     }
     fn release(&self, (): ()) {}
     fn shut_down(&self) {}
@@ -114,15 +128,23 @@ impl Source for Broken {
     }
 }
 
+impl Broken {
+    /// The rests of a worker: longer each time, until an item succeeds.
+    pub(super) fn check(&self) {
+        let millis: Vec<_> = self.rested.lock().iter().map(Duration::as_millis).collect();
+        assert_eq!(millis[..4], [5, 10, 20, 40], "the last one after the item");
+        assert_eq!(millis[4..9], [5, 10, 20, 40, 80]);
+        assert_eq!(millis[9..], [100; 10], "not longer");
+    }
+}
+
 #[test]
-fn a_panic_of_the_queue_reaches_the_caller_of_the_shutdown() {
-    let runtime = System::new();
-    let pool = Pool::start(&runtime, &Arc::new(Broken), workers(2), |_: &u8| -> Result<_, ()> {
-        Ok(Action::Done)
-    });
-    let ended = catch_unwind(AssertUnwindSafe(|| pool.shut_down(PATIENCE)));
-    let panic = ended.expect_err("it does not look like a good end");
-    assert_eq!(panic.downcast_ref::<&str>(), Some(&"the queue has a bug"));
+fn a_panic_of_the_queue_ends_no_worker() {
+    let (runtime, queue) = (System::new(), Arc::new(Broken::default()));
+    let pool =
+        Pool::start(&runtime, &queue, workers(1), |_: &u8| -> Result<_, ()> { Ok(Action::Done) });
+    assert!(pool.shut_down(PATIENCE).is_complete());
+    queue.check();
 }
 
 /// Records how its only delivery ended.
@@ -145,6 +167,7 @@ impl Source for Once {
     fn failures(&self, _: &u8) -> u32 {
         0
     }
+    async fn rest(&self, _: Duration) {}
     fn release(&self, (): ()) {
         self.0.lock().push("released");
     }

@@ -146,7 +146,7 @@ pub struct ManualTimer {
 impl Drop for ManualTimer {
     fn drop(&mut self) {
         let waker = self.clock.disarm(self.key);
-        drop(waker); // outside the lock: dropping a waker runs foreign code
+        crate::caught::drop_caught(waker); // outside the lock: dropping a waker runs foreign code
     }
 }
 

@@ -25,6 +25,8 @@
 //! it stops the clock that it waits for. Tokio does not know other threads, so a paused clock may
 //! jump while one of them is working.
 //!
+//! Once tokio's runtime has shut down its clock stands still, so a wait for a time never ends.
+//!
 //! Random numbers come from the machine, so two runs of a test differ, for example in when a watch
 //! ends and how long a back-off is. [`Tokio::seeded`] derives them from a seed. With a paused clock
 //! and one thread, two runs are then the same.

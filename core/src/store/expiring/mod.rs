@@ -26,6 +26,7 @@ mod tests;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::caught::{drop_caught, drop_each};
 use crate::machine::Host;
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
@@ -108,7 +109,7 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<ExpiringObjects<K, O>>> ExpiringStor
     /// The object has no key. A tombstone never fails.
     pub fn delete_last_state(&self, last: &LastState<K, O>) -> Result<(), KeyError> {
         let key = self.intake.key_of_last_state(last)?;
-        drop(self.monitor.call(Delete(key)));
+        drop_caught(self.monitor.call(Delete(key)));
         Ok(())
     }
 
@@ -118,7 +119,7 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<ExpiringObjects<K, O>>> ExpiringStor
     /// # Errors
     /// An object has no key. Nothing has changed.
     pub fn replace(&self, objects: Vec<O>) -> Result<(), KeyError> {
-        drop(self.monitor.call(Replace(self.intake.untransformed(objects)?)));
+        drop_each(self.monitor.call(Replace(self.intake.untransformed(objects)?)));
         Ok(())
     }
 

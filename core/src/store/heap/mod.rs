@@ -18,7 +18,8 @@
 //! # Ok::<(), seatrial_core::store::HeapError>(())
 //! ```
 //!
-//! The order is called before anything changes, so if it panics the heap does not change.
+//! The order is called before anything changes, so if it panics the heap does not change. In
+//! [`bulk_add`](KeyedHeap::bulk_add) the objects before that one were added.
 
 mod operations;
 mod state;

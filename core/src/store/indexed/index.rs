@@ -88,6 +88,9 @@ pub struct Values {
     hasher: KeyHasher,
 }
 
+/// More room than this is given back after a write.
+pub(super) const KEPT: usize = 1024;
+
 impl Values {
     pub(crate) fn new(hasher: KeyHasher) -> Self {
         Self { text: String::new(), ends: Vec::new(), hasher }
@@ -108,7 +111,9 @@ impl Values {
 
     pub(super) fn clear(&mut self) {
         self.text.clear();
+        self.text.shrink_to(KEPT);
         self.ends.clear();
+        self.ends.shrink_to(KEPT);
     }
 
     /// Returns how many values there are.

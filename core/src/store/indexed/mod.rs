@@ -19,8 +19,8 @@
 //!
 //! **Two locks.** Writers take turns under one lock; index functions run and large writes are
 //! prepared there. Readers use the other lock, which a writer holds only for the moment in which a
-//! prepared write becomes the content. So a reader never waits for foreign code, nor for a write of
-//! many objects. All foreign code runs before anything changes, so a function that fails or panics
+//! prepared write becomes the content. So a reader never waits for foreign code, nor for a list of
+//! many objects; it waits while the changes of a transaction are put in. All foreign code runs before anything changes, so a function that fails or panics
 //! does not change the store (`cache:IX-8`). A snapshot of all objects is one reference count,
 //! however many there are; a write while it is alive copies the few objects around the written one.
 //!
@@ -41,6 +41,7 @@ mod tests;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::caught::{drop_caught, drop_each};
 use crate::runtime::{Runtime, System};
 use crate::store::Intake;
 
@@ -176,8 +177,7 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
     fn write(&self, change: Change<K, O>, sets: Sets<'_>) -> Result<(), StoreError> {
         // These are declared before the locks, so they are dropped after them on every return:
         // objects may run foreign code when dropped. `change` is a parameter and is dropped last.
-        let before: O;
-        let mut left = None;
+        let (mut before, mut left) = (None, None);
         let mut writer = self.runtime.lock(&self.writer);
         writer.begin();
         writer.plan_after(change.object.as_ref())?;
@@ -188,15 +188,18 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
         if let Some(stored) = content.at(slot)
             && !writer.functions().is_empty()
         {
-            before = stored.clone();
+            before = Some(stored.clone());
             drop(content);
-            writer.plan_before(0, Some(&before))?;
+            writer.plan_before(0, before.as_ref())?;
             content = self.runtime.lock(&self.content);
         }
         content.apply(slot, change, &writer.spans, &writer.values, |gone| left = Some(gone));
         if sets_version {
             content.version.clone_from(&writer.version);
         }
+        drop((content, writer));
+        drop_caught(left);
+        drop_caught(before);
         Ok(())
     }
 
@@ -224,6 +227,10 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
                 content.version.clone_from(&writer.version);
             }
         }
+        writer.begin(); // many changes take much memory
+        drop(writer);
+        drop_each(left);
+        drop_each(before);
         Ok(())
     }
 

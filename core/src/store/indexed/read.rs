@@ -131,7 +131,7 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
     }
 
     /// Returns every value that has objects, in no particular order; none if there is no index of
-    /// that name (`cache:IX-13`).
+    /// that name (`cache:IX-13`). Other calls wait while the values are copied.
     pub fn list_index_values(&self, name: &str) -> Vec<Arc<str>> {
         let content = self.runtime.lock(&self.content);
         content.index(name).map(|index| index.values().cloned().collect()).unwrap_or_default()

@@ -1,5 +1,6 @@
 //! Replacing the content of a store by a list.
 
+use crate::caught::{drop_caught, drop_each};
 use crate::runtime::Runtime;
 use crate::store::{Handle, Key, KeyHasher};
 
@@ -65,7 +66,8 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
         drop(stored);
         std::mem::swap(&mut *self.runtime.lock(&self.content), &mut content);
         drop(writer);
-        drop((content, doubles)); // the old content is dropped outside the locks
+        drop_caught(content); // the old content, outside the locks
+        drop_each(doubles);
         Ok(())
     }
 }

@@ -10,7 +10,7 @@ use crate::slab::spread;
 use crate::store::{Handle, Hashed, Key, KeyHasher};
 
 use super::IndexFailed;
-use super::index::{Index, IndexFunction, Values};
+use super::index::{Index, IndexFunction, KEPT, Values};
 use super::slots::Shared;
 
 /// The new object of a key, or its removal.
@@ -81,10 +81,11 @@ impl<O: Handle> Writer<O> {
         Ok(())
     }
 
-    /// Forgets the values of the previous write.
+    /// Forgets the values of the previous write, and gives back the memory of a large one.
     pub(super) fn begin(&mut self) {
         self.values.clear();
         self.spans.clear();
+        self.spans.shrink_to(KEPT);
     }
 
     /// Computes the values of a change's new object. Returns the number of its first span.

@@ -8,6 +8,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::caught::{Remains, drop_caught};
+use crate::machine::AT_ONCE;
 use crate::runtime::{Runtime, System};
 use crate::store::KeyFunction;
 use crate::store::indexed::{IndexError, IndexFailed, IndexFunction};
@@ -57,13 +59,13 @@ struct Written<O> {
 /// Values that a call no longer needs. It is made before the overlay is locked, so it is dropped
 /// after the unlock.
 struct Left<K, O> {
-    entries: Vec<lru::Left<K, Written<O>>>,
-    objects: Vec<O>,
+    entries: Remains<lru::Left<K, Written<O>>>,
+    objects: Remains<O>,
 }
 
 impl<K, O> Left<K, O> {
     const fn new() -> Self {
-        Self { entries: Vec::new(), objects: Vec::new() }
+        Self { entries: Remains::new(), objects: Remains::new() }
     }
 
     fn key(&mut self, key: Hashed<K>) {
@@ -162,51 +164,58 @@ impl<K: Key, O: Handle + Described, R: Runtime> MutationCache<K, O, R> {
     where
         K: Ord,
     {
-        // Everything that an error drops is declared before the lock is taken.
-        let (mut left, mut found, mut keys) = (Left::new(), Vec::new(), Vec::new());
-        let mut overlay = self.runtime.lock(&self.overlay);
-        keys.extend(self.backing.index_keys(name, value)?);
-        for key in &keys {
-            if let Some(backing) = self.backing.get(key) {
-                let key = self.hasher.hashed(key.clone());
-                let newest = self.newer(&mut overlay, &key, backing, &mut left);
-                left.key(key);
-                found.push(newest?);
-            }
+        let mut left = Left::new();
+        // First, so that a write is found here or, if the store has caught up with it, there.
+        let written = if self.options.include_adds {
+            Some((self.index_function(name)?, self.written(&mut left)))
+        } else {
+            None
+        };
+        let (keys, mut found) = (self.backing.index_keys(name, value)?, Vec::new());
+        for part in keys.chunks(AT_ONCE) {
+            self.add_newest(part, &mut found, &mut left)?;
         }
-        if self.options.include_adds {
-            self.add_written(&mut overlay, &keys, (name, value), &mut found, &mut left)?;
+        if let Some((function, written)) = written {
+            for (key, object) in written {
+                let is_new = keys.binary_search(&key).is_err();
+                if is_new && self.has_value(name, &function, &object, value)? {
+                    found.push(object);
+                }
+            }
         }
         Ok(found)
     }
 
-    /// Adds the writes under a value whose keys are not in `keys`, which is sorted.
-    fn add_written(
+    /// Lists the remembered writes that have not expired.
+    fn written(&self, left: &mut Left<K, O>) -> Vec<(K, O)> {
+        let mut overlay = self.runtime.lock(&self.overlay);
+        let mut written = Vec::new();
+        for key in overlay.keys(self.runtime.now()) {
+            let key = self.hasher.hashed(key);
+            let object = self.look(&mut overlay, &key, left).and_then(|it| it.object.clone());
+            match object {
+                Some(object) => written.push((key.into_key(), object)),
+                None => left.key(key),
+            }
+        }
+        written
+    }
+
+    /// Adds the newest states of some objects that the store has.
+    fn add_newest(
         &self,
-        overlay: &mut Overlay<K, O>,
         keys: &[K],
-        (name, value): (&str, &str),
         found: &mut Vec<O>,
         left: &mut Left<K, O>,
-    ) -> Result<(), ReadError>
-    where
-        K: Ord,
-    {
-        let function = self.index_function(name)?;
-        let mut written = overlay.keys(self.runtime.now()).into_iter();
-        while let Some(key) = written.next() {
-            let (is_new, key) = (keys.binary_search(&key).is_err(), self.hasher.hashed(key));
-            let known = if is_new { self.look(overlay, &key, left) } else { None };
+    ) -> Result<(), NotANumber> {
+        let stored = |key: &K| Some((self.hasher.hashed(key.clone()), self.backing.get(key)?));
+        let stored: Vec<_> = keys.iter().filter_map(stored).collect();
+        let mut stored = stored.into_iter(); // declared before the lock, for an early return
+        let mut overlay = self.runtime.lock(&self.overlay);
+        for (key, backing) in stored.by_ref() {
+            let newest = self.newer(&mut overlay, &key, backing, left);
             left.key(key);
-            let Some(object) = known.and_then(|known| known.object.as_ref()) else { continue };
-            match self.has_value(name, &function, object, value) {
-                Ok(true) => found.push(object.clone()),
-                Ok(false) => {}
-                Err(error) => {
-                    left.entries.extend(written.map(|key| (Some(key), None)));
-                    return Err(error.into());
-                }
-            }
+            found.push(newest?);
         }
         Ok(())
     }
@@ -291,7 +300,7 @@ impl<K: Key, O: Handle + Described, R: Runtime> MutationCache<K, O, R> {
             return self.deleted(key, object);
         }
         let forgotten = self.runtime.lock(&self.overlay).pull(&key);
-        drop(forgotten); // outside the lock
+        drop_caught(forgotten); // outside the lock
         Ok(())
     }
 

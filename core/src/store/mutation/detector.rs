@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::cancel::CancelToken;
+use crate::caught::drop_each;
 use crate::polling::until;
 use crate::runtime::{Instant, Runtime, System};
 
@@ -74,7 +75,7 @@ impl<T: Clone + PartialEq + Send + Sync + 'static, R: Runtime> MutationDetector<
             Vec::new()
         };
         drop(watched);
-        drop(dropped); // outside the lock: dropping objects may run foreign code
+        drop_each(dropped); // outside the lock: dropping objects may run foreign code
         mutated
     }
 

@@ -157,7 +157,7 @@ impl OrderedLedger {
                 spec.put(last.map(|last| Delta::Deleted(last.clone())));
             }
             Op::Replace(list) => {
-                let keys = list.objects.iter().map(|keyed| &keyed.key).chain(&list.behind);
+                let keys = list.objects.iter().map(|keyed| &keyed.key).chain(list.behind.iter());
                 let keys: Vec<u8> = keys.map(|key| *key.key()).collect();
                 let accepted: Vec<_> = list.objects.iter().map(|keyed| keyed.object).collect();
                 spec.replace(&keys, &accepted, list.refused.is_some(), "");

@@ -256,7 +256,7 @@ impl Machine for EventList {
                 Ret::Delete(self.put(last.map(Delta::Deleted), cx))
             }
             Op::Replace(Replace { objects, behind, refused }) => {
-                let keys = objects.iter().map(|keyed| &keyed.key).chain(&*behind);
+                let keys = objects.iter().map(|keyed| &keyed.key).chain(behind.iter());
                 let keys: Vec<u8> = keys.map(|key| *key.key()).collect();
                 let accepted = objects.iter().map(|keyed| keyed.object).collect();
                 let (refused_any, version) = (refused.is_some(), String::new());

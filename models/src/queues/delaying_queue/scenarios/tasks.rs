@@ -158,16 +158,16 @@ pub(super) struct WokenGivesUp;
 impl Scenario<DelayingQueue> for WokenGivesUp {
     const NAME: &'static str = "woken_gives_up";
     const SAYS: &'static str =
-        "two tasks and a thread sleep, a task is woken for an earlier time, and gives up";
+        "two tasks sleep, the one with the timer is woken for an earlier time, and gives up";
 
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
         woken_gives_up(world, &queue(world));
     }
 
-    /// One gives up, and all had slept.
+    /// One gives up, and both had slept.
     fn reaches(history: &History) -> bool {
         let gives_up = |event: &Event| matches!(event.what, What::Cancel { .. });
-        sleep_together(history, 3) && history.events.iter().any(gives_up)
+        sleep_together(history, 2) && history.events.iter().any(gives_up)
     }
 }
 

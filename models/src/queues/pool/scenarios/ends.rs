@@ -1,6 +1,6 @@
 //! Pools that are dropped, that end while items wait, and whose queue or listener fails.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::future::ready;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use seatrial_core::cancel::CancelToken;
 use seatrial_core::limited_queue::Outcome;
 use seatrial_core::pool::{
-    Action, Attempt, Failure, Fault, Pool as Workers, Reconcile, Source, policy,
+    Action, Attempt, Failure, Fault, Pool as Workers, Reconcile, Source, awaited, deciding, policy,
 };
 use seatrial_core::queue::Token;
 use seatrial_core::runtime::Runtime;
@@ -104,32 +104,43 @@ impl Scenario<Pool> for WaitingAtTheEnd {
     }
 }
 
-/// A queue whose second item makes it panic.
+/// A queue that panics when it should hand out its second item, and at the end of its third.
 struct Breaks<R: Runtime>(Tried<R>);
+
+impl<R: Runtime> Breaks<R> {
+    fn hand_out(&self, token: Token, key: u8) -> (u8, Token) {
+        if key == 2 {
+            self.0.done(token);
+            panic!("the queue breaks");
+        }
+        (key, token)
+    }
+}
 
 impl<R: Runtime> Source for Breaks<R> {
     type Key = u8;
     type Delivery = Token;
 
     fn next(&self) -> Option<(u8, Token)> {
-        let (key, token) = self.0.next()?;
-        if key == 2 {
-            self.0.done(token);
-            panic!("the queue breaks");
-        }
-        Some((key, token))
+        self.0.take().map(|(token, key)| self.hand_out(token, key))
     }
 
     async fn next_async(&self) -> Option<(u8, Token)> {
-        self.0.next_async().await
+        self.0.take_async().await.map(|(token, key)| self.hand_out(token, key))
     }
 
     fn settle(&self, token: Token, outcome: Outcome, _: Option<i32>) {
-        self.0.settle(token, outcome);
+        if self.0.settle(token, outcome) && outcome == Outcome::GiveUp {
+            panic!("the queue breaks again");
+        }
     }
 
     fn failures(&self, key: &u8) -> u32 {
         self.0.num_requeues(key)
+    }
+
+    fn rest(&self, time: Duration) -> impl Future<Output = ()> + Send {
+        self.0.rest(time)
     }
 
     fn release(&self, token: Token) {
@@ -145,32 +156,44 @@ impl<R: Runtime> Source for Breaks<R> {
     }
 }
 
-/// A worker that ends by a panic of its queue has ended, and the panic is passed on.
+/// Gives up the third item.
+fn judge(key: u8, calls: &AtomicU32) -> Result<Action, Fault<()>> {
+    calls.fetch_add(1, Ordering::Relaxed);
+    if key == 3 { Err(Fault::Terminal(())) } else { Ok(Action::Done) }
+}
+
+/// A panic of the queue ends no worker: what comes later is processed.
 pub(super) struct BreakingQueue;
 
 impl Scenario<Pool> for BreakingQueue {
     const NAME: &'static str = "breaking_queue";
-    const SAYS: &'static str = "a worker ends by a panic of its queue, and the pool is shut down";
+    const SAYS: &'static str = "a queue panics at two of four items, and its workers go on: a thread, \
+                                or a task";
 
     fn run<R: Runtime>(&self, world: &World<R, Pool>) {
-        let queue = Arc::new(Breaks(queue(world)));
-        let reconcile = |_: &u8| Ok::<_, ()>(Action::Done);
-        let pool = Workers::start(world.runtime(), &queue, ONE, reconcile);
-        queue.0.add(1);
-        queue.0.add(2);
-        world.quiesce();
-        let before = world.runtime().now();
-        let ended = catch_unwind(AssertUnwindSafe(|| pool.shut_down(PATIENCE)));
-        assert!(ended.is_err(), "the panic is passed on");
-        assert!(world.runtime().now().since(before) < PATIENCE, "nobody is waited for");
+        let (queue, calls) = (Arc::new(Breaks(queue(world))), Arc::new(AtomicU32::new(0)));
+        for key in 1..=4 {
+            queue.0.add(key);
+        }
+        let counted = Arc::clone(&calls);
+        if world.runtime().choose(2) == 0 {
+            let reconcile = deciding(move |key: &u8, _| judge(*key, &counted));
+            let pool = Workers::start(world.runtime(), &queue, ONE, reconcile);
+            let end = pool.shut_down(PATIENCE);
+            assert!(end.is_complete(), "{end:?}");
+        } else {
+            queue.0.shut_down();
+            let runtime = world.runtime().clone();
+            let reconcile = deciding(move |key: u8, _| ready(judge(key, &counted)));
+            let task = move || runtime.block_on(awaited::work(&*queue, &reconcile));
+            let task = world.spawn("task", task);
+            world.join(task);
+        }
+        assert_eq!(calls.load(Ordering::Relaxed), 3, "calls of the reconcile function");
     }
 
     fn reaches(history: &History) -> bool {
         history.finished()
-    }
-
-    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
-        needs_quiet(engine)
     }
 }
 
