@@ -1,6 +1,7 @@
 //! Runs several pieces of foreign code: if one panics, the others still run.
 
 use std::any::Any;
+use std::fmt;
 use std::mem::{forget, needs_drop};
 use std::ops::{Deref, DerefMut};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -48,7 +49,7 @@ pub(crate) fn tell(run: impl FnOnce()) {
 
 /// Values that a call no longer needs. They go with it, outside the lock, one by one: a list in
 /// which two destructors panic would abort the process.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Remains<T>(Vec<T>);
 
 impl<T> Remains<T> {
@@ -80,6 +81,12 @@ impl<T> Deref for Remains<T> {
 impl<T> DerefMut for Remains<T> {
     fn deref_mut(&mut self) -> &mut Vec<T> {
         &mut self.0
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Remains<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 
@@ -124,12 +131,92 @@ pub(crate) fn discard(panic: Panic) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::sync::Arc;
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+    use std::task::Wake;
 
     use super::*;
     use crate::runtime::bell::{Bell, Breaks};
+
+    /// Lets destructors panic, and counts those that did.
+    #[derive(Debug, Default)]
+    pub(crate) struct Fuse {
+        lit: AtomicBool,
+        bursts: AtomicUsize,
+    }
+
+    impl Fuse {
+        /// From now on they panic.
+        pub(crate) fn light(&self) {
+            self.lit.store(true, Ordering::SeqCst);
+        }
+
+        /// Ends that, and returns how many of them panicked since the last time.
+        pub(crate) fn bursts(&self) -> usize {
+            self.lit.store(false, Ordering::SeqCst);
+            self.bursts.swap(0, Ordering::SeqCst)
+        }
+
+        /// A second panic would end the process, and with it all tests. It is not counted.
+        fn burn(&self) {
+            if self.lit.load(Ordering::SeqCst) && !panicking() {
+                self.bursts.fetch_add(1, Ordering::SeqCst);
+                std::panic::panic_any("a bug of the destructor");
+            }
+        }
+    }
+
+    /// A key, an object, a message or a waker whose destructor panics while the fuse is lit.
+    #[derive(Clone, Debug)]
+    pub(crate) struct Bursting(pub(crate) u8, pub(crate) Arc<Fuse>);
+
+    impl Drop for Bursting {
+        fn drop(&mut self) {
+            self.1.burn();
+        }
+    }
+
+    impl PartialEq for Bursting {
+        fn eq(&self, other: &Self) -> bool {
+            self.0 == other.0
+        }
+    }
+
+    impl Eq for Bursting {}
+
+    impl std::hash::Hash for Bursting {
+        fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+            self.0.hash(state);
+        }
+    }
+
+    impl Wake for Bursting {
+        fn wake(self: Arc<Self>) {}
+    }
+
+    #[test]
+    fn all_values_are_dropped_although_their_destructors_panic() {
+        let fuse = Arc::<Fuse>::default();
+        let three = || (0..3).map(|number| Bursting(number, Arc::clone(&fuse)));
+        let (values, remains) = (three().collect::<Vec<_>>(), three().collect::<Vec<_>>());
+        fuse.light();
+        assert_eq!(caught(|| drop_each(values)), None);
+        assert_eq!(fuse.bursts(), 3);
+        fuse.light();
+        assert_eq!(caught(|| drop(Remains::from(remains))), None);
+        assert_eq!(fuse.bursts(), 3);
+        assert_eq!(Arc::strong_count(&fuse), 1, "they are gone");
+    }
+
+    #[test]
+    fn the_panic_of_a_destructor_goes_no_further() {
+        let fuse = Arc::<Fuse>::default();
+        let value = Bursting(1, Arc::clone(&fuse));
+        fuse.light();
+        assert_eq!(caught(|| drop_caught(value)), None);
+        assert_eq!(fuse.bursts(), 1);
+    }
 
     fn caught(run: impl FnOnce()) -> Option<&'static str> {
         let panic = catch_unwind(AssertUnwindSafe(run)).err()?;

@@ -34,7 +34,7 @@
 //! | what panics | what happens |
 //! |---|---|
 //! | a key that is compared or copied in a call | the call panics; an item that cannot be copied waits again, and a batch ends before it; a popped entry that should go back, and whose key cannot be copied, is lost |
-//! | a waker; the destructor of a key, an object or a waker | the panic hook of the process reports it; the call returns its result, and the other wakers are woken |
+//! | a waker; the destructor of a key, an object or a waker | the panic hook of the process reports it; the call returns its result, and the other wakers are woken; two objects of a list that a store replaces abort the process |
 //! | a sink, an observer, a hook, a listener of failures or of leaders | the panic hook reports it; it misses one report, and the others miss none |
 //! | a limiter | the call panics; an item that was to be added is not added; a delivery ends, and an item that was to be tried again is tried again without the limiter's delay |
 //! | the function of a worker | the item is tried again, as after an error ([`pool`]) |

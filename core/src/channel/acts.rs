@@ -2,6 +2,8 @@
 
 use std::ops::{Deref, DerefMut};
 
+use crate::caught::drop_each;
+
 use super::errors::Disconnected;
 use super::state::Side;
 
@@ -44,6 +46,14 @@ pub enum Acts<T> {
     One([Act<T>; 1]),
     /// Several.
     Several(Vec<Act<T>>),
+}
+
+impl<T> Drop for Acts<T> {
+    fn drop(&mut self) {
+        if let Self::Several(acts) = self {
+            drop_each(acts.drain(..)); // messages that were not sent
+        }
+    }
 }
 
 impl<T> Default for Acts<T> {

@@ -83,7 +83,7 @@ impl<K: Eq + Clone, O: Clone> Items<K, O> {
 
     /// Tells whether there are places, stale ones included.
     pub(super) fn has_places(&self) -> bool {
-        self.queue.len() > 0
+        !self.queue.is_empty()
     }
 
     /// Removes the first place.

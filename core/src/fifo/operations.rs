@@ -1,6 +1,6 @@
 //! The calls on a FIFO. Each step of a call is one critical section.
 
-use crate::caught::Remains;
+use crate::caught::{Remains, drop_each};
 use crate::events::{Close, HasSynced, IsClosed, Len, POPPERS, WaitForSync};
 use crate::machine::{Cx, Operation, Step};
 use crate::store::{Handle, Hashed, Key, Keyed};
@@ -24,6 +24,12 @@ pub struct Delete<K>(pub Hashed<K>);
 /// a later one with the same key replaced.
 #[derive(Clone, Debug)]
 pub struct Replace<K, O>(pub Vec<Keyed<K, O>>);
+
+impl<K, O> Drop for Replace<K, O> {
+    fn drop(&mut self) {
+        drop_each(self.0.drain(..));
+    }
+}
 
 /// Would queue every object that is not queued. There are none, because no call leaves one behind
 /// (`cache:FF-11`).

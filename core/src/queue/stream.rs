@@ -63,8 +63,10 @@ where
 
 #[cfg(test)]
 mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::pin::pin;
     use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
 
     use super::*;
     use crate::delaying_queue::DelayingQueue;
@@ -180,5 +182,35 @@ mod tests {
         }
         queue.shut_down();
         assert!(matches!(next(items.as_mut(), &bell), Poll::Ready(None)));
+    }
+    /// A key whose copy panics the first time.
+    #[derive(PartialEq, Eq, Hash, Debug)]
+    struct Shy(u8);
+
+    static COPIES: AtomicU32 = AtomicU32::new(0);
+
+    impl Clone for Shy {
+        fn clone(&self) -> Self {
+            assert!(COPIES.fetch_add(1, Ordering::SeqCst) > 0, "a bug of the key");
+            Self(self.0)
+        }
+    }
+
+    #[test]
+    fn a_stream_goes_on_after_a_panic_of_the_key() {
+        let (queue, bell) = (Arc::new(WorkQueue::new(&System::new())), Arc::<Bell>::default());
+        let mut items = queue.owned_stream();
+        queue.add_all([Shy(1), Shy(2)]);
+        let first = catch_unwind(AssertUnwindSafe(|| next(Pin::new(&mut items), &bell).is_ready()));
+        assert!(first.is_err());
+        let mut taken = [0, 0].map(|_| {
+            let Poll::Ready(Some(item)) = next(Pin::new(&mut items), &bell) else { panic!("none") };
+            item.0
+        });
+        taken.sort_unstable();
+        assert_eq!(taken, [1, 2], "the one that could not be copied waited again");
+        assert!(next(Pin::new(&mut items), &bell).is_pending());
+        queue.shut_down();
+        assert!(matches!(next(Pin::new(&mut items), &bell), Poll::Ready(None)));
     }
 }

@@ -1,6 +1,7 @@
 //! Behaviour that one thread can see, and some that needs two.
 
 mod given_up;
+mod places;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

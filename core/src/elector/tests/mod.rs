@@ -4,6 +4,7 @@ mod async_driver;
 mod attempt;
 mod awaited_locks;
 mod bench;
+mod broken_reports;
 mod checks;
 mod config;
 mod corners;

@@ -1,6 +1,7 @@
 //! The rules of the FIFO on real threads, one behaviour a test.
 
 mod contract;
+mod stale;
 mod trouble;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -217,3 +217,22 @@ fn keys_and_objects_that_leave_are_dropped_without_the_lock() {
     queue.delete(new(4)).unwrap();
     probe.all_got_through();
 }
+
+#[test]
+fn a_hook_that_panics_takes_neither_the_object_nor_the_answer_from_the_caller() {
+    let clock = Manual::seeded(1);
+    let hook = Arc::new(|_| panic!("a bug of the hook"));
+    let intake = Intake::new(&clock, |object: &u32| Ok(*object));
+    let queue = Fifo::with_options(&clock, intake, Options { on_slow: Some(hook) });
+    queue.replace((0..20).collect()).unwrap();
+    let slow = |_: &Popped<u32, u32>| clock.advance(Duration::from_secs(1));
+    let (popped, ()) = queue.pop(slow).unwrap();
+    assert_eq!(popped.object, 0);
+    let taken = queue.pop_or_requeue(|popped| {
+        slow(popped);
+        (AfterPop::Requeue, "the answer")
+    });
+    assert_eq!(taken.unwrap().1, "the answer");
+    let (popped, ()) = System::new().block_on(queue.pop_async(slow)).unwrap();
+    assert_eq!((popped.object, queue.len()), (2, 18), "1 was put back");
+}

@@ -1,13 +1,14 @@
 //! The readers that are shown unchanged objects again, and when (`cache:TR-19`, `cache:INV-27`).
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use super::nap;
 use super::server::{Object, Server};
 use crate::cancel::CancelToken;
 use crate::informer::readers::{Readers, Stage};
-use crate::informer::reflector::Config;
+use crate::informer::reflector::{Config, Hooks};
 use crate::informer::{Change, Informer, ObjectChange, Subscription, Wants};
 use crate::monitor::Monitor;
 use crate::runtime::{Instant, Manual, Runtime, System};
@@ -131,4 +132,41 @@ fn a_handler_is_shown_what_it_wants_and_no_more() {
     assert_eq!(seen, [[0, 0, 0], [0, 2, 0], [0, 0, 2], [0, 2, 0], [0, 0, 0], [0, 2, 2]]);
     token.cancel();
     runtime.join(run).unwrap();
+}
+
+#[test]
+fn a_panic_of_the_question_whether_to_resync_means_no_and_ends_nothing() {
+    let (runtime, server, asked) = (Manual::new(), Server::default(), Arc::new(AtomicU32::new(0)));
+    server.put("a");
+    let times = Arc::clone(&asked);
+    let should_resync = Arc::new(move || {
+        assert!(times.fetch_add(1, Ordering::SeqCst) > 0, "a bug");
+        true
+    });
+    let informer = Informer::builder(&runtime, Arc::new(server))
+        .config(Config::default().resync(SECOND))
+        .hooks(Hooks { should_resync, ..Hooks::default() })
+        .build();
+    let informer = Arc::new(informer);
+    let mut reader = informer.subscribe_with(Wants::default().resyncs());
+    let token = CancelToken::new(&runtime);
+    let run = {
+        let (informer, token) = (Arc::clone(&informer), token.clone());
+        runtime.spawn("informer", move || informer.run(&token))
+    };
+    assert!(matches!(reader.next(), Ok(Change::Added { .. })));
+    for shown in 0..=1 {
+        assert!(runtime.until_waiting(1, PATIENCE));
+        runtime.advance(SECOND);
+        for _ in 0..2_000 {
+            if asked.load(Ordering::SeqCst) > shown && reader.waiting() >= shown as usize {
+                break;
+            }
+            nap(5);
+        }
+        nap(20); // what should not come has time to come
+        assert_eq!((asked.load(Ordering::SeqCst), reader.waiting()), (shown + 1, shown as usize));
+    }
+    token.cancel();
+    assert_eq!(runtime.join(run).unwrap(), Ok(()));
 }

@@ -1,6 +1,7 @@
 //! Tasks and threads as sleepers of one monitor.
 #![cfg(feature = "informers")]
 
+mod drops;
 mod foreign;
 mod halves;
 mod many;

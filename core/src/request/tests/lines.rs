@@ -2,6 +2,8 @@
 
 use super::calls::{Event, watched};
 use super::scripted::Chunk;
+#[cfg(feature = "http")]
+use crate::request::frames::Frames;
 
 #[test]
 fn a_last_line_is_cut_off_or_told() {
@@ -13,4 +15,19 @@ fn a_last_line_is_cut_off_or_told() {
         assert_eq!(events[1..].len(), usize::from(is_told), "{rest}: {events:?}");
         assert!(events[1..].iter().all(|event| matches!(event, Event::Error(_))));
     }
+}
+
+#[cfg(feature = "http")]
+#[test]
+fn a_long_line_leaves_no_memory_behind() {
+    const LONG: usize = 1024 * 1024;
+    let mut frames = Frames::new(LONG);
+    frames.push(&[b'1'; LONG]);
+    frames.push(b"\n");
+    assert_eq!(frames.take().unwrap().map(<[u8]>::len), Some(LONG));
+    assert_eq!(frames.take(), Ok(None));
+    assert!(frames.held() >= LONG);
+    frames.push(b"2\n");
+    assert!(frames.held() <= 64 * 1024, "{} bytes", frames.held());
+    assert_eq!(frames.take(), Ok(Some(&b"2"[..])));
 }

@@ -1,5 +1,6 @@
 //! The calls on a keyed heap, each one critical section per step.
 
+use crate::caught::drop_each;
 use crate::machine::{Cx, Operation, Step};
 use crate::store::Keyed;
 use crate::store::{Handle, Hashed, Key, KeyError};
@@ -32,6 +33,12 @@ pub struct BulkAdd<K, O> {
     pub objects: Vec<Keyed<K, O>>,
     /// Why that one has no key.
     pub refused: Option<KeyError>,
+}
+
+impl<K, O> Drop for BulkAdd<K, O> {
+    fn drop(&mut self) {
+        drop_each(self.objects.drain(..));
+    }
 }
 
 /// Takes an object out by its key.

@@ -245,4 +245,12 @@ mod tests {
         let index = Index::new("node".into(), index_by(|name: &&str| [*name]));
         assert!(format!("{index:?}").contains(r#"name: "node""#), "{index:?}");
     }
+    #[test]
+    fn values_that_are_cleared_give_back_the_memory_of_very_many() {
+        let mut values = Values::new(KeyHasher::fixed(0));
+        (0..10_000).for_each(|number: u32| values.add(&number.to_string()));
+        assert!(values.text.capacity() > KEPT && values.ends.capacity() > KEPT);
+        values.clear();
+        assert!(values.text.capacity() <= KEPT && values.ends.capacity() <= KEPT);
+    }
 }

@@ -41,7 +41,7 @@ mod tests;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::caught::{drop_caught, drop_each};
+use crate::caught::{Remains, drop_caught, drop_each};
 use crate::runtime::{Runtime, System};
 use crate::store::Intake;
 
@@ -273,11 +273,11 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
     /// # Errors
     /// Entries were skipped, or an index function failed and nothing has changed.
     pub fn transaction(&self, entries: Vec<Transaction<K, O>>) -> Result<(), TransactionError> {
-        let total = entries.len();
+        let (total, entries) = (entries.len(), Remains::from(entries));
         let (mut changes, mut successful, mut errors) = (Vec::new(), Vec::new(), Vec::new());
         let mut last = None;
-        for (number, entry) in entries.into_iter().enumerate() {
-            match self.change(&entry) {
+        for (number, entry) in entries.iter().enumerate() {
+            match self.change(entry) {
                 Ok(change) => {
                     changes.push(change);
                     successful.push(number);
@@ -286,7 +286,7 @@ impl<K: Key, O: Handle, R: Runtime> IndexedStore<K, O, R> {
                 Err(error) => errors.push(StoreError::Key(error)),
             }
         }
-        let sets = match &last {
+        let sets = match last {
             Some(Transaction::Delete(LastState::Final(object))) => Sets::To(self.version(object)),
             Some(Transaction::Add(_) | Transaction::Update(_)) => Sets::Object,
             Some(Transaction::Delete(LastState::Tombstone(_))) | None => Sets::Nothing,

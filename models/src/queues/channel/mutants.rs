@@ -38,6 +38,9 @@ fn messages() -> Vec<Mutant<Channel>> {
             (&[OneLessFits]) breaks ["no_lost_wakeup"];
         Seeded "rendezvous_keeps_one" from "own: a capacity of zero counts as a capacity of one":
             (&[RendezvousKeepsOne]) breaks ["rendezvous_meets"];
+        Seeded "receive_wakes_if_full"
+            from "own: a receive wakes a sender only if the channel was full before it":
+            (&[WakesIfFull]) breaks ["no_lost_wakeup"];
         Seeded "len_forgets_one" from "own: len leaves out the message that is received next":
             (&[LenForgetsOne]) breaks ["len_counts"];
     }

@@ -67,6 +67,8 @@ mistakes! {
         LenForgetsOne,
         /// If several cases are ready, the first is done.
         FirstCaseWins,
+        /// A receive wakes a sender only if the channel was full.
+        WakesIfFull,
     }
 }
 
@@ -234,8 +236,12 @@ impl Lists {
     }
 
     fn receive(&mut self, at: PipeId, cx: &mut Cx<'_>) -> Outcome<u8> {
+        let pipe = &self.pipes[at.0];
+        let was_full = pipe.capacity.is_some_and(|capacity| pipe.kept.len() >= capacity);
         if let Some(message) = self.take_kept(at) {
-            self.wake(SENDERS, cx);
+            if was_full || !self.makes(WakesIfFull) {
+                self.wake(SENDERS, cx);
+            }
             return Outcome::Received(Ok(message));
         }
         let Some((call, act)) = self.partner(at, Side::Sending) else {

@@ -325,3 +325,15 @@ fn trouble_without_end_is_met_by_few_requests() {
         }
     }
 }
+
+#[test]
+fn a_server_that_asks_for_a_day_is_asked_again_after_ten_minutes() {
+    let (day, less) = (Duration::from_secs(24 * 60 * 60), Duration::from_secs(599));
+    for (asked, pause) in [(day, Duration::from_secs(600)), (less, less)] {
+        let mut led = Led::new(Config::default().stream_lists(false));
+        let busy = error(SourceKind::TooManyRequests).after(asked);
+        led.got(Got::Listed(Err(busy)));
+        let Want::Sleep { until, .. } = led.want else { panic!("{:?}", led.want) };
+        assert_eq!(until.since(led.clock.now()), pause);
+    }
+}

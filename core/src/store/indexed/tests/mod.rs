@@ -1,5 +1,6 @@
 //! The rules of the indexed store, one behaviour a test.
 
+mod bursting;
 mod content;
 mod drops;
 mod failures;

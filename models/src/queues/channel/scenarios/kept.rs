@@ -34,6 +34,31 @@ impl Scenario<Channel> for TwoProducers {
     }
 }
 
+/// Two producers wait at a full channel, and two messages are received at once.
+pub(super) struct TwoReceives;
+
+impl Scenario<Channel> for TwoReceives {
+    const NAME: &'static str = "two_receives";
+    const SAYS: &'static str =
+        "two producers wait at a full channel, and two of its messages are received in a row";
+
+    fn run<R: Runtime>(&self, world: &World<R, Channel>) {
+        let (sender, receiver) = channels(world).bounded(2);
+        assert!((1..=2).all(|message| sender.try_send(message).is_ok()));
+        let producers = [3, 4].map(|message| {
+            let sender = sender.clone();
+            world.spawn("producer", move || sender.send(message).is_ok())
+        });
+        assert!((1..=2).all(|message| receiver.recv() == Ok(message)));
+        assert!(producers.map(|producer| world.join(producer)).iter().all(|sent| *sent));
+    }
+
+    /// Both producers wait.
+    fn reaches(history: &History) -> bool {
+        waits_beside(history, 1)
+    }
+}
+
 /// The same channel, used by threads and tasks.
 pub(super) struct ThreadsAndTasks;
 

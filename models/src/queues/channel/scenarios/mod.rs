@@ -24,6 +24,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Channel>>> {
         Box::new(calls::EveryCall),
         Box::new(calls::EitherOfTwo),
         Box::new(kept::TwoProducers),
+        Box::new(kept::TwoReceives),
         Box::new(kept::ThreadsAndTasks),
         Box::new(kept::ClosesWhileFull),
         Box::new(kept::Counted),

@@ -6,6 +6,7 @@ use seatrial_core::runtime::Runtime;
 
 use super::{Queue, Tried, millis, queue, sleep};
 use crate::delaying_queue::{DelayingQueue, History};
+use crate::engine::Engine;
 use crate::queues::fixtures::every_call::{TWO, every_shared_call};
 use crate::queues::fixtures::slow_hash::{SlowHasher, counted_from_the_call};
 use crate::queues::fixtures::updaters::updater_ends;
@@ -27,6 +28,10 @@ impl Scenario<DelayingQueue> for EveryCall {
 
     fn reaches(history: &History) -> bool {
         history.finished()
+    }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        crate::trial::sleeps(engine)
     }
 }
 

@@ -7,6 +7,7 @@ use seatrial_core::limiter::{Exponential, RateLimiter};
 use seatrial_core::runtime::Runtime;
 
 use super::{Shell, Tried, millis, queue, sleep};
+use crate::engine::Engine;
 use crate::limited_queue::op::BASE;
 use crate::limited_queue::{History, LimitedQueue};
 use crate::queues::fixtures::every_call::{TWO, every_shared_call};
@@ -51,6 +52,10 @@ impl Scenario<LimitedQueue> for EveryCall {
 
     fn reaches(history: &History) -> bool {
         history.finished()
+    }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        crate::trial::sleeps(engine)
     }
 }
 

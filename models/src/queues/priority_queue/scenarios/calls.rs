@@ -7,6 +7,7 @@ use seatrial_core::queue::Deliver;
 use seatrial_core::runtime::Runtime;
 
 use super::{Queue, Tried, failed, later, millis, priority, queue, sleep};
+use crate::engine::Engine;
 use crate::priority_queue::op::BASE;
 use crate::priority_queue::{History, PriorityQueue};
 use crate::queues::fixtures::every_call::TWO;
@@ -118,6 +119,10 @@ impl Scenario<PriorityQueue> for EveryCall {
 
     fn reaches(history: &History) -> bool {
         history.finished()
+    }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        crate::trial::sleeps(engine)
     }
 }
 

@@ -1,5 +1,7 @@
 //! The rules of the mutation cache and the mutation detector, one behaviour a test.
 
+mod by_index;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -108,26 +110,6 @@ fn reading_by_index_returns_newer_states_and_added_objects() {
     assert_eq!(it.on_node("n1"), ["7"], "what store and overlay have is read once");
     let error = it.cache.by_index("none", "n1").unwrap_err();
     assert_eq!(error.to_string(), "Index with name none does not exist");
-}
-
-#[derive(Debug)]
-struct Numbered(u32);
-
-impl Described for Numbered {
-    fn metadata(&self) -> Option<Metadata<'_>> {
-        Some(Metadata { resource_version: "1", ..Metadata::default() })
-    }
-}
-
-#[test]
-fn reading_by_index_returns_as_many_objects_as_there_are() {
-    let key_of = |object: &Arc<Numbered>| Ok(object.0);
-    let (clock, all) = (Manual::new(), index_by(|_: &Arc<Numbered>| ["x"]));
-    let store = Arc::new(IndexedStore::new(&clock, key_of));
-    store.add_indexers([("all", all)]).unwrap();
-    (0..200).for_each(|number| store.add(Arc::new(Numbered(number))).unwrap());
-    let cache = MutationCache::new(&clock, store, key_of, MutationOptions::default());
-    assert_eq!(cache.by_index("all", "x").unwrap().len(), 200);
 }
 
 #[test]
