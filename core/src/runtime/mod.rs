@@ -9,6 +9,8 @@ mod atomic;
 #[cfg(test)]
 pub(crate) mod bell;
 mod block_on;
+#[cfg(test)]
+pub(crate) mod bursting;
 mod manual;
 #[cfg(test)]
 pub(crate) mod millis;

@@ -1,8 +1,8 @@
 //! The places of channels in their group, and of waiting calls at a rendezvous.
 
 use super::*;
-use crate::caught::tests::{Bursting, Fuse};
 use crate::machine::{Cx, Operation, Step};
+use crate::runtime::bursting::{Bursting, Fuse};
 
 type Stepping = Stepped<Group<u8>>;
 

@@ -5,11 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::*;
 use crate::cancel::CancelToken;
-use crate::caught::tests::{Bursting, Fuse};
 use crate::limited_queue::{LimitedQueue, Outcome};
 use crate::limiter::Exponential;
 use crate::priority_queue::{AddOptions, PriorityQueue};
 use crate::queue::Deliver;
+use crate::runtime::bursting::{Bursting, Fuse};
 
 const LATER: Duration = Duration::from_secs(1);
 

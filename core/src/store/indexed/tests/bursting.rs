@@ -1,7 +1,7 @@
 //! Objects whose destructors panic: a write returns its result all the same.
 
 use super::*;
-use crate::caught::tests::{Bursting, Fuse};
+use crate::runtime::bursting::{Bursting, Fuse};
 
 type Bursts<O> = IndexedStore<u8, O>;
 
