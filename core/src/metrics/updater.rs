@@ -33,7 +33,7 @@ impl<R: Runtime> Updater<R> {
     /// Waits until the thread has ended, which it does when the queue is shut down.
     ///
     /// # Panics
-    /// If your own queue ([`Measured`]) has panicked, with the same payload. A panic of a sink ends
+    /// If a queue of your own has panicked, with the same payload. A panic of a sink ends
     /// nothing: it only misses a report.
     pub fn join(self) {
         if let Err(panic) = self.runtime.join(self.thread) {
