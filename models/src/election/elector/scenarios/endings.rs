@@ -201,14 +201,44 @@ impl Scenario<Elector> for ClientBreaks {
 
     /// The elector leads again, after it led when the client broke.
     fn reaches(history: &History) -> bool {
-        let breaks = |event: &crate::elector::Event| {
-            matches!(&event.what, What::Step { op: crate::elector::part::Call::Ask(ask), .. }
-                if matches!(ask.0, Op::Abort(_)))
-        };
-        history.events.iter().any(breaks) && terms(history, 0) == 2
+        is_aborted(history) && terms(history, 0) == 2
     }
 
     fn cannot_run_on(engine: Engine) -> Option<&'static str> {
         sleeps(engine)
+    }
+}
+
+fn is_aborted(history: &History) -> bool {
+    let aborts = |event: &crate::elector::Event| {
+        matches!(&event.what, What::Step { op: crate::elector::part::Call::Ask(ask), .. }
+            if matches!(ask.0, Op::Abort(_)))
+    };
+    history.events.iter().any(aborts)
+}
+
+/// A call on the lock panics in a single attempt; the elector is ready for another one.
+pub(super) struct AttemptBreaks;
+
+impl Scenario<Elector> for AttemptBreaks {
+    const NAME: &'static str = "attempt_breaks";
+    const SAYS: &'static str =
+        "a call on the lock panics in a single attempt, and the elector tries again";
+
+    fn run<R: Runtime>(&self, world: &World<R, Elector>) {
+        let scene = Scene::new(world);
+        let (chosen, broken) = (world.runtime().choose(2), AtomicBool::new(false));
+        let network = move |_: &R, call: Passing| {
+            let breaks = call.nth == chosen && !broken.swap(true, Ordering::Relaxed);
+            if breaks { Fate::Panics } else { Fate::Prompt }
+        };
+        let a = scene.elector_on(network, strict("a"));
+        let first = catch_unwind(AssertUnwindSafe(|| a.attempt()));
+        assert!(first.is_err(), "the panic is passed on");
+        assert_eq!(a.attempt(), Ok(true));
+    }
+
+    fn reaches(history: &History) -> bool {
+        is_aborted(history)
     }
 }

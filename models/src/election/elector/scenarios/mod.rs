@@ -35,6 +35,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Elector>>> {
         Box::new(endings::ContestedRelease),
         Box::new(endings::AbandonedAcquisition),
         Box::new(endings::ClientBreaks),
+        Box::new(endings::AttemptBreaks),
         Box::new(awaited::AwaitedRun),
         Box::new(awaited::DroppedRun),
         Box::new(awaited::WorkHangs),

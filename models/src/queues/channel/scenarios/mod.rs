@@ -38,6 +38,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Channel>>> {
         Box::new(given_up::GivenUpSend),
         Box::new(given_up::GivenUpSelect),
         Box::new(selects::SelectOfTwo),
+        Box::new(selects::SelectWaitsForRoom),
         Box::new(selects::SelectsMeet),
         Box::new(selects::OneOfTwoSends),
         Box::new(selects::GroupOfTwo),

@@ -47,6 +47,33 @@ impl Scenario<Channel> for SelectOfTwo {
     }
 }
 
+/// A select waits for room in a full channel, and somebody receives.
+pub(super) struct SelectWaitsForRoom;
+
+impl Scenario<Channel> for SelectWaitsForRoom {
+    const NAME: &'static str = "select_waits_for_room";
+    const SAYS: &'static str =
+        "a select waits to send into a full channel, or for another one, and room is made";
+
+    fn run<R: Runtime>(&self, world: &World<R, Channel>) {
+        let channels = channels(world);
+        let [(into, full), (_silent, other)] = [(); 2].map(|()| channels.bounded(1));
+        assert!(into.try_send(1).is_ok());
+        let sends =
+            world.spawn("sends", move || select([into.sending(2), other.receiving()]).wait().case);
+        assert_eq!((full.recv(), full.recv()), (Ok(1), Ok(2)));
+        assert_eq!(world.join(sends), 0);
+    }
+
+    /// The select waits while the channel is full.
+    fn reaches(history: &History) -> bool {
+        some(history, |before, event| {
+            let receives = matches!(event.returned(), Some((Op::Choose(_), _)));
+            receives && !before.calls.is_empty() && !before.calls.contains_key(&event.thread)
+        })
+    }
+}
+
 /// Two selects meet: each wants the message that the other offers.
 pub(super) struct SelectsMeet;
 
