@@ -40,7 +40,7 @@ impl Side {
 pub struct Group<T> {
     pipes: Vec<Pipe<T>>,
     /// Channels without users, whose places are used again.
-    unused: Vec<PipeId>,
+    unused: BTreeSet<PipeId>,
     /// Waiting calls, the oldest first.
     waiting: BTreeMap<u64, Waiting<T>>,
     /// The waiting calls at each end of a rendezvous that have not met another one, by ticket.
@@ -76,7 +76,7 @@ impl<T> Default for Group<T> {
     fn default() -> Self {
         Self {
             pipes: Vec::new(),
-            unused: Vec::new(),
+            unused: BTreeSet::new(),
             waiting: BTreeMap::new(),
             unmet: BTreeSet::new(),
             tickets: 0,
@@ -115,7 +115,7 @@ impl<T: Message> Group<T> {
     pub(super) fn open(&mut self, capacity: Option<usize>) -> PipeId {
         let (queue, back) = (VecDeque::new(), BTreeMap::new());
         let pipe = Pipe { capacity, queue, back, senders: 1, receivers: 1 };
-        if let Some(unused) = self.unused.pop() {
+        if let Some(unused) = self.unused.pop_first() {
             self.pipes[unused.0] = pipe;
             return unused;
         }
@@ -136,7 +136,7 @@ impl<T: Message> Group<T> {
             return VecDeque::new();
         }
         if *self.users(pipe, side.other()) == 0 {
-            self.unused.push(pipe);
+            self.unused.insert(pipe);
         }
         cx.wakes.all(MEETING);
         match side {

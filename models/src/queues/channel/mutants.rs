@@ -16,7 +16,9 @@ pub(super) fn all() -> Vec<Mutant<Channel>> {
 /// Tells whether a mutant only wakes the wrong callers.
 pub(super) fn is_of_waking(mutant: &Mutant<Channel>) -> bool {
     let of_wakes = [wakes(), of_shells(), equivalents()].concat();
-    mutant.name == "back_is_not_told" || of_wakes.iter().any(|other| other.name == mutant.name)
+    let mistakes_of_waking = ["back_is_not_told", "receive_wakes_if_full"];
+    mistakes_of_waking.contains(&mutant.name)
+        || of_wakes.iter().any(|other| other.name == mutant.name)
 }
 
 /// The simple construction, with mistakes.
