@@ -70,6 +70,12 @@ impl<T> From<Vec<T>> for Remains<T> {
     }
 }
 
+impl<T> FromIterator<T> for Remains<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
+        Self(values.into_iter().collect())
+    }
+}
+
 impl<T> Deref for Remains<T> {
     type Target = Vec<T>;
 

@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use crate::caught::drop_each;
+use crate::caught::Remains;
 
 use super::errors::Disconnected;
 use super::state::Side;
@@ -45,20 +45,12 @@ pub enum Acts<T> {
     /// A single act.
     One([Act<T>; 1]),
     /// Several.
-    Several(Vec<Act<T>>),
-}
-
-impl<T> Drop for Acts<T> {
-    fn drop(&mut self) {
-        if let Self::Several(acts) = self {
-            drop_each(acts.drain(..)); // messages that were not sent
-        }
-    }
+    Several(Remains<Act<T>>),
 }
 
 impl<T> Default for Acts<T> {
     fn default() -> Self {
-        Self::Several(Vec::new())
+        Self::Several(Remains::new())
     }
 }
 

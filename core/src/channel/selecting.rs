@@ -102,7 +102,7 @@ impl<T: Message, R: Runtime, H: Host<Group<T>>> Select<'_, T, R, H> {
     }
 
     fn until_when(self, until: Instant) -> Choose<T> {
-        Choose::new(Acts::Several(self.acts), until)
+        Choose::new(Acts::Several(self.acts.into()), until)
     }
 }
 

@@ -140,7 +140,7 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Fifo<K, O, R, H> {
     /// # Errors
     /// An object has no key, and nothing happened.
     pub fn replace(&self, objects: Vec<O>) -> Result<(), KeyError> {
-        self.monitor.call(Replace(self.intake.untransformed(objects)?));
+        self.monitor.call(Replace(self.intake.untransformed(objects)?.into()));
         Ok(())
     }
 

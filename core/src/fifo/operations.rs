@@ -1,6 +1,6 @@
 //! The calls on a FIFO. Each step of a call is one critical section.
 
-use crate::caught::{Remains, drop_each};
+use crate::caught::Remains;
 use crate::events::{Close, HasSynced, IsClosed, Len, POPPERS, WaitForSync};
 use crate::machine::{Cx, Operation, Step};
 use crate::store::{Handle, Hashed, Key, Keyed};
@@ -23,13 +23,7 @@ pub struct Delete<K>(pub Hashed<K>);
 /// Replaces the content by a list; afterwards it holds the old objects, and those of the list that
 /// a later one with the same key replaced.
 #[derive(Clone, Debug)]
-pub struct Replace<K, O>(pub Vec<Keyed<K, O>>);
-
-impl<K, O> Drop for Replace<K, O> {
-    fn drop(&mut self) {
-        drop_each(self.0.drain(..));
-    }
-}
+pub struct Replace<K, O>(pub Remains<Keyed<K, O>>);
 
 /// Would queue every object that is not queued. There are none, because no call leaves one behind
 /// (`cache:FF-11`).
@@ -121,7 +115,7 @@ impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for Delete<K> {
 
 impl<K: Key, O: Handle> Operation<FifoQueue<K, O>> for Replace<K, O> {
     fn step(&mut self, queue: &mut FifoQueue<K, O>, cx: &mut Cx<'_>) -> Step<()> {
-        self.0 = queue.replace(std::mem::take(&mut self.0), &mut cx.wakes);
+        *self.0 = queue.replace(std::mem::take(&mut *self.0), &mut cx.wakes);
         Step::Done(())
     }
 }

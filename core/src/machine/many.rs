@@ -4,20 +4,14 @@
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use crate::caught::drop_each;
+use crate::caught::Remains;
 
 use super::{Cx, Embed, Machine, Operation, Step};
 
-/// Calls that never wait, made one after the other. Returns all their results.
+/// Calls that never wait, made one after the other. Returns all their results. They may hold foreign
+/// values, such as keys that were not added.
 #[derive(Clone, Debug)]
-pub struct Many<O>(pub Vec<O>);
-
-/// The calls may hold foreign values, such as keys that were not added.
-impl<O> Drop for Many<O> {
-    fn drop(&mut self) {
-        drop_each(self.0.drain(..));
-    }
-}
+pub struct Many<O>(pub Remains<O>);
 
 /// Repeats a call until it has returned `most` values, returns none, or would wait.
 ///
@@ -38,7 +32,7 @@ where
 {
     fn step(&mut self, machine: &mut M, cx: &mut Cx<'_>) -> Step<Vec<O::Ret>> {
         let mut returned = Vec::with_capacity(self.0.len());
-        for call in &mut self.0 {
+        for call in self.0.iter_mut() {
             match call.step(machine, cx) {
                 Step::Done(ret) => {
                     returned.push(ret);
@@ -151,9 +145,9 @@ mod tests {
     #[test]
     fn a_row_returns_what_its_calls_return_and_wakes_whom_they_wake() {
         let mut machine = Stepped::new(Countdown::default());
-        assert_eq!(machine.call(Many(vec![Raise(2), Raise(1)])), [2, 3]);
+        assert_eq!(machine.call(Many(vec![Raise(2), Raise(1)].into())), [2, 3]);
         assert_eq!(machine.woken.get(1), 3);
-        assert_eq!(machine.call(Many::<Raise>(vec![])), [0; 0]);
+        assert_eq!(machine.call(Many::<Raise>(Remains::new())), [0; 0]);
     }
 
     #[test]

@@ -207,7 +207,7 @@ where
             match self.intake.transform(object) {
                 Ok(object) => accepted.extend(keys.next().map(|key| Keyed { key, object })),
                 Err(error) => {
-                    let behind = keys.collect::<Vec<_>>().into();
+                    let behind = keys.collect();
                     return Replace { objects: accepted, behind, refused: Some(error) };
                 }
             }

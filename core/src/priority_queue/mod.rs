@@ -42,6 +42,7 @@ use std::time::Duration;
 
 use foldhash::fast::SeedableRandomState;
 
+use crate::caught::Remains;
 use crate::limited_queue::{Forget, NumRequeues, Outcome};
 use crate::limiter::{Exponential, Limiter};
 use crate::machine::{Host, Many};
@@ -157,7 +158,7 @@ where
             let hash = self.hasher.hash_one(&key);
             (Some(key), hash)
         };
-        let items: Vec<_> = keys.into_iter().map(hashed).collect();
+        let items: Remains<_> = keys.into_iter().map(hashed).collect();
         if !items.is_empty() {
             self.monitor.call(AddBatch { items, options, called });
         }

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use crate::caught::{Remains, drop_each};
+use crate::caught::Remains;
 use crate::limited_queue::{Forget, NumRequeues, Outcome};
 use crate::limiter::{Item, Limiter};
 use crate::machine::{Cx, Operation, Step, UpTo};
@@ -32,7 +32,7 @@ pub struct Add<K> {
 #[derive(Clone, Debug)]
 pub struct AddBatch<K> {
     /// The items and their hashes; items are taken out when the queue keeps them.
-    pub items: Vec<(Option<K>, u64)>,
+    pub items: Remains<(Option<K>, u64)>,
     /// How each of them is added.
     pub options: AddOptions,
     /// The time of the call, from which delays count; `None` for the time of its step.
@@ -42,12 +42,6 @@ pub struct AddBatch<K> {
 /// Takes the first ready item with its priority, waiting for one; `None` after shutdown.
 #[derive(Clone, Debug)]
 pub struct Get;
-
-impl<K> Drop for AddBatch<K> {
-    fn drop(&mut self) {
-        drop_each(self.items.drain(..));
-    }
-}
 
 /// Takes the first ready items with their priorities, waiting for one; none after shutdown.
 pub type GetBatch = UpTo<Get>;

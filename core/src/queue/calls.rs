@@ -143,7 +143,7 @@ macro_rules! queue_calls {
                     let hash = self.hasher.hash_one(&key);
                     $crate::queue::Add { key: Some(key), hash }
                 };
-                let all: Vec<_> = keys.into_iter().map(hashed).collect();
+                let all: $crate::machine::Remains<_> = keys.into_iter().map(hashed).collect();
                 if !all.is_empty() {
                     self.monitor.call($crate::machine::Many(all));
                 }

@@ -183,6 +183,7 @@ mod tests {
         queue.shut_down();
         assert!(matches!(next(items.as_mut(), &bell), Poll::Ready(None)));
     }
+
     /// A key whose copy panics the first time.
     #[derive(PartialEq, Eq, Hash, Debug)]
     struct Shy(u8);

@@ -43,7 +43,7 @@ fn the_place_of_a_channel_is_free_once_its_last_user_has_left() {
 
 /// A select of some acts, which waits.
 fn waiting(group: &mut Stepping, acts: Vec<Act<u8>>) -> Choose<u8> {
-    let mut select = Choose::new(Acts::Several(acts), Instant::NEVER);
+    let mut select = Choose::new(Acts::Several(acts.into()), Instant::NEVER);
     assert_eq!(again(group, &mut select), None);
     select
 }

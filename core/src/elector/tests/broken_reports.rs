@@ -8,31 +8,12 @@ use parking_lot::Mutex;
 
 use super::bench::stored;
 use super::driver::{config, token};
+use super::reports::Script;
 use crate::elector::{
-    AsyncCallbacks, AsyncLock, Call, Callbacks, Elector, LeaderMetrics, Leadership, Lock, Name,
-    Record, StoreError, Stored, Version,
+    AsyncCallbacks, AsyncLock, Callbacks, Elector, LeaderMetrics, Leadership, Name, Record,
+    StoreError, Stored, Version,
 };
 use crate::runtime::{Ambient, Runtime, System};
-
-/// Shows one holder after the other, and how often it was read.
-struct Changes([&'static str; 4], usize);
-
-impl Lock for Changes {
-    fn get(&mut self, _: Call<'_>) -> Result<Stored, StoreError> {
-        let holder = self.0[self.1.min(3)];
-        self.1 += 1;
-        Ok(stored(holder, 0.0, self.1 as u64))
-    }
-    fn create(&mut self, _: &Record, _: Call<'_>) -> Result<Stored, StoreError> {
-        unreachable!()
-    }
-    fn update(&mut self, _: &Record, _: &Version, _: Call<'_>) -> Result<Stored, StoreError> {
-        unreachable!()
-    }
-    fn describe(&self) -> String {
-        "changes".to_owned()
-    }
-}
 
 /// Panics when it is told of the leader "b".
 #[derive(Default)]
@@ -68,7 +49,7 @@ impl AsyncCallbacks<System> for Touchy {
 #[test]
 fn later_leaders_are_reported_although_the_report_of_an_earlier_one_panics() {
     let (system, token, touchy) = (System::new(), token(), Arc::<Touchy>::default());
-    let lock = Changes(["b", "c", "b", "d"], 0);
+    let lock = Script(vec!["b", "c", "b", "d"], 0);
     let elector = Elector::new(&system, lock, config("a")).unwrap();
     let ran = {
         let (token, touchy) = (token.clone(), Arc::clone(&touchy));

@@ -34,7 +34,7 @@ fn every_run_reports_to_callbacks_of_its_own() {
 }
 
 /// Shows one holder after the other.
-struct Script(Vec<&'static str>, usize);
+pub(super) struct Script(pub(super) Vec<&'static str>, pub(super) usize);
 
 impl Lock for Script {
     fn get(&mut self, _: Call<'_>) -> Result<Stored, StoreError> {

@@ -260,7 +260,7 @@ fn a_new_place_wakes_one_popper_and_nothing_else_does() {
     assert_eq!(woken(&mut machine, back("a")), (0, 0));
     assert_eq!(woken(&mut machine, back("b")), (1, 0));
     let listed = ["x", "y", "x"].map(|name| Keyed { key: hasher.hashed(name), object: (name, 1) });
-    assert_eq!(woken(&mut machine, Replace(listed.to_vec())), (2, 0));
+    assert_eq!(woken(&mut machine, Replace(listed.to_vec().into())), (2, 0));
     assert_eq!(woken(&mut machine, Resync), (0, 0));
     assert_eq!(woken(&mut machine, Close), (Wakes::ALL, Wakes::ALL));
 }
@@ -270,7 +270,7 @@ fn who_waits_for_sync_is_woken_when_the_last_place_is_processed_or_skipped() {
     let hasher = KeyHasher::fixed(0);
     let keyed = |name| Keyed { key: hasher.hashed(name), object: (name, 1) };
     let mut machine = FifoQueue::new(hasher.clone());
-    woken(&mut machine, Replace(vec![keyed("a"), keyed("b")]));
+    woken(&mut machine, Replace(vec![keyed("a"), keyed("b")].into()));
     woken(&mut machine, Pop::new());
     assert_eq!(woken(&mut machine, Processed { requeue: None }), (0, 0));
     woken(&mut machine, Delete(hasher.hashed("b")));
@@ -286,13 +286,13 @@ fn who_waits_for_sync_is_woken_by_whatever_drains_a_closed_queue() {
     let hasher = KeyHasher::fixed(0);
     let keyed = |name| Keyed { key: hasher.hashed(name), object: (name, 1) };
     let mut machine = FifoQueue::new(hasher.clone());
-    woken(&mut machine, Replace(vec![keyed("a"), keyed("b"), keyed("c")]));
-    woken(&mut machine, Replace(vec![keyed("d"), keyed("e")])); // too short ever to sync (FF-10)
+    woken(&mut machine, Replace(vec![keyed("a"), keyed("b"), keyed("c")].into()));
+    woken(&mut machine, Replace(vec![keyed("d"), keyed("e")].into())); // too short ever to sync (FF-10)
     woken(&mut machine, Close);
     assert_eq!(woken(&mut machine, Delete(hasher.hashed("d"))), (0, 0), "one is left");
     let (mut emptied, mut popped) = (machine.clone(), machine.clone());
     assert_eq!(woken(&mut machine, Delete(hasher.hashed("e"))), (0, Wakes::ALL));
-    assert_eq!(woken(&mut emptied, Replace(vec![])), (0, Wakes::ALL));
+    assert_eq!(woken(&mut emptied, Replace(vec![].into())), (0, Wakes::ALL));
     woken(&mut popped, Pop::new());
     assert_eq!(woken(&mut popped, Processed { requeue: None }), (0, Wakes::ALL));
 }

@@ -14,8 +14,8 @@ fn who_waits_in_vain_is_woken_when_the_last_object_of_a_closed_queue_is_processe
     let hasher = KeyHasher::fixed(0);
     let keyed = |name| Keyed { key: hasher.hashed(name), object: (name, 1) };
     let mut machine = FifoQueue::new(hasher.clone());
-    woken(&mut machine, Replace(vec![keyed("a"), keyed("b")]));
-    woken(&mut machine, Replace(vec![keyed("c")])); // one place of the first list is never taken
+    woken(&mut machine, Replace(vec![keyed("a"), keyed("b")].into()));
+    woken(&mut machine, Replace(vec![keyed("c")].into())); // one place of the first list is never taken
     woken(&mut machine, Pop::new());
     woken(&mut machine, Close);
     let system = System::new();
@@ -30,7 +30,7 @@ fn who_waits_in_vain_is_woken_when_the_last_object_of_a_closed_queue_is_processe
 fn who_waits_for_the_first_list_of_a_closed_queue_sleeps_while_an_object_of_it_waits() {
     let hasher = KeyHasher::fixed(0);
     let mut machine = FifoQueue::new(hasher.clone());
-    woken(&mut machine, Replace(vec![Keyed { key: hasher.hashed("a"), object: ("a", 1) }]));
+    woken(&mut machine, Replace(vec![Keyed { key: hasher.hashed("a"), object: ("a", 1) }].into()));
     woken(&mut machine, Close);
     let system = System::new();
     let step = WaitForSync.step(&mut machine, &mut Cx::new(&system));
@@ -189,10 +189,10 @@ fn what_a_list_replaces_is_handed_to_the_call_which_drops_it_without_the_lock() 
     let hasher = KeyHasher::fixed(0);
     let keyed = |name, version| Keyed { key: hasher.hashed(name), object: (name, version) };
     let mut machine = FifoQueue::new(hasher.clone());
-    woken(&mut machine, Replace(vec![keyed("a", 1), keyed("b", 1), keyed("c", 1)]));
+    woken(&mut machine, Replace(vec![keyed("a", 1), keyed("b", 1), keyed("c", 1)].into()));
     woken(&mut machine, Pop::new());
     woken(&mut machine, Processed { requeue: None });
-    let mut replace = Replace(vec![keyed("c", 2), keyed("d", 1), keyed("d", 2)]);
+    let mut replace = Replace(vec![keyed("c", 2), keyed("d", 1), keyed("d", 2)].into());
     let system = System::new();
     assert_eq!(replace.step(&mut machine, &mut Cx::new(&system)), Step::Done(()));
     machine.check();

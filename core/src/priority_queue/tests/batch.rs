@@ -27,7 +27,7 @@ fn add_all(pair: &mut Pair<Tried>, keys: &[u8], options: AddOptions) {
     let items: Vec<_> = keys.iter().map(hashed).collect();
     let single = |(key, hash)| Add { key, hash, options, called: None };
     let calls: Vec<_> = items.iter().copied().map(single).collect();
-    pair.row(AddBatch { items, options, called: None }, calls);
+    pair.row(AddBatch { items: items.into(), options, called: None }, calls);
 }
 
 fn get_batch(pair: &mut Pair<Tried>, most: usize) {

@@ -102,7 +102,7 @@ impl<M: Machine> Pair<M> {
         if calls.is_empty() {
             return;
         }
-        let finished = self.batches.call(Many(calls.clone()));
+        let finished = self.batches.call(Many(calls.clone().into()));
         assert_eq!((finished, self.batches.woken.get(GETTERS)), self.one_by_one(calls));
         self.both(Len);
     }

@@ -49,7 +49,7 @@ where
     match call % 3 {
         0 => {
             let calls: Vec<_> = arguments.iter().copied().map(add).collect();
-            pair.row(Many(calls.clone()), calls);
+            pair.row(Many(calls.clone().into()), calls);
         }
         1 => {
             let most = NonZeroUsize::new(arguments.len()).unwrap_or(SOME);

@@ -127,7 +127,7 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<HeapQueue<K, O>>> KeyedHeap<K, O, R,
                 }
             }
         }
-        self.monitor.call(BulkAdd { objects: keyed, refused })
+        self.monitor.call(BulkAdd { objects: keyed.into(), refused })
     }
 
     /// Takes an object out by its key.

@@ -1,6 +1,6 @@
 //! The calls on a keyed heap, each one critical section per step.
 
-use crate::caught::drop_each;
+use crate::caught::Remains;
 use crate::machine::{Cx, Operation, Step};
 use crate::store::Keyed;
 use crate::store::{Handle, Hashed, Key, KeyError};
@@ -30,15 +30,9 @@ pub struct AddIfAbsent<K, O> {
 #[derive(Clone, Debug)]
 pub struct BulkAdd<K, O> {
     /// The objects before the first one without a key; afterwards those that they replaced.
-    pub objects: Vec<Keyed<K, O>>,
+    pub objects: Remains<Keyed<K, O>>,
     /// Why that one has no key.
     pub refused: Option<KeyError>,
-}
-
-impl<K, O> Drop for BulkAdd<K, O> {
-    fn drop(&mut self) {
-        drop_each(self.objects.drain(..));
-    }
 }
 
 /// Takes an object out by its key.
@@ -116,7 +110,7 @@ impl<K: Key, O: Handle> Operation<HeapQueue<K, O>> for BulkAdd<K, O> {
         if heap.is_closed() {
             return Step::Done(Err(HeapError::Closed));
         }
-        for Keyed { key, object } in std::mem::take(&mut self.objects) {
+        for Keyed { key, object } in std::mem::take(&mut *self.objects) {
             let mut key = Some(key);
             let before = heap.put(&mut key, object, &mut cx.wakes);
             self.objects.extend(key.zip(before).map(|(key, object)| Keyed { key, object }));

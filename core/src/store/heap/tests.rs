@@ -196,7 +196,7 @@ fn every_new_object_wakes_one_popper_also_in_front_of_a_refusal() {
     assert_eq!(woken(&mut machine, absent.clone()), 1);
     assert_eq!(woken(&mut machine, absent), 0);
     let refused = Some(KeyError::new(&"nothing", Arc::new(NoMetadata)));
-    let bulk = BulkAdd { objects: vec![keyed("c"), keyed("a"), keyed("d")], refused };
+    let bulk = BulkAdd { objects: vec![keyed("c"), keyed("a"), keyed("d")].into(), refused };
     assert_eq!(woken(&mut machine, bulk), 2, "HP-3");
     assert_eq!(woken(&mut machine, Close), Wakes::ALL);
 }
@@ -206,9 +206,12 @@ fn what_a_bulk_add_replaces_is_handed_to_the_call_which_drops_it_without_the_loc
     let hasher = KeyHasher::fixed(0);
     let keyed = |name, rank| Keyed { key: hasher.hashed(name), object: (name, rank) };
     let mut machine = HeapQueue::new(Arc::new(less));
-    woken(&mut machine, BulkAdd { objects: vec![keyed("a", 1), keyed("b", 1)], refused: None });
+    woken(
+        &mut machine,
+        BulkAdd { objects: vec![keyed("a", 1), keyed("b", 1)].into(), refused: None },
+    );
     let objects = vec![keyed("c", 1), keyed("a", 2), keyed("c", 2)];
-    let mut bulk = BulkAdd { objects, refused: None };
+    let mut bulk = BulkAdd { objects: objects.into(), refused: None };
     let system = System::new();
     assert!(matches!(bulk.step(&mut machine, &mut Cx::new(&system)), Step::Done(Ok(()))));
     machine.check();

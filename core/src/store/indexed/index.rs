@@ -245,6 +245,7 @@ mod tests {
         let index = Index::new("node".into(), index_by(|name: &&str| [*name]));
         assert!(format!("{index:?}").contains(r#"name: "node""#), "{index:?}");
     }
+
     #[test]
     fn values_that_are_cleared_give_back_the_memory_of_very_many() {
         let mut values = Values::new(KeyHasher::fixed(0));

@@ -20,9 +20,10 @@
 //! **Two locks.** Writers take turns under one lock; index functions run and large writes are
 //! prepared there. Readers use the other lock, which a writer holds only for the moment in which a
 //! prepared write becomes the content. So a reader never waits for foreign code, nor for a list of
-//! many objects; it waits while the changes of a transaction are put in. All foreign code runs before anything changes, so a function that fails or panics
-//! does not change the store (`cache:IX-8`). A snapshot of all objects is one reference count,
-//! however many there are; a write while it is alive copies the few objects around the written one.
+//! many objects; it waits while the changes of a transaction are put in. All foreign code runs
+//! before anything changes, so a function that fails or panics does not change the store
+//! (`cache:IX-8`). A snapshot of all objects is one reference count, however many there are; a write
+//! while it is alive copies the few objects around the written one.
 //!
 //! Left out: a store of stores. The three types of the reference are one type here.
 

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::caught::{Remains, drop_caught};
-use crate::machine::AT_ONCE;
 use crate::runtime::{Runtime, System};
 use crate::store::KeyFunction;
 use crate::store::indexed::{IndexError, IndexFailed, IndexFunction};
@@ -164,21 +163,28 @@ impl<K: Key, O: Handle + Described, R: Runtime> MutationCache<K, O, R> {
     where
         K: Ord,
     {
-        let mut left = Left::new();
-        // First, so that a write is found here or, if the store has caught up with it, there.
-        let written = if self.options.include_adds {
-            Some((self.index_function(name)?, self.written(&mut left)))
-        } else {
-            None
-        };
-        let (keys, mut found) = (self.backing.index_keys(name, value)?, Vec::new());
-        for part in keys.chunks(AT_ONCE) {
-            self.add_newest(part, &mut found, &mut left)?;
+        let is_adding = self.options.include_adds;
+        let function = if is_adding { Some(self.index_function(name)?) } else { None };
+        // Everything that an error drops is declared before the lock is taken.
+        let (mut left, mut found, mut keys) = (Left::new(), Vec::new(), Vec::new());
+        let mut written = Vec::new();
+        let mut overlay = self.runtime.lock(&self.overlay);
+        keys.extend(self.backing.index_keys(name, value)?);
+        for key in &keys {
+            if let Some(backing) = self.backing.get(key) {
+                let key = self.hasher.hashed(key.clone());
+                let newest = self.newer(&mut overlay, &key, backing, &mut left);
+                left.key(key);
+                found.push(newest?);
+            }
         }
-        if let Some((function, written)) = written {
-            for (key, object) in written {
-                let is_new = keys.binary_search(&key).is_err();
-                if is_new && self.has_value(name, &function, &object, value)? {
+        if is_adding {
+            self.list_written(&mut overlay, &keys, &mut written, &mut left);
+        }
+        drop(overlay);
+        if let Some(function) = function {
+            for object in written {
+                if self.has_value(name, &function, &object, value)? {
                     found.push(object);
                 }
             }
@@ -186,38 +192,23 @@ impl<K: Key, O: Handle + Described, R: Runtime> MutationCache<K, O, R> {
         Ok(found)
     }
 
-    /// Lists the remembered writes that have not expired.
-    fn written(&self, left: &mut Left<K, O>) -> Vec<(K, O)> {
-        let mut overlay = self.runtime.lock(&self.overlay);
-        let mut written = Vec::new();
-        for key in overlay.keys(self.runtime.now()) {
-            let key = self.hasher.hashed(key);
-            let object = self.look(&mut overlay, &key, left).and_then(|it| it.object.clone());
-            match object {
-                Some(object) => written.push((key.into_key(), object)),
-                None => left.key(key),
-            }
-        }
-        written
-    }
-
-    /// Adds the newest states of some objects that the store has.
-    fn add_newest(
+    /// Lists the writes whose keys are not in `keys`, which is sorted. Whether they are under a
+    /// value says the index function, which is foreign code, so it is called without the lock.
+    fn list_written(
         &self,
+        overlay: &mut Overlay<K, O>,
         keys: &[K],
-        found: &mut Vec<O>,
+        written: &mut Vec<O>,
         left: &mut Left<K, O>,
-    ) -> Result<(), NotANumber> {
-        let stored = |key: &K| Some((self.hasher.hashed(key.clone()), self.backing.get(key)?));
-        let stored: Vec<_> = keys.iter().filter_map(stored).collect();
-        let mut stored = stored.into_iter(); // declared before the lock, for an early return
-        let mut overlay = self.runtime.lock(&self.overlay);
-        for (key, backing) in stored.by_ref() {
-            let newest = self.newer(&mut overlay, &key, backing, left);
+    ) where
+        K: Ord,
+    {
+        for key in overlay.keys(self.runtime.now()) {
+            let (is_new, key) = (keys.binary_search(&key).is_err(), self.hasher.hashed(key));
+            let known = if is_new { self.look(overlay, &key, left) } else { None };
+            written.extend(known.and_then(|known| known.object.clone()));
             left.key(key);
-            found.push(newest?);
         }
-        Ok(())
     }
 
     fn index_function(&self, name: &str) -> Result<IndexFunction<O>, IndexError> {

@@ -189,7 +189,7 @@ impl Pair {
             _ => Instant::NEVER,
         };
         if self.under_way.len() < MOST || until == Instant::ZERO {
-            let call = Call::Choose(Choose::new(Acts::Several(acts.clone()), until));
+            let call = Call::Choose(Choose::new(Acts::Several(acts.clone().into()), until));
             let call = UnderWay { acts, ours: call.clone(), simple: call };
             self.look(self.under_way.len(), call);
         }

@@ -184,7 +184,7 @@ impl Machine for EachAnew {
 
     fn step(&mut self, op: &mut Op<u8>, cx: &mut Cx<'_>) -> Step<Ret<u8>> {
         let Op::AddAll(all) = op else { return Machine::step(&mut self.0, op, cx) };
-        for add in &mut all.0 {
+        for add in all.0.iter_mut() {
             let mut anew = Cx::new(cx.ambient());
             Machine::step(&mut self.0, &mut Op::Add(add.clone()), &mut anew);
             cx.wakes = cx.wakes.and(anew.wakes);

@@ -39,7 +39,7 @@ impl trial::Ledger<Heap> for HeapLedger {
                 }
             }
             (Op::BulkAdd(bulk), _) => {
-                for keyed in &bulk.objects {
+                for keyed in bulk.objects.iter() {
                     self.put(Some(*keyed.key.key()), Some(keyed.object));
                 }
             }
