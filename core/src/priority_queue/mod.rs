@@ -42,10 +42,9 @@ use std::time::Duration;
 
 use foldhash::fast::SeedableRandomState;
 
-use crate::caught::Remains;
 use crate::limited_queue::{Forget, NumRequeues, Outcome};
 use crate::limiter::{Exponential, Limiter};
-use crate::machine::{Host, Many};
+use crate::machine::{Host, Many, Remains};
 use crate::metrics::{Metrics, Sink};
 use crate::monitor::Monitor;
 use crate::queue::{Batch, Token, Work, ended};
