@@ -43,8 +43,12 @@ pub enum Call {
     Seen(Named),
     /// A handler has seen an object deleted.
     Gone(Named),
+    /// A handler has seen that an object is gone, of which only the key is known.
+    Lost(u8),
     /// Reads an object.
     Get(u8),
+    /// Reads the objects with a uid.
+    List(u8),
     /// Adds an object to watch for changes.
     Watch,
     /// Compares the watched objects, which takes time.
@@ -58,6 +62,8 @@ pub enum Answer {
     Done,
     /// The object that was read.
     Read(Option<Named>),
+    /// The objects that were read.
+    Listed(Vec<Named>),
 }
 
 /// The entries of the book.

@@ -11,7 +11,7 @@ fn mistaken(mistakes: &'static [Mistake]) -> MachineOf<MutationCache> {
 }
 
 pub(super) fn all() -> Vec<Mutant<MutationCache>> {
-    [of_rules(), of_the_lock()].concat()
+    [of_rules(), of_the_size(), of_listings(), of_the_lock()].concat()
 }
 
 /// The mistakes of the rules, for generated calls.
@@ -26,6 +26,15 @@ const RULES: &[(&str, &[Mistake])] = &[
     ("no_mark_is_left", &[NoMarkIsLeft]),
     ("gone_forgets_the_next", &[GoneForgetsTheNext]),
     ("nothing_expires", &[NothingExpires]),
+    ("reading_is_no_use", &[ReadingIsNoUse]),
+    ("reading_prolongs", &[ReadingProlongs]),
+    ("newer_is_forgotten", &[NewerIsForgotten]),
+    ("all_are_remembered", &[AllAreRemembered]),
+    ("listed_as_stored", &[ListedAsStored]),
+    ("added_is_not_listed", &[AddedIsNotListed]),
+    ("others_are_listed", &[OthersAreListed]),
+    ("added_is_always_included", &[AddedIsAlwaysIncluded]),
+    ("lost_is_remembered", &[LostIsRemembered]),
 ];
 
 /// Returns the mistakes of the rules' mutant with this name.
@@ -58,6 +67,35 @@ fn of_rules() -> Vec<Mutant<MutationCache>> {
             (&[GoneForgetsTheNext]) breaks ["one_moment"];
         Seeded "nothing_expires" from "cache:MC-1":
             (&[NothingExpires]) breaks ["one_moment"];
+    }
+}
+
+/// What is forgotten if there are too many writes.
+fn of_the_size() -> Vec<Mutant<MutationCache>> {
+    mutants! { mistaken:
+        Seeded "reading_is_no_use" from "cache:MC-10, a read does not make a write the newest":
+            (&[ReadingIsNoUse]) breaks ["one_moment"];
+        Seeded "reading_prolongs" from "cache:MC-10, a read renews the time of a write":
+            (&[ReadingProlongs]) breaks ["agrees_with_the_sequential_object"];
+        Seeded "newer_is_forgotten" from "cache:MC-10":
+            (&[NewerIsForgotten]) breaks ["one_moment"];
+        Seeded "all_are_remembered" from "cache:MC-1, the size is not bounded":
+            (&[AllAreRemembered]) breaks ["one_moment"];
+    }
+}
+
+fn of_listings() -> Vec<Mutant<MutationCache>> {
+    mutants! { mistaken:
+        Seeded "listed_as_stored" from "cache:MC-4, versions are not compared":
+            (&[ListedAsStored]) breaks ["one_moment"];
+        Seeded "added_is_not_listed" from "cache:MC-4":
+            (&[AddedIsNotListed]) breaks ["one_moment"];
+        Seeded "others_are_listed" from "cache:MC-4, the index function is not asked":
+            (&[OthersAreListed]) breaks ["one_moment"];
+        Seeded "added_is_always_included" from "cache:MC-3, the option is not read":
+            (&[AddedIsAlwaysIncluded]) breaks ["agrees_with_the_sequential_object"];
+        Seeded "lost_is_remembered" from "cache:MC-7, a deletion of which only the key is known":
+            (&[LostIsRemembered]) breaks ["one_moment"];
     }
 }
 

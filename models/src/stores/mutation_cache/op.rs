@@ -8,6 +8,9 @@ use super::book::{Answer, Call, Named};
 use super::reference::{Mistake, Model};
 use super::stage::Ships;
 
+/// One more than the cache remembers.
+const KEYS: u8 = 3;
+
 /// A call, or time that passes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Op {
@@ -17,25 +20,35 @@ pub enum Op {
     Advance(u8),
 }
 
-/// Runs calls on the cache that ships and on the sequential object.
+/// Runs calls on the cache that ships and on the sequential object, with the objects that the store
+/// does not have yet and without them.
 ///
 /// # Panics
 /// If the two disagree.
 pub fn check(ops: &[Op]) {
-    let clock = Manual::seeded(7);
-    let ships = Ships::new(&clock);
-    compare(ops, &clock, |call| ships.call(call));
+    for include_adds in [true, false] {
+        let clock = Manual::seeded(7);
+        let ships = Ships::new(&clock, include_adds);
+        compare(ops, &clock, include_adds, |call| ships.call(call));
+    }
 }
 
 /// As [`check`], on a sequential object with mistakes instead of the cache that ships.
 pub(super) fn check_model(ops: &[Op], mistakes: &'static [Mistake]) {
-    let clock = Manual::seeded(7);
-    let mut mistaken = Model::with(mistakes);
-    compare(ops, &clock, |call| mistaken.answer(call, clock.now()));
+    for include_adds in [true, false] {
+        let clock = Manual::seeded(7);
+        let mut mistaken = Model::new(include_adds, mistakes);
+        compare(ops, &clock, include_adds, |call| mistaken.answer(call, clock.now()));
+    }
 }
 
-fn compare(ops: &[Op], clock: &Manual, mut answer: impl FnMut(&Call) -> Answer) {
-    let mut model = Model::default();
+fn compare(
+    ops: &[Op],
+    clock: &Manual,
+    include_adds: bool,
+    mut answer: impl FnMut(&Call) -> Answer,
+) {
+    let mut model = Model::new(include_adds, &[]);
     for op in ops {
         match op {
             Op::Call(call) => {
@@ -56,15 +69,18 @@ fn decode_op(bytes: &mut impl Iterator<Item = u8>) -> Option<Op> {
     let code = bytes.next()?;
     let mut object = || {
         let (who, version) = (bytes.next()?, bytes.next()? % 10);
-        Some(Named { key: who % 2, uid: who >> 7, version })
+        Some(Named { key: who % KEYS, uid: who >> 7, version })
     };
     Some(Op::Call(match code % 16 {
         0..2 => Call::Store(object()?),
-        2 => Call::Unstore(bytes.next()? % 2),
+        2 => Call::Unstore(bytes.next()? % KEYS),
         3..6 => Call::Wrote(object()?),
-        6 | 7 => Call::Seen(object()?),
+        6 => Call::Seen(object()?),
+        7 if code >> 7 == 0 => Call::Seen(object()?),
+        7 => Call::Lost(bytes.next()? % KEYS),
         8 | 9 => Call::Gone(object()?),
         10 => return Some(Op::Advance(bytes.next()? % 24)),
-        _ => Call::Get(code >> 7),
+        11 => Call::List(code >> 7),
+        _ => Call::Get((code >> 4) % KEYS),
     }))
 }

@@ -2,7 +2,7 @@
 
 use seatrial_core::runtime::Runtime;
 
-use super::book::{Call, Ended, Named};
+use super::book::{Answer, Call, Ended, Named};
 use super::stage::{COMPARING, Stage};
 use super::{History, MutationCache};
 use crate::engine::Engine;
@@ -14,6 +14,8 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<MutationCache>>> {
         Box::new(LateWriteBehindDeletion),
         Box::new(WrittenAndSeen),
         Box::new(MadeAnewBesideDeletion),
+        Box::new(MoreThanAreRemembered),
+        Box::new(ListedWhileWritten),
         Box::new(AddedBesideComparison),
     ]
 }
@@ -105,6 +107,57 @@ impl Scenario<MutationCache> for MadeAnewBesideDeletion {
     /// The other object is made before the deletion is seen.
     fn reaches(history: &History) -> bool {
         before(history, &Call::Wrote(object(2, 4)), &Call::Gone(object(1, 3)))
+    }
+}
+
+/// One object more is written than the cache remembers.
+struct MoreThanAreRemembered;
+
+impl Scenario<MutationCache> for MoreThanAreRemembered {
+    const NAME: &'static str = "more_than_are_remembered";
+    const SAYS: &'static str =
+        "an object is written that is one too many, while the oldest one is read";
+
+    fn run<R: Runtime>(&self, world: &World<R, MutationCache>) {
+        let wrote = |key| Call::Wrote(Named { key, uid: 1, version: 1 });
+        let mut stage = Stage::new(world);
+        stage.call([wrote(1), wrote(2)]);
+        let reader = stage.on("reader", [Call::Get(1)]);
+        stage.call([wrote(3)]);
+        stage.join([reader]);
+        stage.call([Call::Get(1), Call::Get(2), Call::Get(3)]);
+    }
+
+    /// The oldest object is read in time, so another one is forgotten.
+    fn reaches(history: &History) -> bool {
+        let one_too_many = Call::Wrote(Named { key: 3, uid: 1, version: 1 });
+        before(history, &Call::Get(1), &one_too_many)
+    }
+}
+
+/// Objects are listed by their uid while some are written.
+struct ListedWhileWritten;
+
+impl Scenario<MutationCache> for ListedWhileWritten {
+    const NAME: &'static str = "listed_while_written";
+    const SAYS: &'static str =
+        "objects are listed by an index while one of them and a new one are written";
+
+    fn run<R: Runtime>(&self, world: &World<R, MutationCache>) {
+        let other = Named { key: 2, uid: 1, version: 1 };
+        let mut stage = Stage::new(world);
+        stage.call([Call::Store(object(1, 1))]);
+        let writes = [Call::Wrote(object(1, 2)), Call::Wrote(other)];
+        let writer = stage.on("writer", writes);
+        stage.call([Call::List(1), Call::List(2)]);
+        stage.join([writer]);
+        stage.call([Call::List(1), Call::List(2), Call::Lost(2), Call::List(1)]);
+    }
+
+    /// The objects are listed between the two writes.
+    fn reaches(history: &History) -> bool {
+        let changed = Answer::Listed(vec![object(1, 2)]);
+        ended(history).iter().any(|it| it.call == Call::List(1) && it.answer == changed)
     }
 }
 

@@ -6,18 +6,20 @@ use std::time::Duration;
 
 use seatrial_core::machine::Boxed;
 use seatrial_core::runtime::Runtime;
-use seatrial_core::store::MutationDetector;
+use seatrial_core::store::indexed::index_by;
 use seatrial_core::store::mutation::MutationOptions;
-use seatrial_core::store::{IndexedStore, MutationCache as Cache};
+use seatrial_core::store::{IndexedStore, LastState, MutationCache as Cache, MutationDetector};
 
 use super::MutationCache;
 use super::book::{Answer, Book, Call, Named};
-use super::reference::{Mistake, Model, TIME};
+use super::reference::{CAPACITY, Mistake, Model, TIME};
 use crate::stores::fixtures::{mistakes, record};
 use crate::trial::World;
 
 /// The note of a thread that begins to compare an object.
 pub(super) const COMPARING: &str = "comparing";
+/// The index of the store.
+const BY_UID: &str = "uid";
 /// How long a comparison takes.
 const COMPARES: Duration = Duration::from_millis(5);
 
@@ -52,9 +54,11 @@ pub(super) struct Ships<R: Runtime> {
 }
 
 impl<R: Runtime> Ships<R> {
-    pub(super) fn new(runtime: &R) -> Self {
+    pub(super) fn new(runtime: &R, include_adds: bool) -> Self {
         let store = Arc::new(IndexedStore::new(runtime, |object: &Named| Ok(object.key)));
-        let options = MutationOptions { time: TIME, capacity: 100, include_adds: true };
+        let by_uid = index_by(|object: &Named| [object.uid.to_string()]);
+        store.add_indexers([(BY_UID, by_uid)]).expect("there is no such index");
+        let options = MutationOptions { time: TIME, capacity: CAPACITY, include_adds };
         let cache = Cache::new(runtime, Arc::clone(&store), |object| Ok(object.key), options);
         Self { store, cache }
     }
@@ -68,6 +72,14 @@ impl<R: Runtime> Ships<R> {
                 self.cache.on_add_or_update(object).expect("a version is a number");
             }
             Call::Gone(object) => self.cache.on_delete(object).expect("a version is a number"),
+            Call::Lost(key) => {
+                let last = LastState::unknown(*key, None);
+                self.cache.on_delete_last_state(&last).expect("a key says enough");
+            }
+            Call::List(uid) => {
+                let listed = self.cache.by_index(BY_UID, &uid.to_string());
+                return Answer::Listed(listed.expect("there is such an index"));
+            }
             Call::Get(key) => {
                 return Answer::Read(self.cache.get(key).expect("a version is a number"));
             }
@@ -130,9 +142,9 @@ impl<R: Runtime> Stage<R> {
         let (runtime, mut book) = (world.runtime(), world.machine());
         let tried = match mistakes(&mut book, runtime) {
             Some(mistakes) => {
-                Tried::Broken(runtime.mutex(Model::with(mistakes)), runtime.mutex(Vec::new()))
+                Tried::Broken(runtime.mutex(Model::new(true, mistakes)), runtime.mutex(Vec::new()))
             }
-            None => Tried::Ships(Ships::new(runtime), MutationDetector::new(runtime)),
+            None => Tried::Ships(Ships::new(runtime, true), MutationDetector::new(runtime)),
         };
         Self { world: world.clone(), tried: Arc::new(tried), book }
     }
