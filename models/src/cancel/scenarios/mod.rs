@@ -38,6 +38,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Cancel>>> {
         Box::new(parts::GrownDelays),
         Box::new(parts::StoppedLimiter),
         Box::new(parts::EndedInTime),
+        Box::new(parts::ManyBelow),
         Box::new(parts::WatchedObjects),
         Box::new(loops::LoopsKeepTime),
         Box::new(loops::LoopIsCancelled),

@@ -4,6 +4,7 @@
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Wake;
 use std::time::Duration;
 
 use seatrial_core::cancel::CancelToken;
@@ -19,6 +20,8 @@ use crate::engine::Engine;
 use crate::trial::{Scenario, World, sleeps};
 
 const ONE: NonZeroUsize = NonZeroUsize::MIN;
+/// More than are dealt with in one critical section.
+const MANY: u8 = 70;
 const TWO: NonZeroUsize = ONE.saturating_add(1);
 
 /// Work is divided into pieces: each is done once, and none after the token has ended.
@@ -97,6 +100,41 @@ impl Scenario<Cancel> for EndedInTime {
         token.cancel();
         assert!(token.wait_until(now), "it has ended");
         assert!(token.wait_until(now + 9 * MS), "it has ended");
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
+    }
+}
+
+/// More children, or more hooks, than one critical section of a cancellation deals with.
+pub(super) struct ManyBelow;
+
+/// Counts the hooks that are run.
+#[derive(Default)]
+struct Rung(AtomicU8);
+
+impl Wake for Rung {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Scenario<Cancel> for ManyBelow {
+    const NAME: &'static str = "many_below";
+    const SAYS: &'static str =
+        "a token with seventy children is cancelled, and one with as many hooks";
+
+    fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
+        let token = CancelToken::new(world.runtime());
+        let children: Vec<_> = (0..MANY).map(|_| token.child()).collect();
+        token.cancel();
+        assert!(children.iter().all(CancelToken::is_cancelled), "each child has ended");
+        let (token, rung) = (CancelToken::new(world.runtime()), Arc::new(Rung::default()));
+        let hooks: Vec<_> = (0..MANY).map(|_| token.on_end(Arc::clone(&rung).into())).collect();
+        token.cancel();
+        assert_eq!(rung.0.load(Ordering::Relaxed), MANY, "each hook was run once");
+        drop(hooks);
     }
 
     fn reaches(history: &History) -> bool {

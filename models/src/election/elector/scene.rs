@@ -210,7 +210,7 @@ impl<R: Runtime> fmt::Debug for Participant<R> {
 impl<R: Runtime> Participant<R> {
     /// Runs on this thread until the run is over; the work is done on a thread of its own.
     pub(super) fn lead(&self, work: impl Fn(&Self, &Leads<R>) + Send + Sync + 'static) -> bool {
-        self.run_as(self.worker(false, Box::new(work)))
+        self.run_as(self.worker(None, Box::new(work)))
     }
 
     /// As [`lead`](Self::lead), with reports of new leaders.
@@ -218,10 +218,19 @@ impl<R: Runtime> Participant<R> {
         &self,
         work: impl Fn(&Self, &Leads<R>) + Send + Sync + 'static,
     ) -> bool {
-        self.run_as(self.worker(true, Box::new(work)))
+        self.watch_slowly(Duration::ZERO, work)
     }
 
-    fn worker(&self, watches: bool, work: Work<R>) -> Worker<R> {
+    /// As [`lead_and_watch`](Self::lead_and_watch); each report takes this time.
+    pub(super) fn watch_slowly(
+        &self,
+        report: Duration,
+        work: impl Fn(&Self, &Leads<R>) + Send + Sync + 'static,
+    ) -> bool {
+        self.run_as(self.worker(Some(report), Box::new(work)))
+    }
+
+    fn worker(&self, watches: Option<Duration>, work: Work<R>) -> Worker<R> {
         Worker { of: self.clone(), watches, leaders: self.runtime().mutex(()), work }
     }
 
@@ -319,7 +328,8 @@ where
 /// Writes down the calls of the callbacks.
 struct Worker<R: Runtime> {
     of: Participant<R>,
-    watches: bool,
+    /// How long a report of a new leader takes; `None` if it wants none.
+    watches: Option<Duration>,
     /// Stands for the list of a user. There, reports meet that come side by side.
     leaders: R::Mutex<()>,
     work: Work<R>,
@@ -346,12 +356,17 @@ impl<R: Runtime> Callbacks<R, Seat> for Worker<R> {
     }
 
     fn new_leader(&self, leader: &Name) {
-        let _list = self.of.runtime().lock(&self.leaders);
+        let runtime = self.of.runtime();
+        let list = runtime.lock(&self.leaders);
         self.of.world.note(IS_TOLD, told(self.of.number, leader));
+        drop(list);
+        if let Some(time) = self.watches.filter(|time| !time.is_zero()) {
+            runtime.sleep_until(runtime.now() + time);
+        }
     }
 
     fn wants_new_leader(&self) -> bool {
-        self.watches
+        self.watches.is_some()
     }
 }
 

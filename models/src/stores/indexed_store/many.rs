@@ -10,8 +10,9 @@ use seatrial_core::store::indexed::index_by_one;
 /// A key, and whether the object has the first of two values.
 type Object = (u16, bool);
 
-/// How many objects have one value in the beginning: more than two runs.
-const MANY: u16 = 1_200;
+/// How many objects have one value in the beginning: more than two runs in one list, or just over
+/// one, object by object.
+const MANY: [u16; 2] = [1_200, 520];
 
 const fn value(first: bool) -> &'static str {
     if first { "first" } else { "second" }
@@ -23,15 +24,22 @@ const fn value(first: bool) -> &'static str {
 /// # Panics
 /// If the two disagree.
 pub(super) fn check_bytes(bytes: &[u8]) {
-    let Some((0..16, bytes)) = bytes.split_first() else { return };
+    let Some((code @ 0..16, bytes)) = bytes.split_first() else { return };
+    let at_once = code.is_multiple_of(2);
+    let many = MANY[usize::from(!at_once)];
     let system = System::new();
     let store = IndexedStore::new(&system, |object: &Object| Ok(object.0));
     let by_value = index_by_one(|object: &Object| Some(value(object.1)));
     assert!(store.add_indexers([("value", by_value)]).is_ok(), "nothing is stored yet");
-    let mut model: BTreeMap<u16, bool> = (0..MANY).map(|key| (key, true)).collect();
-    store.replace(model.iter().map(|(key, first)| (*key, *first)).collect(), "1").expect("keys");
+    let mut model: BTreeMap<u16, bool> = (0..many).map(|key| (key, true)).collect();
+    let list: Vec<Object> = model.iter().map(|(key, first)| (*key, *first)).collect();
+    if at_once {
+        store.replace(list, "1").expect("keys");
+    } else {
+        list.into_iter().for_each(|object| store.add(object).expect("it has a key"));
+    }
     for bytes in bytes.chunks_exact(3) {
-        let key = u16::from_le_bytes([bytes[0], bytes[1]]) % (MANY + 50);
+        let key = u16::from_le_bytes([bytes[0], bytes[1]]) % (many + 50);
         match bytes[2] % 3 {
             0 => {
                 store.add((key, bytes[2] >= 128)).expect("it has a key");

@@ -26,6 +26,8 @@ use crate::engine::on_a_stack;
 pub(super) const TURN: u8 = 4;
 /// How many seconds a server may be silent.
 pub(super) const IDLE: u8 = 10;
+/// How many bytes of an answer are accepted: a whole number of pieces.
+pub(super) const BODY: usize = 8;
 /// How often an attempt may be repeated.
 pub(super) const REPEATS: u32 = 2;
 /// The back-off for a busy host, in seconds: the first one, and the longest.
@@ -83,6 +85,8 @@ pub enum Told {
     EndedWatch,
     /// There is no answer: how the last attempt failed, and how an earlier one did.
     Failed(TransportKind, Option<TransportKind>),
+    /// The answer is longer than the client accepts.
+    TooLong,
     /// The answer broke off, for this cause.
     Half(TransportKind),
     /// The limiter refuses, for this cause.
@@ -132,6 +136,7 @@ impl Ships {
         let backoff = HostBackoff::new(&clock, seconds(BACKOFF.0), seconds(BACKOFF.1));
         let mut limits = Limits::default();
         limits.idle = seconds(IDLE);
+        limits.body = BODY;
         let base = Base::parse("http://h").expect("an address");
         let client = Client::new(&clock, base, wire.clone())
             .with_limiter(limiter)
@@ -236,6 +241,7 @@ fn failed(error: &RequestError) -> Told {
         RequestError::Incomplete(_) => cause
             .and_then(|why| why.downcast_ref::<TransportError>())
             .map(|why| Told::Half(why.kind())),
+        RequestError::TooLarge(most) => (*most == BODY).then_some(Told::TooLong),
         RequestError::Throttled(_) => {
             cause.and_then(|why| why.downcast_ref()).map(|why| Told::Refused(*why))
         }

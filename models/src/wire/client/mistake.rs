@@ -46,6 +46,8 @@ mistakes! {
         SilenceCannotBeEnded,
         /// A call waits for ever for a silent server.
         WaitsForEver,
+        /// An answer that comes when the client's patience is just over is thrown away.
+        LastMomentIsTooLate,
         /// The call goes on after a pause that the token has ended.
         GoesOnAfterTheEnd,
 
@@ -58,6 +60,8 @@ mistakes! {
         NoBodyIsWords,
         /// Half an answer counts as a whole one.
         HalfIsAnAnswer,
+        /// Each piece of an answer is measured alone, so any number of them is accepted.
+        PiecesAreMeasuredAlone,
         /// The end of a token is reported as a refusal of the limiter.
         EndIsARefusal,
 

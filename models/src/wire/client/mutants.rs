@@ -59,6 +59,9 @@ fn of_ends() -> Vec<Mutant<Client>> {
             (TurnCannotBeEnded) breaks ["ends_at_once"];
         Seeded "silence_cannot_be_ended" from "election:RINV-5":
             (SilenceCannotBeEnded) breaks ["ends_at_once"];
+        Seeded "last_moment_is_too_late"
+            from "own: the end of a call is asked for before its answer, which is thrown away":
+            (LastMomentIsTooLate) breaks ["calls_begin_anew"];
         Seeded "goes_on_after_the_end" from "election:RINV-5":
             (GoesOnAfterTheEnd) breaks ["ends_at_once"];
         Seeded "waits_for_ever" from "own: a call waits for ever for a silent server":
@@ -76,6 +79,9 @@ fn of_telling() -> Vec<Mutant<Client>> {
             (NoBodyIsWords) breaks ["causes_are_kept"];
         Seeded "half_is_an_answer" from "election:RQ-80":
             (HalfIsAnAnswer) breaks ["causes_are_kept"];
+        Seeded "pieces_are_measured_alone"
+            from "own: a server makes the client hold any amount of memory":
+            (PiecesAreMeasuredAlone) breaks ["causes_are_kept"];
         Seeded "end_is_a_refusal" from "election:RQ-52":
             (EndIsARefusal) breaks ["ends_at_once"];
         Seeded "answers_stay_open" from "election:RINV-3":

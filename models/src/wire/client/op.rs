@@ -63,6 +63,8 @@ fn act(byte: u8) -> Act {
             let status = [200, 201, 204, 404, 429, 500, 503][usize::from(more) % 7];
             Act::Ends(Outcome::Status(status, After::Silent))
         }
+        5 if more % 4 == 1 => Act::Pieces(more / 4),
+        5 if more % 4 == 3 => Act::Later(more / 4 + 5),
         5 => Act::Ends(Outcome::Status(429, After::Date)),
         _ => {
             let after = After::Seconds(more.cast_signed() % 8 - 1);

@@ -3,7 +3,7 @@
 use seatrial_core::request::{Mode, TransportKind};
 use seatrial_core::runtime::Runtime;
 
-use super::machine::{Call, Pace, Sending, Told};
+use super::machine::{Call, IDLE, Pace, Sending, Told};
 use super::server::{Act, OK, Seen};
 use super::spec::Carries;
 use super::{Client, History};
@@ -16,6 +16,8 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Client>>> {
     vec![
         Box::new(RequestsAreSentAgain),
         Box::new(BodiesBreak),
+        Box::new(BodiesAreLong),
+        Box::new(AnswersAreLate),
         Box::new(AHostHasTooMuchToDo),
         Box::new(CallsAreCancelled),
         Box::new(TwoSend),
@@ -119,6 +121,49 @@ impl Scenario<Client> for BodiesBreak {
         let half = told(history, |told| matches!(told, Told::Half(_)));
         let refused = told(history, |told| matches!(told, Told::Refused(_)));
         (half, refused) == (2, 3)
+    }
+}
+
+/// Answers come in few pieces, in as many as the client accepts, and in more.
+struct BodiesAreLong;
+
+impl Scenario<Client> for BodiesAreLong {
+    const NAME: &'static str = "bodies_are_long";
+    const SAYS: &'static str =
+        "answers come in small pieces, which are together longer than is accepted";
+
+    fn run<R: Runtime>(&self, world: &World<R, Client>) {
+        let client = Shared::new(world);
+        for mode in MODES {
+            [0, 4, 5].iter().for_each(|pieces| client.send(mode, &[Act::Pieces(*pieces)]));
+        }
+        client.get(&[OK]);
+    }
+
+    fn reaches(history: &History) -> bool {
+        told(history, |told| *told == Told::TooLong) == 1
+    }
+}
+
+/// Answers come late: while the client waits, in its last second, and too late.
+struct AnswersAreLate;
+
+impl Scenario<Client> for AnswersAreLate {
+    const NAME: &'static str = "answers_are_late";
+    const SAYS: &'static str =
+        "answers come while the client waits, in the moment at which it gives up, and later";
+
+    fn run<R: Runtime>(&self, world: &World<R, Client>) {
+        let client = Shared::new(world);
+        for mode in MODES {
+            [IDLE - 1, IDLE, IDLE + 1]
+                .iter()
+                .for_each(|late| client.send(mode, &[Act::Later(*late)]));
+        }
+    }
+
+    fn reaches(history: &History) -> bool {
+        told(history, |told| matches!(told, Told::Status(_) | Told::Open)) >= 6
     }
 }
 

@@ -1,7 +1,9 @@
 //! A server that follows a script, and records what it sees.
 
 use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 
 use seatrial_core::request::{
     Answer, Attempt, Awaited, Chunks, Headers, Transport, TransportError, TransportKind,
@@ -17,12 +19,19 @@ pub enum Act {
     Ends(Outcome),
     /// It is answered, and the connection breaks within the body.
     Half(TransportKind),
+    /// It is answered, with a body of this many pieces.
+    Pieces(u8),
+    /// It is answered after this many seconds.
+    Later(u8),
     /// The server does not answer.
     Hangs,
 }
 
 /// The answer to an attempt for which the script has none.
 pub(super) const OK: Act = Act::Ends(Outcome::Status(200, After::Silent));
+
+/// A piece of a body.
+pub(super) const PIECE: &[u8] = b"{}";
 
 /// An event that is seen during a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -92,8 +101,9 @@ impl Transport for Wire {
         let body = attempt.body.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         self.sees(Seen::Sent(self.now(), body));
         let act = self.books().acts.pop_front().unwrap_or(OK);
+        let began = self.now();
         Box::pin(async move {
-            let piece = || Ok(b"{}".to_vec());
+            let piece = || Ok(PIECE.to_vec());
             match act {
                 Act::Ends(Outcome::Status(status, after)) => {
                     Ok(self.answer(status, after, vec![piece()]))
@@ -101,6 +111,16 @@ impl Transport for Wire {
                 Act::Ends(Outcome::Fails(kind)) => Err(broken(kind)),
                 Act::Half(kind) => {
                     Ok(self.answer(200, After::Silent, vec![piece(), Err(broken(kind))]))
+                }
+                Act::Pieces(count) => {
+                    Ok(self.answer(200, After::Silent, (0..count).map(|_| piece()).collect()))
+                }
+                Act::Later(seconds) => {
+                    let due = began + u64::from(seconds);
+                    // It is polled every second, so it needs no waker.
+                    poll_fn(|_| if self.now() < due { Poll::Pending } else { Poll::Ready(()) })
+                        .await;
+                    Ok(self.answer(200, After::Silent, vec![piece()]))
                 }
                 Act::Hangs => std::future::pending().await,
             }

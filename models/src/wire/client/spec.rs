@@ -7,9 +7,9 @@ use seatrial_core::limiter::WaitError;
 use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::request::{Mode, TransportKind};
 
-use super::machine::{BACKOFF, Call, IDLE, Pace, REPEATS, Said, Sending, TURN, Told};
+use super::machine::{BACKOFF, BODY, Call, IDLE, Pace, REPEATS, Said, Sending, TURN, Told};
 use super::mistake::Mistake::{self, *};
-use super::server::{Act, OK, Seen};
+use super::server::{Act, OK, PIECE, Seen};
 use crate::request::{After, Failed, Outcome, Verdict, Way, verdict};
 
 /// The body of a request.
@@ -219,9 +219,16 @@ impl Spec {
         self.seen.push(Seen::Sent(self.now, body));
         let outcome = match act {
             Act::Ends(outcome) => outcome,
-            Act::Half(_) => Outcome::Status(200, After::Silent),
+            Act::Half(_) | Act::Pieces(_) => Outcome::Status(200, After::Silent),
             Act::Hangs if self.makes(WaitsForEver) && end.is_none() => return Err(Told::Hangs),
-            Act::Hangs => {
+            Act::Later(after) if self.is_in_time(after) => {
+                let due = self.now + u64::from(after);
+                // A timeout within the last second is seen together with the answer, which counts.
+                self.timeout = self.timeout.filter(|last| last + 1 != due);
+                self.until(due, end, self.makes(SilenceCannotBeEnded))?;
+                Outcome::Status(200, After::Silent)
+            }
+            Act::Hangs | Act::Later(_) => {
                 let due = self.now + u64::from(IDLE);
                 self.until(due, end, self.makes(SilenceCannotBeEnded))?;
                 Outcome::Fails(TransportKind::Timeout)
@@ -234,6 +241,11 @@ impl Spec {
             self.seen.push(Seen::Answered(status));
         }
         Ok(outcome)
+    }
+
+    /// Tells whether an answer after this many seconds is accepted: also in the very last moment.
+    fn is_in_time(&self, after: u8) -> bool {
+        after < IDLE || after == IDLE && !self.makes(LastMomentIsTooLate)
     }
 
     fn body(&mut self, is_first: bool, mode: Mode) -> Result<Option<String>, Over> {
@@ -298,6 +310,14 @@ impl Spec {
         };
         match act {
             _ if is_handed_out => Told::Open,
+            Act::Pieces(count) => {
+                let bytes = PIECE.len() * usize::from(count);
+                if bytes > BODY && !self.makes(PiecesAreMeasuredAlone) {
+                    Told::TooLong
+                } else {
+                    Told::Status(status)
+                }
+            }
             Act::Half(kind) => {
                 self.open -= u32::from(self.makes(HalfStaysOpen));
                 match self.mistake {

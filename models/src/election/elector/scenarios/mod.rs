@@ -9,6 +9,7 @@ mod losses;
 mod memory;
 mod races;
 mod renewals;
+mod slow;
 mod strangers;
 mod works;
 
@@ -60,6 +61,8 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Elector>>> {
         Box::new(strangers::SameIdentity),
         Box::new(strangers::LeadersAreReported),
         Box::new(strangers::RefusedSetUps),
+        Box::new(slow::SlowRelease),
+        Box::new(slow::SlowReports),
         Box::new(chosen::CoordinatedElection),
         Box::new(memory::TwoWriters),
         Box::new(memory::PairOfLocks),
