@@ -41,7 +41,7 @@ fn timed<R: Runtime>(
 
 const REAL_TIME: &str = "it compares exact times, and real times are never exact";
 
-fn needs_exact_time(engine: Engine) -> Option<&'static str> {
+pub(super) fn needs_exact_time(engine: Engine) -> Option<&'static str> {
     (engine == Engine::Threads).then_some(REAL_TIME)
 }
 

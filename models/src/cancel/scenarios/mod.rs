@@ -39,6 +39,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Cancel>>> {
         Box::new(parts::StoppedLimiter),
         Box::new(parts::EndedInTime),
         Box::new(parts::ManyBelow),
+        Box::new(parts::DelaysStartOver),
         Box::new(parts::WatchedObjects),
         Box::new(loops::LoopsKeepTime),
         Box::new(loops::LoopIsCancelled),

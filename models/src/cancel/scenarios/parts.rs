@@ -10,11 +10,12 @@ use std::time::Duration;
 use seatrial_core::cancel::CancelToken;
 use seatrial_core::limiter::{FlowLimiter, NeverAccept, WaitError};
 use seatrial_core::parallel::parallelize_until;
-use seatrial_core::polling::{Backoff, jitter};
+use seatrial_core::polling::{Backoff, Delays, ExponentialDelays, jitter};
 use seatrial_core::runtime::Runtime;
 use seatrial_core::store::MutationDetector;
 
 use super::MS;
+use super::loops::needs_exact_time;
 use crate::cancel::{Cancel, History};
 use crate::engine::Engine;
 use crate::trial::{Scenario, World, sleeps};
@@ -165,6 +166,41 @@ impl Clone for Changeable {
 impl PartialEq for Changeable {
     fn eq(&self, other: &Self) -> bool {
         self.value() == other.value()
+    }
+}
+
+/// Delays grow while they are used, for however long, and start over after a rest
+/// (`workqueue:WT-9`).
+pub(super) struct DelaysStartOver;
+
+impl Scenario<Cancel> for DelaysStartOver {
+    const NAME: &'static str = "delays_start_over";
+    const SAYS: &'static str =
+        "a caller takes delays for longer than they are remembered, then rests, and takes another";
+
+    fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
+        let runtime = world.runtime();
+        let (first, longest, reset) = (MS, 8 * MS, 20 * MS);
+        let mut delays = ExponentialDelays::new(first, longest, reset, 2.0, 0.0, runtime.now());
+        let mut after_a_rest = |rest: Duration| {
+            runtime.sleep_until(runtime.now() + rest);
+            delays.next(runtime)
+        };
+        let mut taken = vec![after_a_rest(Duration::ZERO)];
+        for _ in 0..6 {
+            taken.push(after_a_rest(taken[taken.len() - 1]));
+        }
+        assert_eq!(taken, [1, 2, 4, 8, 8, 8, 8].map(|times| times * MS), "it stays at the longest");
+        assert_eq!(after_a_rest(reset), longest, "it has not rested for longer");
+        assert_eq!(after_a_rest(reset + MS), first, "it has");
+    }
+
+    fn reaches(history: &History) -> bool {
+        history.finished()
+    }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        needs_exact_time(engine)
     }
 }
 

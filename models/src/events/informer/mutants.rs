@@ -41,6 +41,8 @@ mistakes! {
         RefusedStopsItsBatch,
         /// One object that an index function refuses stops the list that has it.
         RefusedStopsItsList,
+        /// An object whose new state is refused in a list is told as deleted.
+        RefusedIsGone,
         /// Unchanged objects are shown to all handlers.
         ResyncIsForAll,
         /// Unchanged objects are shown to all that want them whenever they are shown to one.
@@ -192,6 +194,9 @@ fn of_the_store() -> Vec<Mutant<Informer>> {
             (Some(RefusedStopsItsBatch)) breaks ["all_is_told"];
         Seeded "refused_stops_its_list" from "own: no object of a list is stored if an index function refuses one":
             (Some(RefusedStopsItsList)) breaks ["all_is_told"];
+        Seeded "refused_is_gone"
+            from "own: what the store refuses of a list is missing from it":
+            (Some(RefusedIsGone)) breaks ["a_legal_sequence"];
         Seeded "resync_is_for_all" from "cache:SI-21":
             (Some(ResyncIsForAll)) breaks ["resyncs_as_wanted"];
         Seeded "one_period_for_all" from "cache:SI-28":

@@ -68,6 +68,8 @@ struct State {
     objects: BTreeMap<u16, u64>,
     /// The changes: revision, object, and whether the object still exists.
     log: Vec<(u64, u16, bool)>,
+    /// Streams that have not come so far have expired.
+    expired: u64,
     refuses: u32,
     /// Streams and calls that are open.
     open: u32,
@@ -112,8 +114,18 @@ impl<R: Runtime> Source<R> {
         self.change(key, false);
     }
 
-    fn change(&self, key: u16, stays: bool) {
+    /// Changes an object when all streams have expired, so that only a new list shows it.
+    pub(super) fn put_behind_the_streams(&self, key: u16) {
         let mut state = self.lock();
+        state.expired = state.revision + 1;
+        self.write(state, key, true);
+    }
+
+    fn change(&self, key: u16, stays: bool) {
+        self.write(self.lock(), key, stays);
+    }
+
+    fn write(&self, mut state: R::Guard<'_, State>, key: u16, stays: bool) {
         state.revision += 1;
         let revision = state.revision;
         state.log.push((revision, key, stays));
@@ -214,6 +226,10 @@ impl<R: Runtime> Stream<Object> for Tail<R> {
                 return Poll::Ready(Some(event));
             }
             let mut state = self.open.0.lock();
+            if self.at < state.expired {
+                let error = SourceError::new(SourceKind::Expired, "the version is too old");
+                return Poll::Ready(Some(Event::Error(error)));
+            }
             let next = state.log.iter().find(|(revision, ..)| *revision > self.at).copied();
             let Some((revision, key, stays)) = next else {
                 state.wakers.push(context.waker().clone());

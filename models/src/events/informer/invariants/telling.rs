@@ -12,8 +12,8 @@ pub(super) fn all() -> Vec<Invariant<Informer>> {
         Invariant::always(
             "a_legal_sequence",
             "for each object a handler gets a legal sequence of calls: added, updated from the \
-             last state, deleted; never added twice, and never an update or a deletion of an \
-             object that it does not know",
+             last state, deleted; never added twice, never an update or a deletion of an object \
+             that it does not know, and never a deletion of one that the server still has",
             &[
                 "cache:HN-1",
                 "cache:SI-5",
@@ -89,6 +89,9 @@ fn a_legal_sequence(history: &History) -> Checked {
                 format!("has changed from {old} to {new}, and is known as {known}")
             }
             (Told::Deleted, None) => "is gone, and is not known".to_owned(),
+            (Told::Deleted, Some(known)) if !is_gone_later(history, *key, known) => {
+                "is gone, and the server has it".to_owned()
+            }
             _ => return Ok(()),
         };
         Err(format!("handler {number} is told that object {key} {wrong}"))

@@ -14,7 +14,7 @@ use seatrial_core::informer::feed::{Complete, Len, Push, Told};
 use seatrial_core::informer::{Change, ObjectChange, apply, apply_batch, feed::End};
 use seatrial_core::ordered_fifo::{Event, Options, OrderedFifo};
 use seatrial_core::runtime::Runtime;
-use seatrial_core::store::{Cause, IndexedStore, Intake, NothingKnown, metadata_key};
+use seatrial_core::store::{Cause, IndexedStore, Intake, LastState, NothingKnown, metadata_key};
 
 use self::handlers::Member;
 use super::mutants::Mistake::{self, *};
@@ -175,12 +175,22 @@ impl<R: Runtime> Plain<R> {
         match (events, apply_batch(events, initial, &self.store, tell)) {
             ([Event::ReplacedAll(list)], Err(_)) if !self.makes(RefusedStopsItsList) => {
                 for object in &list.objects {
+                    if self.makes(RefusedIsGone) && refused(object) {
+                        self.delete(object, tell);
+                    }
                     let event = Event::Delta(Delta::Replaced(object.clone()));
                     drop(apply(&event, initial, &self.store, tell));
                 }
             }
             // The store says which objects it refused; this informer says it to nobody.
             (_, applied) => drop(applied),
+        }
+    }
+
+    fn delete(&self, object: &Object, tell: &mut dyn FnMut(ObjectChange<Object>)) {
+        if let Some(stored) = self.store.get_stored(object).ok().flatten() {
+            let event = Event::Delta(Delta::Deleted(LastState::Final(stored)));
+            drop(apply(&event, false, &self.store, tell));
         }
     }
 

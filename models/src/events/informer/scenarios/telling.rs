@@ -14,6 +14,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Informer>>> {
         Box::new(FirstByAStream),
         Box::new(RefusedAmongOthers),
         Box::new(RefusedInAList),
+        Box::new(RefusedInALaterList),
     ]
 }
 
@@ -159,4 +160,23 @@ scenario!(
         first_list_is_awaited(&Stage::new(world, refusing(2, 1)));
     },
     |history| refusals(history) > 0
+);
+
+scenario!(
+    RefusedInALaterList,
+    "refused_in_a_later_list",
+    "an index function refuses the new state of a known object, which comes in a second list",
+    |world| {
+        let stage = Stage::new(world, refusing(2, 3));
+        let handler = stage.add(0, Care::default()).expect("it has not stopped");
+        let run = stage.start();
+        stage.await_sync(0, &handler);
+        stage.source.put_behind_the_streams(1);
+        world.quiesce();
+        stage.stop(run);
+    },
+    |history| some(history, |seen, entry| {
+        let is_known = seen.handlers.get(&0).is_some_and(|of| of.objects.get(&1) == Some(&2));
+        is_known && matches!(entry, Entry::IndexRefuses(1, 3))
+    })
 );

@@ -1,6 +1,7 @@
 //! Functions that judge their errors, and policies that give up.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use seatrial_core::pool::{Action, Fault, Pool as Workers, awaited, deciding, policy};
@@ -107,6 +108,38 @@ impl Scenario<Pool> for GivesUp {
         world.quiesce();
         let _failures = queue.num_requeues(&1);
         note(world, pool.shut_down(PATIENCE));
+    }
+
+    fn reaches(history: &History) -> bool {
+        some(history, |before, _| before.given_up.contains(&1))
+    }
+}
+
+/// As `gives_up`, in a task.
+pub(super) struct TaskGivesUp;
+
+impl Scenario<Pool> for TaskGivesUp {
+    const NAME: &'static str = "task_gives_up";
+    const SAYS: &'static str =
+        "a key fails in a task at its first three attempts, and one retry is allowed";
+
+    fn run<R: Runtime>(&self, world: &World<R, Pool>) {
+        let queue = queue(world);
+        world.note(ALLOWED, 2);
+        let (inner, runtime) = (Arc::clone(&queue), world.runtime().clone());
+        let task = world.spawn("task", move || {
+            let attempts = AtomicU8::new(0);
+            let fails = policy(move |_: u8| {
+                let attempt = attempts.fetch_add(1, Ordering::Relaxed);
+                async move { if attempt < 3 { Err("it fails") } else { Ok(()) } }
+            });
+            runtime.block_on(awaited::work(&*inner, &fails.at_most(1)));
+        });
+        queue.add(1);
+        world.quiesce();
+        let _failures = queue.num_requeues(&1);
+        queue.shut_down();
+        world.join(task);
     }
 
     fn reaches(history: &History) -> bool {

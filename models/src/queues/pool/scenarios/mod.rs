@@ -16,7 +16,7 @@ use seatrial_core::pool::{Action, End, Pool as Workers};
 use seatrial_core::queue::Fifo;
 use seatrial_core::runtime::Runtime;
 
-use self::judged::{GivesUp, JudgedErrors, JudgingTask};
+use self::judged::{GivesUp, JudgedErrors, JudgingTask, TaskGivesUp};
 use self::tasks::{AbortedAtTheDeadline, PanickingTask};
 use super::ledger::PoolLedger;
 use super::{Event, History, Pool, Rules};
@@ -33,6 +33,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Pool>>> {
         Box::new(JudgedErrors),
         Box::new(JudgingTask),
         Box::new(GivesUp),
+        Box::new(TaskGivesUp),
         Box::new(ends::DroppedPool),
         Box::new(ends::WaitingAtTheEnd),
         Box::new(ends::BreakingQueue),
