@@ -22,7 +22,7 @@ const FACTOR: f64 = 32.0;
 /// A delay that may come from the machine: a new page of memory, an interrupt.
 const HICCUP: Duration = Duration::from_micros(125);
 
-/// How often each size is measured. The machine disturbs some of so many calls; what the code does
+/// How often each size is measured. The machine disturbs a few calls of a round; what the code does
 /// itself happens in every round.
 const ROUNDS: usize = 4;
 

@@ -21,9 +21,9 @@ use crate::engine::Engine;
 use crate::trial::{Scenario, World, sleeps};
 
 const ONE: NonZeroUsize = NonZeroUsize::MIN;
+const TWO: NonZeroUsize = ONE.saturating_add(1);
 /// More than are dealt with in one critical section.
 const MANY: u8 = 70;
-const TWO: NonZeroUsize = ONE.saturating_add(1);
 
 /// Work is divided into pieces: each is done once, and none after the token has ended.
 pub(super) struct Pieces;

@@ -3,11 +3,12 @@
 use seatrial_core::runtime::Runtime;
 
 use super::book::{Answer, Call, Ended, Named};
+use super::reference::TIME;
 use super::stage::{COMPARING, Stage};
 use super::{History, MutationCache};
 use crate::engine::Engine;
 use crate::stores::fixtures::ended;
-use crate::trial::{DynScenario, Scenario, World};
+use crate::trial::{DynScenario, Scenario, World, sleeps};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<MutationCache>>> {
     vec![
@@ -16,6 +17,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<MutationCache>>> {
         Box::new(MadeAnewBesideDeletion),
         Box::new(MoreThanAreRemembered),
         Box::new(ListedWhileWritten),
+        Box::new(ReadBeforeItIsForgotten),
         Box::new(AddedBesideComparison),
     ]
 }
@@ -158,6 +160,33 @@ impl Scenario<MutationCache> for ListedWhileWritten {
     fn reaches(history: &History) -> bool {
         let changed = Answer::Listed(vec![object(1, 2)]);
         ended(history).iter().any(|it| it.call == Call::List(1) && it.answer == changed)
+    }
+}
+
+/// A written object is read shortly before its time is over, and after it.
+struct ReadBeforeItIsForgotten;
+
+impl Scenario<MutationCache> for ReadBeforeItIsForgotten {
+    const NAME: &'static str = "read_before_it_is_forgotten";
+    const SAYS: &'static str = "a written object is read while it is remembered, and later again";
+
+    fn run<R: Runtime>(&self, world: &World<R, MutationCache>) {
+        let mut stage = Stage::new(world);
+        stage.call([Call::Wrote(object(1, 1))]);
+        for _ in 0..2 {
+            stage.sleep(TIME * 3 / 4);
+            stage.call([Call::Get(1)]);
+        }
+    }
+
+    /// It is there first, and not later.
+    fn reaches(history: &History) -> bool {
+        let read = [Answer::Read(Some(object(1, 1))), Answer::Read(None)];
+        ended(history).iter().map(|it| &it.answer).filter(|it| **it != Answer::Done).eq(&read)
+    }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        sleeps(engine)
     }
 }
 

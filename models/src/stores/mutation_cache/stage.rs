@@ -166,8 +166,13 @@ impl<R: Runtime> Stage<R> {
 
     /// Sleeps until written objects are forgotten.
     pub(super) fn let_it_age(&self) {
+        self.sleep(TIME + TIME);
+    }
+
+    /// Sleeps for some time.
+    pub(super) fn sleep(&self, time: Duration) {
         let runtime = self.world.runtime();
-        runtime.sleep_until(runtime.now() + TIME + TIME);
+        runtime.sleep_until(runtime.now() + time);
     }
 
     /// Waits for the threads.
