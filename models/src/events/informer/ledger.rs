@@ -53,6 +53,8 @@ pub(super) struct Known {
 pub(super) struct Seen {
     /// The objects of the server, by key.
     pub(super) server: BTreeMap<u16, u64>,
+    /// The last version of each object that the server deleted, also if there is a new one.
+    pub(super) deleted: BTreeMap<u16, u64>,
     /// When the server last changed.
     pub(super) changed: Option<Instant>,
     pub(super) handlers: BTreeMap<Number, Known>,
@@ -164,7 +166,7 @@ impl trial::Ledger<Informer> for Seen {
         match entry {
             Entry::Has(key, version) => {
                 match version {
-                    0 => drop(self.server.remove(key)),
+                    0 => self.deleted.extend(self.server.remove_entry(key)),
                     version => drop(self.server.insert(*key, *version)),
                 }
                 self.changed = Some(at);

@@ -159,10 +159,10 @@ impl Model {
             let of_the_store = |key: u8| stored.iter().any(|it| it.key == key);
             let all = self.written.iter().map(|it| it.key);
             let added: Vec<u8> = all.filter(|key| !of_the_store(*key)).collect();
-            let added = added.into_iter().filter_map(|key| self.look(key, now)?.object);
-            let added: Vec<Named> = added.collect();
-            let every = self.makes(OthersAreListed);
-            listed.extend(added.into_iter().filter(|it| it.uid == uid || every));
+            for key in added {
+                let object = self.look(key, now).and_then(|written| written.object);
+                listed.extend(object.filter(|it| it.uid == uid || self.makes(OthersAreListed)));
+            }
         }
         listed
     }

@@ -89,8 +89,8 @@ fn a_legal_sequence(history: &History) -> Checked {
                 format!("has changed from {old} to {new}, and is known as {known}")
             }
             (Told::Deleted, None) => "is gone, and is not known".to_owned(),
-            (Told::Deleted, Some(known)) if !is_gone_later(history, *key, known) => {
-                "is gone, and the server has it".to_owned()
+            (Told::Deleted, Some(known)) if seen.deleted.get(key) < Some(&known) => {
+                format!("is gone, and the server has not deleted it since {known}")
             }
             _ => return Ok(()),
         };

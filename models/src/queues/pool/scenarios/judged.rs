@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
-use seatrial_core::pool::{Action, Fault, Pool as Workers, awaited, deciding, policy};
+use seatrial_core::pool::{Action, Fault, Pool as Workers, deciding, policy};
 use seatrial_core::runtime::Runtime;
 
-use super::{ONE, PATIENCE, note, queue, some};
+use super::{ONE, PATIENCE, note, queue, some, task};
 use crate::pool::invariants::{ALLOWED, ANSWERS_TERMINAL};
 use crate::pool::{History, Pool};
 use crate::trial::{Scenario, World};
@@ -70,14 +70,11 @@ impl Scenario<Pool> for JudgingTask {
 
     fn run<R: Runtime>(&self, world: &World<R, Pool>) {
         let (queue, judges) = (queue(world), Arc::new(judges(world)));
-        let (inner, runtime) = (Arc::clone(&queue), world.runtime().clone());
-        let task = world.spawn("task", move || {
-            let reconcile = deciding(move |_: u8, attempt: u32| {
-                let judges = Arc::clone(&judges);
-                async move { judges(attempt) }
-            });
-            runtime.block_on(awaited::work(&*inner, &reconcile));
+        let reconcile = deciding(move |_: u8, attempt: u32| {
+            let judges = Arc::clone(&judges);
+            async move { judges(attempt) }
         });
+        let task = task(world, &queue, reconcile);
         for _ in 0..2 {
             queue.add(1);
             world.quiesce();
@@ -126,15 +123,12 @@ impl Scenario<Pool> for TaskGivesUp {
     fn run<R: Runtime>(&self, world: &World<R, Pool>) {
         let queue = queue(world);
         world.note(ALLOWED, 2);
-        let (inner, runtime) = (Arc::clone(&queue), world.runtime().clone());
-        let task = world.spawn("task", move || {
-            let attempts = AtomicU8::new(0);
-            let fails = policy(move |_: u8| {
-                let attempt = attempts.fetch_add(1, Ordering::Relaxed);
-                async move { if attempt < 3 { Err("it fails") } else { Ok(()) } }
-            });
-            runtime.block_on(awaited::work(&*inner, &fails.at_most(1)));
+        let attempts = AtomicU8::new(0);
+        let fails = policy(move |_: u8| {
+            let attempt = attempts.fetch_add(1, Ordering::Relaxed);
+            async move { if attempt < 3 { Err("it fails") } else { Ok(()) } }
         });
+        let task = task(world, &queue, fails.at_most(1));
         queue.add(1);
         world.quiesce();
         let _failures = queue.num_requeues(&1);

@@ -12,6 +12,7 @@ use seatrial_core::cancel::CancelToken;
 use seatrial_core::limited_queue::{LimitedQueue, Op, Outcome, Settle};
 use seatrial_core::limiter::Exponential;
 use seatrial_core::machine::Boxed;
+use seatrial_core::pool::awaited::{self, ReconcileAsync};
 use seatrial_core::pool::{Action, End, Pool as Workers};
 use seatrial_core::queue::Fifo;
 use seatrial_core::runtime::Runtime;
@@ -50,6 +51,16 @@ const TWO: NonZeroUsize = ONE.saturating_add(1);
 
 fn queue<R: Runtime>(world: &World<R, Pool>) -> Tried<R> {
     Arc::new(LimitedQueue::with_host(world.runtime(), FixedHasher::default(), world.machine()))
+}
+
+/// A task that works until the queue is shut down.
+fn task<R: Runtime>(
+    world: &World<R, Pool>,
+    queue: &Tried<R>,
+    reconcile: impl ReconcileAsync<u8>,
+) -> R::Join<()> {
+    let (queue, runtime) = (Arc::clone(queue), world.runtime().clone());
+    world.spawn("task", move || runtime.block_on(awaited::work(&*queue, &reconcile)))
 }
 
 /// Notes the numbers of an end, for the invariants to read.

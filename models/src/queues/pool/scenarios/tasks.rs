@@ -12,7 +12,7 @@ use seatrial_core::pool::{Action, awaited};
 use seatrial_core::queue::Finished;
 use seatrial_core::runtime::Runtime;
 
-use super::{failed_twice, note_left, queue, some, stumbling};
+use super::{failed_twice, note_left, queue, some, stumbling, task};
 use crate::pool::{History, Pool};
 use crate::trial::{Scenario, World};
 
@@ -26,15 +26,12 @@ impl Scenario<Pool> for PanickingTask {
 
     fn run<R: Runtime>(&self, world: &World<R, Pool>) {
         let queue = queue(world);
-        let (inner, stumble) = (Arc::clone(&queue), Arc::new(stumbling(world)));
-        let runtime = world.runtime().clone();
-        let task = world.spawn("task", move || {
-            let reconcile = move |_: u8| {
-                let stumble = Arc::clone(&stumble);
-                async move { stumble() }
-            };
-            runtime.block_on(awaited::work(&*inner, &reconcile));
-        });
+        let stumble = Arc::new(stumbling(world));
+        let reconcile = move |_: u8| {
+            let stumble = Arc::clone(&stumble);
+            async move { stumble() }
+        };
+        let task = task(world, &queue, reconcile);
         queue.add(1);
         world.quiesce();
         let _failures = queue.num_requeues(&1);
