@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::*;
 use crate::limiter::{Bucket, Exponential, Item, Rate};
+use crate::machine::Cx;
 use crate::machine::single_step::Stepped;
-use crate::machine::{Cx, Operation};
 use crate::queue::Slot;
 use crate::runtime::millis::ms;
 use crate::runtime::{Ambient, Instant, Manual};
@@ -47,15 +47,6 @@ impl<L: Limiter<u8>> Machine<L> {
     fn len(&mut self) -> usize {
         self.call(Len)
     }
-}
-
-#[test]
-fn its_sleepers_share_one_time_as_those_of_the_delaying_queue() {
-    const fn shares<M: crate::machine::Machine, O: Operation<M>>() -> bool {
-        O::SHARES_TIME
-    }
-    assert!(shares::<Limited<u8, Exponential<u8>>, Get>());
-    assert!(!shares::<Limited<u8, Exponential<u8>>, Len>(), "only those that sleep for an item");
 }
 
 #[test]
