@@ -29,10 +29,10 @@ chmod +x "$work/wrapper"
 export RUSTC_WORKSPACE_WRAPPER=$work/wrapper CARGO_INCREMENTAL=0
 export LLVM_PROFILE_FILE=$work/%m_%p.profraw
 target=${CARGO_TARGET_DIR:-target}/coverage
-cargo build --quiet --profile quick --target-dir "$target" --package seatrial-models --bin seatrial \
+cargo build --quiet --target-dir "$target" --package seatrial-models --bin seatrial \
   --features loom,shuttle
-program=$target/quick/seatrial
-budget=$(ci/budget.sh submission run)
+program=$target/debug/seatrial
+budget=smoke
 # What is expected to break may break otherwise where the program is slower: that is judged elsewhere.
 "$program" run --budget "$budget" || [ $? -le 100 ]
 "$program" conformance || [ $? -le 100 ]

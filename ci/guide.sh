@@ -58,11 +58,10 @@ run_page() { # a page: runs its blocks, the first of them in the folder of now
   done
 }
 
-export CARGO_TARGET_DIR=$SEATRIAL/target # what the tests depend on is compiled once
-features=seatrial-models/loom,seatrial-models/shuttle # as ci/stranger.sh builds it: built once
-cargo build --quiet --release --package seatrial-models \
-  --package seatrial --features "$features" --bin seatrial --bin cargo-seatrial
-export PATH="$SEATRIAL/target/release:$PATH"
+export CARGO_TARGET_DIR=$SEATRIAL/target CARGO_PROFILE_DEV_DEBUG=none # what the tests depend on is compiled once
+cargo build --quiet --package seatrial-models --package seatrial \
+  --features loom,shuttle --bin seatrial --bin cargo-seatrial # as `cargo seatrial` builds it: built once
+export PATH="$SEATRIAL/target/debug:$PATH"
 
 mkdir "$work/here" "$work/there"
 cd "$work/here"

@@ -4,7 +4,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 ci/check.sh nightly
-ci/run.sh nightly
+ci/first-contact.sh
+ci/run.sh
 ci/mutants.sh nightly
 ci/witnesses.sh check
 ci/core-mutants.sh
@@ -12,10 +13,11 @@ ci/coverage.sh
 ci/determinism.sh nightly
 ci/exact.sh
 ci/figures.sh
+ci/formats.sh
 ci/fuzz.sh
 ci/report.sh
 # All tests, and properties from another seed every night.
-PROPTEST_RNG_SEED=$((RANDOM * 32768 + RANDOM)) ci/test.sh nightly
+PROPTEST_RNG_SEED=$((RANDOM * 32768 + RANDOM)) ci/test.sh
 # What is too much for a submission: the engines against each other on thousands of programs.
 cargo test --release -p seatrial --features loom,shuttle --lib -- engine:: toy::
 # Everything at once on one queue after the other, with a ledger beside them.
@@ -30,7 +32,7 @@ SEATRIAL_CYCLES=$(ci/budget.sh nightly informer_cycles) \
 cargo bench --workspace --features seatrial-core/harness,seatrial-core/parts
 # The museum of controllers on kube-rs, each bug replayed in a hundred fresh processes; and cold keys
 # behind hot ones, in a hundred runs.
-SEATRIAL_REPLAYS=100 cargo test --release -p seatrial-sim --features kube --test museum -- --nocapture
+SEATRIAL_REPLAYS=100 cargo test --release -p seatrial-sim --features simulation --test museum -- --nocapture
 RUNS=100 SECONDS=30 cargo test --release -p seatrial-kube --test starvation -- --nocapture
 # Published elections beside ours, each with the kube that it was written for.
 cargo test --quiet --locked --manifest-path ci/elections/Cargo.toml

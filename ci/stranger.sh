@@ -14,7 +14,7 @@ sed -i "s#path = \"../../#path = \"$root/#" "$work/reconciler/Cargo.toml"
 cp Cargo.lock "$work/reconciler/Cargo.lock"
 cd "$work/reconciler"
 # Its dependencies are those of the tests, so they are compiled once.
-export CARGO_TARGET_DIR="$root/target"
+export CARGO_TARGET_DIR="$root/target" CARGO_PROFILE_DEV_DEBUG=none
 
 echo "== the reconciler holds, the hasty one is convicted as expected"
 cargo test --quiet --test check -- run --budget smoke
@@ -38,11 +38,9 @@ grep -q "converges" "$work/replay.txt" || { cat "$work/replay.txt"; exit 1; }
 echo "convicted and replayed"
 
 echo "== cargo seatrial init, in a fresh crate"
-features=seatrial-models/loom,seatrial-models/shuttle # as `cargo seatrial` builds them: built once
-cargo build --quiet --release --manifest-path "$root/Cargo.toml" \
-  --package seatrial-models --package seatrial --features "$features" \
-  --bin seatrial --bin cargo-seatrial
-export PATH="$root/target/release:$PATH"
+cargo build --quiet --manifest-path "$root/Cargo.toml" --package seatrial-models --package seatrial \
+  --features loom,shuttle --bin seatrial --bin cargo-seatrial # as `cargo seatrial` builds them: built once
+export PATH="$root/target/debug:$PATH"
 mkdir "$work/fresh"
 cd "$work/fresh" # the alias of the repository does not reach here
 cargo new --quiet --lib mine
@@ -74,6 +72,17 @@ grep -q "1 mutant convicted" "$work/said.txt"
 expect 0 cargo seatrial run hasty --witnesses witnesses
 expect 100 cargo seatrial replay witnesses/hasty/the_last_node.txt
 grep -q "there is 1 node, and 2 were given" "$work/said.txt"
+
+echo "== as a step of a workflow elsewhere"
+BUDGET=smoke GITHUB_STEP_SUMMARY="$work/summary.md" expect 0 "$root/ci/action.sh"
+grep -q "all as expected" "$work/summary.md"
+[ -s seatrial-report/report.sarif ] && [ -s seatrial-report/report.xml ] && [ -s seatrial-report/report.html ]
+
+echo "== as tests"
+expect 0 cargo test --test check
+grep -q "^test sample/.*/loom .* ok$" "$work/said.txt"
+expect 0 cargo test --test check -- --list
+grep -q "^sample/.*/trace: test$" "$work/said.txt"
 
 echo "== the sample's bug is put into its worker: with options of Cargo, from a folder below"
 sed -i 's/two_workers(world, worker)/two_workers(world, hasty_worker)/' tests/check.rs

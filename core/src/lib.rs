@@ -62,6 +62,8 @@
 //! [`runtime`], [`cancel`], and with `harness` the machine and the shell, which is what checkers of
 //! other code need.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 // Some items are used only by checkers, through the feature `harness`, and some only by the parts.
 // Both kinds stay in the crate when those features are off.
 #![cfg_attr(

@@ -15,7 +15,7 @@ use kube::{Client, ResourceExt};
 use seatrial_kube::Tokio;
 use seatrial_kube::controller::{Action, Controller};
 use seatrial_kube::watcher::Config;
-use seatrial_sim::kube::Simulation;
+use seatrial_sim::simulation::Simulation;
 use serde_json::json;
 
 struct Context {
@@ -64,8 +64,10 @@ async fn operator(client: Client, notes_first: bool) {
 fn main() {
     let map = json!({"metadata": {"name": "colours"}, "data": {"sky": "blue"}});
     let map: ConfigMap = serde_json::from_value(map).expect("a map");
-    let simulation =
-        |notes_first| Simulation::of(move |client| operator(client, notes_first)).create(&map);
+    let simulation = |notes_first| {
+        let run = move |connection| operator(Client::new(connection, "default"), notes_first);
+        Simulation::of(run).create(&map)
+    };
     println!("copies first:");
     simulation(false).check();
     println!("\nnotes first:");

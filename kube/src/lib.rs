@@ -57,6 +57,8 @@
 //! | 100,000 objects in the store: MiB (the objects alone: 162) | 168 | 234 |
 //! | bytes an object beyond the object | 61 | 755 |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod changes;
 pub mod controller;
 pub mod election;

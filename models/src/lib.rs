@@ -4,6 +4,8 @@
 //! here under the same names. The page of each component states its promises and the bugs that it
 //! is tried with.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 pub mod apiserver;
 pub mod cancel;
 pub mod catalogue;
@@ -12,12 +14,12 @@ pub mod election;
 pub mod events;
 pub mod limiters;
 pub mod queues;
-#[cfg(test)]
 mod regressions;
 pub mod request;
 mod shared;
 pub mod shell;
 pub mod stores;
+pub mod tests;
 pub mod wire;
 
 pub use election::{candidate, cluster, elector};
@@ -32,10 +34,5 @@ pub use wire::{address, client, leases, watch};
 
 pub use seatrial::{
     canary, check, cli, engine, picture, random, report, runner, seam, single_step, texts, toy,
+    trial,
 };
-
-/// The tools for writing pages, and the tests that every page has.
-pub mod trial {
-    pub use seatrial::component_tests::{self, component_tests};
-    pub use seatrial::trial::*;
-}

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! EVENTS=1000000 cargo test -p seatrial-core --features http --test cluster \
-//!     --profile quick throughput -- --nocapture
+//!     --release throughput -- --nocapture
 //! ```
 
 use std::env;

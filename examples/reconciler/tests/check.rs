@@ -1,7 +1,7 @@
 //! Checks the reconcilers: the correct one holds, the hasty one is convicted.
 //!
-//! Without arguments, all checks run. The hasty reconciler is expected to break its promise, so the
-//! checks succeed if its mistake is found.
+//! `cargo test` runs each of them as a test, `cargo test --test check -- run` shows what was searched. The hasty
+//! reconciler is expected to break its promise, so the checks succeed if its mistake is found.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ const CATALOGUE: Catalogue =
     Catalogue::new("cargo test --test check --", &[subject::<Reconciler>(), subject::<Hasty>()]);
 
 fn main() -> ExitCode {
-    seatrial::cli::main(&CATALOGUE)
+    seatrial::tests::main(&CATALOGUE, &[])
 }
 
 /// The correct reconciler.

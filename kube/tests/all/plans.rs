@@ -12,8 +12,13 @@ use kube::{Client, Resource as _, ResourceExt};
 use seatrial_core::runtime::Tokio;
 use seatrial_kube::controller::{Action, Controller};
 use seatrial_kube::watcher::Config;
-use seatrial_sim::kube::{Simulation, State};
+use seatrial_sim::simulation::{Simulation, State};
 use serde_json::json;
+
+/// A simulation of what this function runs.
+fn on_kube<F: Future + 'static>(run: impl Fn(Client) -> F + Send + Sync + 'static) -> Simulation {
+    Simulation::of(move |connection| run(Client::new(connection, "default")))
+}
 
 /// A controller that draws the same random numbers in every run of a plan.
 fn seeded(client: &Client, config: Config) -> Controller<ConfigMap> {
@@ -65,7 +70,7 @@ fn used(simulation: Simulation) -> Simulation {
 
 #[test]
 fn a_small_operator_holds_under_every_plan() {
-    let report = used(Simulation::of(by_streams)).check();
+    let report = used(on_kube(by_streams)).check();
     let [crashes, _, unobserved] = report.alone;
     assert!(crashes >= 7, "two finalizers, two Secrets, a change, two deletions: {report}");
     assert!(unobserved > 0, "{report}");
@@ -74,13 +79,13 @@ fn a_small_operator_holds_under_every_plan() {
 #[test]
 fn it_holds_on_replicas_that_lag() {
     // A list by pages shows the state of a lagging replica; a stream begins with the newest state.
-    let report = used(Simulation::of(by_pages)).check();
+    let report = used(on_kube(by_pages)).check();
     assert!(report.alone[1] > 0, "{report}");
 }
 
 #[test]
 fn a_crash_between_two_writes_convicts_one_that_forgets_the_second() {
-    let failure = Simulation::of(forgetful).create(&parent("a")).try_check().expect_err("a bug");
+    let failure = on_kube(forgetful).create(&parent("a")).try_check().expect_err("a bug");
     assert_eq!(failure.plan.to_string(), "crash(1)");
     assert_eq!(failure.violations[0].text, ["- secrets default/a is missing"]);
     assert_eq!(failure.inadmissible, None);
@@ -126,7 +131,7 @@ fn what_lies_in_no_namespace_learns_of_what_it_owns_in_one() {
         None => Err("it does not come back".to_owned()),
     };
     let run = move |client| keeper(client, Arc::clone(&shared));
-    let simulation = Simulation::of(run).create(&space).delete("ConfigMap", "n/kept").at_end(kept);
+    let simulation = on_kube(run).create(&space).delete("ConfigMap", "n/kept").at_end(kept);
     simulation.replay("").check();
     assert_eq!(hands[1].load(Ordering::Relaxed), 1, "two at once");
 }

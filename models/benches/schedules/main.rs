@@ -83,7 +83,6 @@ fn compared() {
     for name in ["1p1a1w", "1p2a1w", "2p1a1w", "handoff_1p", "2p2a1w", "2p1a2w", "pair"] {
         let program: Program = name.parse().expect("a program");
         let mut rows = vec![("seatrial trace", traces(program))];
-        #[cfg(feature = "loom")]
         if name != "pair" {
             rows.push(("plain loom", plain::loom(program, PATIENCE))); // it holds five threads
         }

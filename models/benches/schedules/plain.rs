@@ -4,7 +4,6 @@
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-#[cfg(feature = "loom")]
 use std::sync::atomic::Ordering;
 use std::task::Waker;
 use std::time::{Duration, Instant as Begun};
@@ -155,12 +154,10 @@ macro_rules! plain {
     };
 }
 
-#[cfg(feature = "loom")]
 plain!(PlainLoom over loom);
 plain!(PlainShuttle over shuttle);
 
 /// Lets loom search, for so long.
-#[cfg(feature = "loom")]
 pub(crate) fn loom(program: Program, most: Duration) -> Searched {
     let executions = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&executions);

@@ -20,7 +20,7 @@ const CATALOGUE: Catalogue =
     Catalogue::new("cargo seatrial", &[subject::<Sample>(), subject::<Hasty>()]);
 
 fn main() -> ExitCode {
-    seatrial::cli::main(&CATALOGUE)
+    seatrial::tests::main(&CATALOGUE, &[])
 }
 
 /// The nodes that are free: plain data and rules, no lock, no clock.

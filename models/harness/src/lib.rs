@@ -12,6 +12,8 @@
 //! invariants judge each history; the report says what held, how it was looked for, and how to see
 //! a violation again.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 pub mod author;
 #[cfg(all(doctest, feature = "loom", feature = "shuttle"))]
 mod book;
@@ -20,7 +22,6 @@ pub mod catalogue;
 pub mod check;
 pub mod cli;
 pub mod command;
-pub mod component_tests;
 pub mod conformance;
 pub mod engine;
 pub mod interrupt;
@@ -31,6 +32,7 @@ pub mod report;
 pub mod runner;
 pub mod seam;
 pub mod single_step;
+pub mod tests;
 pub mod texts;
 pub mod toy;
 pub mod trial;

@@ -9,11 +9,13 @@
 //! | [`conformance`] | replays recordings of a real server, and compares |
 //! | `http` | with the feature `http`: the server on loopback, for clients in any language |
 //! | `tower` | with the feature `tower`: the server as a service in the same process, on tokio's clock |
-//! | `kube` | with the feature `kube`: controllers on kube-rs, as they are, under plans of faults |
+//! | `simulation` | with the feature `simulation`: controllers as they are, under plans of faults |
 //! | `campaign` | with the feature `campaign`: the same as cases for `seatrial`, for a fleet |
 //!
 //! Nothing but `http` reads a clock or opens a socket, and nothing draws a number of its own: a
 //! program of requests gives the same bytes whenever and wherever it runs.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/checking/faults.md")]
@@ -26,10 +28,10 @@ pub mod conformance;
 pub mod controllers;
 #[cfg(feature = "http")]
 pub mod http;
-#[cfg(feature = "kube")]
-pub mod kube;
 mod map;
 pub mod patch;
+#[cfg(feature = "simulation")]
+pub mod simulation;
 #[cfg(feature = "tower")]
 pub mod tower;
 pub mod world;

@@ -1,5 +1,7 @@
 //! Tests that a campaign tries every plan, twice, and that it says so if it does not.
 
+mod on_kube;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -8,7 +10,9 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Client;
 use kube::api::{Api, ObjectMeta, PostParams};
 use kube::runtime::watcher::{self, watcher};
-use seatrial_sim::kube::{Simulation, Verdict};
+use seatrial_sim::simulation::{Simulation, Verdict};
+
+use on_kube::on_kube;
 
 fn config_map(name: &str) -> ConfigMap {
     let metadata = ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() };
@@ -30,7 +34,7 @@ async fn create_and_watch(client: Client) {
 fn counted() -> (Simulation, Arc<AtomicU32>) {
     let lives = Arc::new(AtomicU32::new(0));
     let count = lives.clone();
-    let simulation = Simulation::of(move |client| {
+    let simulation = on_kube(move |client| {
         count.fetch_add(1, Ordering::Relaxed);
         create_and_watch(client)
     });
@@ -92,7 +96,7 @@ async fn forgets_the_third(client: Client) {
 
 #[test]
 fn a_bound_is_told_and_what_is_beyond_it_is_not_tried() {
-    let bounded = |plans| Simulation::of(forgets_the_third).random(6, 1).at_most(plans);
+    let bounded = |plans| on_kube(forgets_the_third).random(6, 1).at_most(plans);
     let report = bounded(2).check();
     assert_eq!((report.plans, report.planned), (2, 10));
     assert!(report.to_string().starts_with("2 of 10 plans tried, and they hold (2 crashes,"));
@@ -107,7 +111,7 @@ fn a_bound_is_told_and_what_is_beyond_it_is_not_tried() {
 /// second process of a run.
 fn remembers() -> Simulation {
     let lives = Arc::new(AtomicU32::new(0));
-    Simulation::of(move |client: Client| {
+    on_kube(move |client: Client| {
         let number = lives.fetch_add(1, Ordering::Relaxed);
         async move {
             let maps: Api<ConfigMap> = Api::default_namespaced(client);
@@ -138,7 +142,7 @@ fn a_plan_whose_runs_differ_is_inadmissible_though_both_hold() {
 #[test]
 fn what_fails_once_and_then_holds_is_inadmissible() {
     let lives = Arc::new(AtomicU32::new(0));
-    let failure = Simulation::of(move |client: Client| {
+    let failure = on_kube(move |client: Client| {
         // The second process of the first run under the plan, and of no other run.
         let is_first = lives.fetch_add(1, Ordering::Relaxed) == 3;
         async move {

@@ -1,5 +1,7 @@
 //! Bit for bit the same, and a canary for each source of chance: without its remedy, runs differ.
 
+mod on_kube;
+
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::process::Command;
@@ -15,8 +17,10 @@ use kube::runtime::reflector::store;
 use kube::runtime::watcher::Event;
 use kube::runtime::{Controller, controller, watcher};
 use kube::{Client, Error, ResourceExt as _};
-use seatrial_sim::kube::{Remedies, Simulation, Verdict};
+use seatrial_sim::simulation::{Remedies, Verdict};
 use serde_json::json;
+
+use on_kube::on_kube;
 
 fn config_map(name: &str) -> ConfigMap {
     let metadata = ObjectMeta {
@@ -53,7 +57,7 @@ async fn gamble(client: Client) {
 }
 
 fn gambled(seed: u64, remedies: Remedies) -> Vec<String> {
-    Simulation::of(gamble).process_seed(seed).remedies(remedies).log()
+    on_kube(gamble).process_seed(seed).remedies(remedies).log()
 }
 
 #[test]
@@ -107,7 +111,7 @@ async fn touch_all(client: Client) {
 }
 
 fn touched(seed: u64) -> u64 {
-    let mut simulation = Simulation::of(touch_all).process_seed(seed);
+    let mut simulation = on_kube(touch_all).process_seed(seed);
     for number in 0..10 {
         simulation = simulation.given(&config_map(&format!("map-{number}")));
     }
@@ -160,7 +164,7 @@ fn the_wall_clock_is_the_servers() {
         tokio::time::sleep(Duration::from_secs(90)).await;
         gamble(client).await;
     };
-    let log = Simulation::of(late).log();
+    let log = on_kube(late).log();
     let begin = 1_767_225_600 + 90;
     let line = log.last().expect("the object that it wrote");
     assert!(line.contains(&begin.to_string()), "{line}");
@@ -168,7 +172,7 @@ fn the_wall_clock_is_the_servers() {
 
 #[test]
 fn a_diagnosis_names_what_a_controller_depends_on_and_who_asked_for_it() {
-    let diagnosis = Simulation::of(gamble).diagnose();
+    let diagnosis = on_kube(gamble).diagnose();
     assert_eq!(diagnosis.difference, None, "all is under control");
     let (host, others) = diagnosis.without.split_last().expect("five remedies");
     assert!(others.iter().all(|it| it.difference.is_some()), "{diagnosis}");
@@ -183,7 +187,7 @@ fn a_diagnosis_names_what_a_controller_depends_on_and_who_asked_for_it() {
     assert!(!maps.is_empty(), "{diagnosis}");
     assert!(asked_by("the keys of ahash's maps").contains("kube-runtime-"), "{diagnosis}");
     // One that depends on nothing says so, and shows no difference.
-    let calm = Simulation::of(|client| async move {
+    let calm = on_kube(|client| async move {
         let maps: Api<ConfigMap> = Api::default_namespaced(client);
         drop(maps.create(&PostParams::default(), &config_map("calm")).await);
         std::future::pending::<()>().await;
@@ -207,7 +211,7 @@ fn a_diagnosis_names_the_first_event_that_differs_though_all_is_under_control() 
         }
         std::future::pending::<()>().await;
     };
-    let difference = Simulation::of(leaky).diagnose().difference.expect("they differ");
+    let difference = on_kube(leaky).diagnose().difference.expect("they differ");
     let text = difference.to_string();
     assert!(difference.first.iter().any(|it| it.contains("default/even")), "{text}");
     assert!(!difference.first.iter().any(|it| it.contains("default/same")), "{text}");
@@ -229,7 +233,7 @@ fn a_byte_that_differs_makes_a_plan_inadmissible() {
         }
         std::future::pending::<()>().await;
     };
-    let failure = Simulation::of(leaky).try_check().expect_err("two runs differ");
+    let failure = on_kube(leaky).try_check().expect_err("two runs differ");
     assert_eq!((failure.verdict(), failure.violations.len()), (Verdict::Inadmissible, 0));
     let first = failure.inadmissible.as_deref().expect("where they differ");
     assert!(first.contains("the write of configmaps default/same"), "{first}");

@@ -1,5 +1,7 @@
 //! Campaigns of plans against controllers on kube-rs as cases: budgets, shards, reports, witnesses.
 
+mod on_kube;
+
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -11,7 +13,8 @@ use seatrial::report::{self, Colour, Detail, Report, Row, Summary, Verdict};
 use seatrial::runner::{Request, Silent, run};
 use seatrial::trial::{REACHES_ITS_CASE, Subject, Witness, digest};
 use seatrial_sim::campaign::{Campaign, Controller, controller};
-use seatrial_sim::kube::Simulation;
+
+use on_kube::on_kube;
 
 const END: &str = "comes_to_the_same_end";
 
@@ -70,10 +73,10 @@ macro_rules! controllers {
 }
 
 controllers! {
-    Careful: Campaign::new("five", "five objects", || Simulation::of(careful)).in_parts(3);
-    Hasty: Campaign::new("two", "two objects", || Simulation::of(hasty)).in_parts(3);
-    Forgetful: Campaign::new("one", "an object", || Simulation::of(forgetful)).in_parts(1);
-    Idle: Campaign::new("none", "nothing", || Simulation::of(|_| for_ever())).in_parts(1);
+    Careful: Campaign::new("five", "five objects", || on_kube(careful)).in_parts(3);
+    Hasty: Campaign::new("two", "two objects", || on_kube(hasty)).in_parts(3);
+    Forgetful: Campaign::new("one", "an object", || on_kube(forgetful)).in_parts(1);
+    Idle: Campaign::new("none", "nothing", || on_kube(|_| for_ever())).in_parts(1);
 }
 
 const SUBJECTS: [&dyn Subject; 4] = [

@@ -1,5 +1,7 @@
 //! The problems that a simulation notices, and its messages.
 
+mod on_kube;
+
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,9 +15,11 @@ use kube::runtime::controller::{Action, Controller};
 use kube::runtime::events::{Event, EventType, Recorder};
 use kube::runtime::watcher;
 use kube::{Client, Resource as _, ResourceExt as _};
-use seatrial_sim::kube::{Failure, Simulation, untimed};
+use seatrial_sim::simulation::{Failure, Simulation, untimed};
 use serde_json::json;
 use tokio::time::sleep;
+
+use on_kube::on_kube;
 
 fn config_map(name: &str) -> ConfigMap {
     let metadata = ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() };
@@ -57,26 +61,26 @@ async fn second_with_the_first(client: Client) {
 #[test]
 fn a_plan_loses_the_faults_that_it_does_not_need() {
     let plan = "jitter(7) lost(2) crash(1) cut(configmaps,1)";
-    let failure = failure(Simulation::of(second_with_the_first).replay(plan));
+    let failure = failure(on_kube(second_with_the_first).replay(plan));
     assert_eq!(failure.plan.to_string(), "crash(1)");
     assert_eq!(failure.violations[0].text, ["- configmaps default/b is missing"]);
 }
 
 #[test]
 fn what_the_user_demands_is_asked_after_every_write_and_at_the_end() {
-    let few = |state: &seatrial_sim::kube::State| match state.list("configmaps").count() {
+    let few = |state: &seatrial_sim::simulation::State| match state.list("configmaps").count() {
         0..=1 => Ok(()),
         count => Err(format!("{count} maps")),
     };
     let make = |client| create(client, &["a", "b"], false);
-    let always = failure(Simulation::of(make).always(few));
+    let always = failure(on_kube(make).always(few));
     assert_eq!(always.violations[0].text, ["2 maps"]);
     assert!(always.plan.faults.is_empty());
-    let end = failure(Simulation::of(make).at_end(|state| {
+    let end = failure(on_kube(make).at_end(|state| {
         state.get("configmaps", "default/c").map(drop).ok_or_else(|| "no c".to_owned())
     }));
     assert_eq!(end.violations[0].text, ["no c"]);
-    let held = Simulation::of(make).at_end(move |state| match few(state) {
+    let held = on_kube(make).at_end(move |state| match few(state) {
         Ok(()) => Err("too few".to_owned()),
         Err(_) => Ok(()),
     });
@@ -87,7 +91,7 @@ fn what_the_user_demands_is_asked_after_every_write_and_at_the_end() {
 fn writes_in_flight_land_when_the_process_dies() {
     let make = |client| create(client, &["a", "b", "c"], true);
     // They travel for different times: the first that arrives is the process's last.
-    let picture = Simulation::of(make).draw("crash(1) jitter(3)");
+    let picture = on_kube(make).draw("crash(1) jitter(3)");
     let death = picture.find("-- dies --").expect("it dies");
     for name in ["a", "b", "c"] {
         let landed = picture.find(&format!("create configmaps default/{name}"));
@@ -98,14 +102,14 @@ fn writes_in_flight_land_when_the_process_dies() {
 #[test]
 fn a_process_that_died_writes_no_more() {
     let make = |client| create(client, &["a", "b"], false);
-    let picture = Simulation::of(make).draw("crash(1)");
+    let picture = on_kube(make).draw("crash(1)");
     let (death, b) = (picture.find("-- dies --"), picture.find("create configmaps default/b"));
     assert!(death.expect("it dies") < b.expect("its successor writes"), "{picture}");
 }
 
 #[test]
 fn a_loop_of_requests_is_noticed() {
-    let failure = failure(Simulation::of(|client: Client| async move {
+    let failure = failure(on_kube(|client: Client| async move {
         let maps: Api<ConfigMap> = Api::default_namespaced(client);
         loop {
             drop(maps.get_opt("a").await);
@@ -117,7 +121,7 @@ fn a_loop_of_requests_is_noticed() {
 
 #[test]
 fn a_loop_without_requests_is_noticed() {
-    let failure = failure(Simulation::of(|_| async {
+    let failure = failure(on_kube(|_| async {
         loop {
             tokio::task::yield_now().await;
         }
@@ -129,7 +133,7 @@ fn a_loop_without_requests_is_noticed() {
 #[test]
 fn writes_without_end_are_noticed() {
     let failure = failure(
-        Simulation::of(|client: Client| async move {
+        on_kube(|client: Client| async move {
             let maps: Api<ConfigMap> = Api::default_namespaced(client);
             for number in 0_u64.. {
                 let patch = Patch::Merge(json!({"data": {"number": number.to_string()}}));
@@ -145,7 +149,7 @@ fn writes_without_end_are_noticed() {
 #[test]
 fn an_error_for_ever_is_noticed() {
     let failure = failure(
-        Simulation::of(|client: Client| async move {
+        on_kube(|client: Client| async move {
             let maps: Api<ConfigMap> = Api::default_namespaced(client);
             let wrong = Patch::Merge(json!({"data": 7}));
             loop {
@@ -160,16 +164,16 @@ fn an_error_for_ever_is_noticed() {
 
 #[test]
 fn a_process_that_ends_or_panics_again_and_again_is_noticed() {
-    let ends = failure(Simulation::of(|_| async {}));
+    let ends = failure(on_kube(|_| async {}));
     assert_eq!(ends.violations[0].text, ["the controller ends by itself, 5 times"]);
-    let panics = failure(Simulation::of(|_| async { panic!("no configuration") }));
+    let panics = failure(on_kube(|_| async { panic!("no configuration") }));
     assert_eq!(panics.violations[0].text, ["the controller panics: no configuration, 5 times"]);
 }
 
 #[test]
 fn a_step_that_the_server_refuses_is_noticed() {
     let idle = |_| std::future::pending::<()>();
-    let twice = Simulation::of(idle).create(&config_map("a")).create(&config_map("a"));
+    let twice = on_kube(idle).create(&config_map("a")).create(&config_map("a"));
     let failure = failure(twice);
     assert_eq!(failure.violations[0].rule, "the server accepts the user's steps");
     assert!(failure.violations[0].text[0].contains("already exists"), "{failure}");
@@ -192,11 +196,11 @@ fn a_controller_that_waits_for_signals_runs_as_it_is() {
             .run(mark, again, Arc::new(maps))
             .for_each(|_| async {})
     };
-    let seen = |state: &seatrial_sim::kube::State| {
+    let seen = |state: &seatrial_sim::simulation::State| {
         let map = state.get("configmaps", "default/a").ok_or("no map")?;
         if map["data"]["seen"] == "yes" { Ok(()) } else { Err("it was not seen".to_owned()) }
     };
-    Simulation::of(run).create(&config_map("a")).at_end(seen).check();
+    on_kube(run).create(&config_map("a")).at_end(seen).check();
 }
 
 #[test]
@@ -218,15 +222,15 @@ fn events_that_are_named_by_the_time_are_no_difference() {
         }
         std::future::pending::<()>().await;
     };
-    let picture = Simulation::of(tell).draw("");
+    let picture = on_kube(tell).draw("");
     assert!(picture.contains("patch events.events.k8s.io default/a."), "{picture}");
-    Simulation::of(tell).random(0, 1).check();
+    on_kube(tell).random(0, 1).check();
 }
 
 #[test]
 fn a_controller_with_a_memory_of_its_own_is_inadmissible() {
     let processes = Arc::new(AtomicU32::new(0));
-    let failure = failure(Simulation::of(move |client| {
+    let failure = failure(on_kube(move |client| {
         let number = processes.fetch_add(1, Ordering::Relaxed);
         async move { create(client, &[&format!("map-{number}")], false).await }
     }));
@@ -257,20 +261,20 @@ fn drawn_names_and_uids_are_no_difference() {
         drop(maps.patch("a", &PatchParams::default(), &patch).await);
         std::future::pending::<()>().await;
     };
-    Simulation::of(make).replay("crash(2)").check();
-    Simulation::of(make).replay("crash(4)").check();
+    on_kube(make).replay("crash(2)").check();
+    on_kube(make).replay("crash(4)").check();
 }
 
 #[test]
 #[should_panic(expected = "\"hail(1)\" is no fault")]
 fn a_text_that_is_no_plan_says_what_one_is() {
-    drop(Simulation::of(|_| async {}).replay("hail(1)"));
+    drop(on_kube(|_| async {}).replay("hail(1)"));
 }
 
 /// Fails as a user's test does if the next test gives it a plan by the environment.
 #[test]
 fn replayed() {
-    let failure = failure(Simulation::of(second_with_the_first));
+    let failure = failure(on_kube(second_with_the_first));
     assert_eq!(failure.plan.to_string(), "crash(1)");
     assert!(std::env::var_os("SEATRIAL_REPLAY").is_none(), "{failure}");
 }

@@ -75,11 +75,12 @@ pub(super) fn faults(text: &str) -> Result<Vec<Fault>, String> {
     list.into_iter().enumerate().map(read).collect()
 }
 
-#[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use seatrial::tests;
+    use seatrial::tests::Tests;
+
     use super::*;
 
-    #[test]
     fn a_file_that_somebody_else_wrote_stays_whatever_is_in_it() {
         let folder = std::env::temp_dir().join(format!("seatrial-config-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder");
@@ -105,13 +106,11 @@ mod tests {
         assert!(!in_folder);
     }
 
-    #[test]
     fn the_authority_is_in_base64() {
         let config = kubeconfig("https://127.0.0.1:1", Some("foob"));
         assert!(config.contains("\"certificate-authority-data\": \"Zm9vYg==\""), "{config}");
     }
 
-    #[test]
     fn an_unknown_word_in_a_fault_is_named() {
         let what = r#"{"Refuse": {"status": 503, "retry_after": 1}}"#;
         let fault = format!(r#"[{{"at": {{"resource": "pods"}}, "times": 1, "what": {what}}}]"#);
@@ -127,4 +126,10 @@ mod tests {
             assert!(is_named && why.contains(known), "{why}");
         }
     }
+
+    pub(crate) const TESTS: Tests = tests![
+        a_file_that_somebody_else_wrote_stays_whatever_is_in_it,
+        the_authority_is_in_base64,
+        an_unknown_word_in_a_fault_is_named
+    ];
 }

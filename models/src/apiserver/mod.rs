@@ -2,7 +2,7 @@
 //! on loopback.
 
 mod command;
-mod config;
+pub(crate) mod config;
 mod conformance;
 
 pub use command::COMMAND;

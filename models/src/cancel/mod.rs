@@ -13,16 +13,14 @@ mod mutants;
 mod op;
 mod scenarios;
 mod spec;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use seatrial_core::cancel::{Op as Call, Ret, Tree};
 use seatrial_core::machine::{Boxed, Step};
 
 use crate::single_step::{AtOnce, Behind};
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
-    RetOf, component_tests,
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf,
 };
 
 pub use op::{Op, check, check_on, decode};
@@ -92,5 +90,3 @@ impl Component for Cancel {
         mutants::is_of_waking(mutant)
     }
 }
-
-component_tests! { Cancel; mutants, fuzz }

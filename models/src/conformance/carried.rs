@@ -27,11 +27,12 @@ pub fn carried(name: &str) -> Option<String> {
     TRACES.text(name)
 }
 
-#[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use seatrial::tests;
+    use seatrial::tests::Tests;
+
     use super::*;
 
-    #[test]
     fn every_file_is_whole_and_has_all_its_traces() {
         for name in TRACES.names() {
             let lines = carried(name).unwrap().lines().count();
@@ -40,4 +41,6 @@ mod tests {
         }
         assert_eq!(TRACES.names().count(), 17);
     }
+
+    pub(crate) const TESTS: Tests = tests![every_file_is_whole_and_has_all_its_traces];
 }

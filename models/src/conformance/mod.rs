@@ -1,6 +1,6 @@
 //! The recorded traces that this crate carries.
 
-mod carried;
+pub(crate) mod carried;
 
 pub use carried::{PROVENANCE, TRACES, carried};
 pub use seatrial::conformance::*;
@@ -9,7 +9,6 @@ pub use seatrial::conformance::*;
 ///
 /// # Panics
 /// If a trace does not replay, or departs from the reference.
-#[cfg(test)]
 pub(crate) fn every_trace_replays(conformance: &Conformance) {
     let traces = conformance.recorded().expect("its traces are carried");
     let outcome = conformance.replay_lines(traces.lines());

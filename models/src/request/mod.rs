@@ -15,9 +15,8 @@ mod mutants;
 mod op;
 mod rule;
 mod scenarios;
-mod states;
-#[cfg(test)]
-mod tests;
+pub(crate) mod states;
+pub(crate) mod tests;
 pub mod text;
 
 use seatrial_core::machine::{Boxed, Step};
@@ -26,7 +25,7 @@ use seatrial_core::request::{Execution, Mode};
 
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
-    RetOf, Simulation, component_tests,
+    RetOf, Simulation,
 };
 
 pub use conformance::conformance;
@@ -112,5 +111,3 @@ impl Component for Request {
         Some(Box::new(move |bytes| check_on(&decode(bytes), Boxed(make()))))
     }
 }
-
-component_tests! { Request; mutants, fuzz }

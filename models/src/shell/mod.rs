@@ -16,9 +16,7 @@ mod stage;
 
 use seatrial_core::machine::{Cx, Machine, Step};
 
-use crate::trial::{
-    Component, DynScenario, HistoryOf, Invariant, MachineOf, Mutant, component_tests,
-};
+use crate::trial::{Component, DynScenario, HistoryOf, Invariant, MachineOf, Mutant};
 
 pub use reference::Mistake;
 
@@ -72,5 +70,3 @@ impl Component for Shell {
         "makes a shell".to_owned()
     }
 }
-
-component_tests! { Shell; mutants }

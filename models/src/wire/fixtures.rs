@@ -6,9 +6,7 @@ use seatrial_core::machine::{Boxed, Cx, Machine};
 
 use crate::shared::at_once;
 use crate::single_step::HandClock;
-#[cfg(test)]
 use crate::single_step::doubt::notices;
-#[cfg(test)]
 use crate::trial::MutantKind;
 use crate::trial::{Component, EventOf, HistoryOf, Ledger, OpOf, RetOf, Violation};
 
@@ -81,7 +79,6 @@ where
 }
 
 /// Checks that generated calls notice every mutant that is not equivalent, and no other.
-#[cfg(test)]
 pub(super) fn every_mistake_is_noticed<C: Component>() {
     for mutant in C::mutants() {
         let property = C::fuzz_mutant(&mutant).expect("every mutant has one");

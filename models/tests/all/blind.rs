@@ -1,7 +1,5 @@
 //! A weakened harness is noticed.
 
-#![cfg(all(feature = "loom", feature = "shuttle"))]
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -1,7 +1,5 @@
 //! The command line, end to end, from the view of a new user.
 
-#![cfg(all(feature = "loom", feature = "shuttle"))]
-
 use std::path::Path;
 
 use crate::common::{code, folder, refused, seatrial, text};

@@ -1,7 +1,5 @@
 //! How many mutants the ways of convicting convict: made-up calls, and each invariant alone.
 
-#![cfg(all(feature = "loom", feature = "shuttle"))]
-
 use std::collections::BTreeMap;
 
 use seatrial_models::catalogue::CATALOGUE;

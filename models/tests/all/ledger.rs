@@ -1,7 +1,5 @@
 //! Cases that failed before are tried first.
 
-#![cfg(all(feature = "loom", feature = "shuttle"))]
-
 use std::sync::Arc;
 
 use seatrial_core::runtime::Runtime;

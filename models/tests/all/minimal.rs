@@ -6,8 +6,6 @@
 //! cargo test --release -p seatrial-models --features loom,shuttle --test all -- minimal:: --nocapture
 //! ```
 
-#![cfg(feature = "shuttle")]
-
 use std::time::{Duration, Instant};
 
 use seatrial_models::catalogue::CATALOGUE;

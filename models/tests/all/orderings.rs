@@ -1,8 +1,6 @@
 //! A component with atomic numbers, and a mistake in their orderings that only an engine with weak
 //! memory can find. For the other engines it is the same program.
 
-#![cfg(all(feature = "loom", feature = "shuttle"))]
-
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};

@@ -1,7 +1,5 @@
 //! A witness that is made small shows the same bug as before, and no other bug.
 
-#![cfg(feature = "shuttle")]
-
 use std::sync::Arc;
 
 use seatrial_core::runtime::Runtime;

@@ -1,7 +1,5 @@
 //! The committed witnesses: each leads to the same history, and breaks the promise that it names.
 
-#![cfg(all(feature = "loom", feature = "shuttle"))]
-
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 

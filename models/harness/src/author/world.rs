@@ -98,8 +98,6 @@ impl<R: Runtime, C: Component> World<R, C> {
         name: &str,
         body: impl FnOnce() -> T + Send + 'static,
     ) -> R::Join<T> {
-        // Boxed, or everything that starts a thread would be compiled again for each body.
-        let body: Box<dyn FnOnce() -> T + Send> = Box::new(body);
         self.runtime.spawn(name, body)
     }
 

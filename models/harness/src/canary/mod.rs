@@ -12,7 +12,6 @@ use seatrial_core::runtime::Runtime;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::component_tests::component_tests;
 use crate::engine::Engine;
 use crate::trial::{
     Component, DynScenario, HistoryOf, Invariant, MachineOf, Scenario, Simulation, Violation, World,
@@ -147,5 +146,3 @@ impl Scenario<Canary> for SlowUpdate {
         history.finished()
     }
 }
-
-component_tests! { Canary; }

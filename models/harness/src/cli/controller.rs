@@ -8,7 +8,7 @@ use super::output::print;
 use super::{Failure, Outcome};
 use crate::report::Summary;
 
-/// The environment variable that asks a simulation for a diagnosis; `seatrial_sim::kube` reads it.
+/// The environment variable that asks a simulation for a diagnosis; `seatrial_sim::simulation` reads it.
 const DOCTOR: &str = "SEATRIAL_DOCTOR";
 /// How its answer begins.
 const ANSWER: &str = "two runs ";

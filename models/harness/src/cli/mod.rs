@@ -1,7 +1,7 @@
 //! The command line, for this crate's catalogue and for yours.
 //!
-//! A crate of your own gets every command for its own scenarios with a test target of three lines
-//! and `harness = false`:
+//! A program of three lines has every command for its own scenarios. In a test target with `harness = false`
+//! call [`tests::main`](crate::tests::main) in place of this `main`: without a command it runs as tests.
 //!
 //! ```no_run
 //! # use seatrial::catalogue::Catalogue;
@@ -60,6 +60,16 @@ pub fn main(catalogue: &Catalogue) -> ExitCode {
             ExitCode::from(failure.code)
         }
     }
+}
+
+/// Lists the commands of a catalogue.
+pub(crate) fn commands(catalogue: &Catalogue) -> Vec<String> {
+    definition(catalogue).get_subcommands().map(|it| it.get_name().to_owned()).collect()
+}
+
+/// Tells whether this is the name of a command.
+pub(crate) fn is_command(catalogue: &Catalogue, name: &str) -> bool {
+    name == "help" || definition(catalogue).find_subcommand(name).is_some()
 }
 
 /// Returns the command line of a catalogue.

@@ -5,6 +5,7 @@
 
 use std::future::Future;
 use std::ops::{Deref, DerefMut};
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Waker;
@@ -279,6 +280,7 @@ impl<A: Runtime, B: Runtime> Runtime for Either<A, B> {
         name: &str,
         body: impl FnOnce() -> T + Send + 'static,
     ) -> Self::Join<T> {
+        let body: Box<dyn FnOnce() -> T + Send> = Box::new(body); // for the same reason
         match self {
             One(runtime) => One(runtime.spawn(name, body)),
             Other(runtime) => Other(runtime.spawn(name, body)),
@@ -294,6 +296,8 @@ impl<A: Runtime, B: Runtime> Runtime for Either<A, B> {
     }
 
     fn block_on<F: Future>(&self, future: F) -> F::Output {
+        // Behind a pointer, or the loop of each runtime would be compiled again for each future.
+        let future: Pin<&mut dyn Future<Output = F::Output>> = pin!(future);
         with!(self, runtime => runtime.block_on(future))
     }
 }

@@ -22,7 +22,7 @@ use serde_json::json;
 use crate::catalogue::Catalogue;
 use crate::engine::{Engine, Kind};
 use crate::interrupt;
-use crate::report::{Part, Picture, Report, Row, Shard, Verdict, thousands};
+use crate::report::{Part, Picture, Report, Row, Shard, Summary, Verdict, thousands};
 use crate::trial::{
     Budget, MADE_UP_CALLS, MutantKind, Plan, REACHES_ITS_CASE, ScenarioInfo, StopAt, Subject,
 };
@@ -156,7 +156,7 @@ fn counts<'a>(components: impl Iterator<Item = &'a str>) -> Vec<(&'a str, usize)
 }
 
 /// One unit of work of a run.
-enum Case {
+pub(crate) enum Case {
     /// A scenario on the machine that ships.
     Shipped { subject: &'static dyn Subject, scenario: &'static str, engine: Engine },
     /// Made-up calls on the machine that ships.
@@ -221,6 +221,39 @@ impl Case {
             }
         }
     }
+}
+
+impl Case {
+    /// Its address: `component/scenario/engine`.
+    pub(crate) fn address(&self) -> String {
+        let scenario = match self {
+            Self::Shipped { scenario, .. } => scenario,
+            Self::MadeUp { .. } => MADE_UP_CALLS,
+            Self::Exhibit { exhibit, .. } => exhibit,
+        };
+        format!("{}/{scenario}/{}", self.component(), self.engine())
+    }
+
+    /// Runs it alone: its rows, and what they say together.
+    pub(crate) fn outcome(&self, request: &Request) -> (Vec<Row>, Summary) {
+        let mut report = Report::new(request.seed);
+        report.rows = self.run(request, 1);
+        report.conclude();
+        (report.rows, report.outcome)
+    }
+}
+
+/// Returns the cases that a request leads to and that its engines can hold within its budget.
+pub(crate) fn test_cases(catalogue: &Catalogue, request: &Request) -> Vec<Case> {
+    let can_run = |case: &Case| match *case {
+        Case::Shipped { subject, scenario, engine } => {
+            subject.cannot_run(scenario, engine).is_none()
+                && (engine != Engine::Trace
+                    || subject.traces(scenario) <= Some(request.budget.trace_executions))
+        }
+        Case::MadeUp { .. } | Case::Exhibit { .. } => true,
+    };
+    cases(catalogue, request).into_iter().filter(can_run).collect()
 }
 
 /// Runs every scenario that matches on every engine, and every exhibit of the components that

@@ -4,10 +4,10 @@ use seatrial_core::runtime::System;
 
 use super::component::COUNTED;
 use super::{Program, Toy, ToyBugs};
-use crate::component_tests::comes_out_as_expected;
 use crate::engine::Engine;
 #[cfg(feature = "shuttle")]
 use crate::report::Summary;
+use crate::tests::comes_out_as_expected;
 use crate::trial::subject;
 #[cfg(feature = "shuttle")]
 use crate::trial::{Budget, Plan, StopAt, Trial};

@@ -14,6 +14,8 @@
 //! This is the only package of the project with unsafe code. The C library has no safe way to be
 //! replaced; each block gives its reason.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod asks;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod symbols;

@@ -1,16 +1,16 @@
 //! Controllers on kube-rs under plans of faults, as cases of a component: so they have the same
 //! budgets, shards, reports and witnesses as all other cases.
 //!
-//! A [`Simulation`](crate::kube::Simulation) says how the controller is run and what its user does. Here it is
+//! A [`Simulation`](crate::simulation::Simulation) says how the controller is run and what its user does. Here it is
 //! divided into parts, each of which tries a share of its plans. The parts are cases, so
 //! `--partition` deals them out to a fleet and `merge` puts them together again.
 //!
 //! ```no_run
 //! use seatrial_sim::campaign::{Campaign, Controller, controller};
 //! use seatrial::catalogue::Catalogue;
-//! use seatrial_sim::kube::Simulation;
+//! use seatrial_sim::simulation::Simulation;
 //!
-//! # async fn run(_: kube::Client) {}
+//! # async fn run(_: seatrial_sim::simulation::Connection) {}
 //! struct Operator;
 //!
 //! impl Controller for Operator {
@@ -25,7 +25,7 @@
 //! const CATALOGUE: Catalogue = Catalogue::new("check", &[controller::<Operator>()]);
 //!
 //! fn main() -> std::process::ExitCode {
-//!     seatrial::cli::main(&CATALOGUE)
+//!     seatrial::tests::main(&CATALOGUE, &[])
 //! }
 //! ```
 
@@ -43,7 +43,7 @@ use seatrial::trial::{
 };
 
 use self::part::Part;
-use crate::kube::Simulation as Controlled;
+use crate::simulation::Simulation as Controlled;
 
 /// The number of parts of a campaign unless it names another one: enough for a fleet.
 const PARTS: u32 = 16;

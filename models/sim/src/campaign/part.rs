@@ -12,7 +12,7 @@ use seatrial::trial::{
 
 use super::Campaign;
 use super::told::{history, lines, reason, route, route_back};
-use crate::kube::{Campaign as UnderWay, Failure, Held, RULES};
+use crate::simulation::{Campaign as UnderWay, Failure, Held, RULES};
 
 /// Every `campaign.parts`-th plan of a campaign, from the one at `index`.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use seatrial::trial::Line;
 
-use crate::kube::{Column, Event, Plan, is_exact};
+use crate::simulation::{Column, Event, Plan, is_exact};
 
 /// The plan without faults, as the way back to it.
 const NO_FAULT: &str = "none";

@@ -11,9 +11,10 @@ use kube::api::{Api, Patch, PatchParams};
 use kube::runtime::controller::Action;
 use kube::runtime::watcher;
 use kube::{Error, ResourceExt as _};
-use seatrial_sim::kube::Simulation;
+use seatrial_sim::simulation::Simulation;
 use serde_json::json;
 
+use super::on_kube::on_kube;
 use super::{Context, config_map, convict, ensure, label, named, pod, run};
 
 /// Makes a secret and a pod that uses it.
@@ -35,7 +36,7 @@ async fn together(parent: Arc<ConfigMap>, context: Arc<Context>) -> Result<Actio
 }
 
 fn togethers(is_repaired: bool) -> Simulation {
-    Simulation::of(move |client| {
+    on_kube(move |client| {
         run(Context { client, is_repaired }, watcher::Config::default(), together)
     })
     .create(&config_map("database", &[]))
@@ -68,11 +69,9 @@ async fn upgrade(parent: Arc<ConfigMap>, context: Arc<Context>) -> Result<Action
 }
 
 fn upgrades(is_repaired: bool) -> Simulation {
-    Simulation::of(move |client| {
-        run(Context { client, is_repaired }, watcher::Config::default(), upgrade)
-    })
-    .create(&config_map("cluster", &[("version", "1")]))
-    .patch("ConfigMap", "cluster", json!({"data": {"version": "2"}}))
+    on_kube(move |client| run(Context { client, is_repaired }, watcher::Config::default(), upgrade))
+        .create(&config_map("cluster", &[("version", "1")]))
+        .patch("ConfigMap", "cluster", json!({"data": {"version": "2"}}))
 }
 
 #[test]

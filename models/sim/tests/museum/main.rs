@@ -2,6 +2,8 @@
 //! small reconcilers on kube-rs. The default plan convicts each; the repaired version holds.
 
 mod intermediate;
+#[path = "../on_kube/mod.rs"]
+mod on_kube;
 mod speed;
 mod stale;
 mod unobserved;
@@ -20,7 +22,7 @@ use kube::runtime::Controller;
 use kube::runtime::controller::Action;
 use kube::runtime::watcher;
 use kube::{Client, Error, Resource, ResourceExt as _};
-use seatrial_sim::kube::{Failure, Plan, Simulation, untimed};
+use seatrial_sim::simulation::{Failure, Plan, Simulation, untimed};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};

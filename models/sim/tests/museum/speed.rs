@@ -7,9 +7,10 @@ use kube::api::{Patch, PatchParams};
 use kube::runtime::controller::Action;
 use kube::runtime::watcher;
 use kube::{Error, ResourceExt as _};
-use seatrial_sim::kube::Simulation;
+use seatrial_sim::simulation::Simulation;
 use serde_json::json;
 
+use super::on_kube::on_kube;
 use super::{Context, claim, config_map, ensure, named, pod, run};
 
 /// Makes three of each kind, and notes on the parent that they are there.
@@ -32,9 +33,8 @@ async fn three_of_each(parent: Arc<ConfigMap>, context: Arc<Context>) -> Result<
 
 fn ten_writes() -> Simulation {
     let context = |client| Context { client, is_repaired: true };
-    let simulation = Simulation::of(move |client| {
-        run(context(client), watcher::Config::default(), three_of_each)
-    });
+    let simulation =
+        on_kube(move |client| run(context(client), watcher::Config::default(), three_of_each));
     simulation.create(&config_map("database", &[])).random(100, 1)
 }
 

@@ -13,10 +13,11 @@ use kube::api::{Api, ListParams, Patch, PatchParams};
 use kube::runtime::controller::Action;
 use kube::runtime::watcher;
 use kube::{Error, Resource, ResourceExt as _};
-use seatrial_sim::kube::Simulation;
+use seatrial_sim::simulation::Simulation;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
+use super::on_kube::on_kube;
 use super::{Context, claim, config_map, convict, ensure, label, remove, run, typed};
 
 const FINALIZER: &str = "museum.example/claim";
@@ -70,7 +71,7 @@ async fn by_timestamp(parent: Arc<ConfigMap>, context: Arc<Context>) -> Result<A
 
 fn timestamps(is_repaired: bool) -> Simulation {
     let zoo = config_map("zoo", &[]);
-    Simulation::of(move |client| {
+    on_kube(move |client| {
         // With pages, kube leaves the version out, and gets the newest.
         let config = watcher::Config { page_size: None, ..watcher::Config::default() };
         run(Context { client, is_repaired }, config.any_semantic(), by_timestamp)
@@ -110,7 +111,7 @@ fn scales(is_repaired: bool) -> Simulation {
         "selector": {"matchLabels": {"app": "web"}}, "template": template,
     }}));
     web.metadata = super::named("web", &[]);
-    Simulation::of(move |client| {
+    on_kube(move |client| {
         // The initial list as a stream accepts any version.
         run(Context { client, is_repaired }, watcher::Config::default().streaming_lists(), by_scale)
     })

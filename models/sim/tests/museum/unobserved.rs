@@ -12,9 +12,10 @@ use kube::api::{Api, Patch, PatchParams};
 use kube::runtime::watcher::{self, Event};
 use kube::runtime::{WatchStreamExt as _, watcher as watch};
 use kube::{Error, ResourceExt as _};
-use seatrial_sim::kube::Simulation;
+use seatrial_sim::simulation::Simulation;
 use serde_json::{Value, json};
 
+use super::on_kube::on_kube;
 use super::{Context, claim, config_map, convict, ensure, label, pod, remove};
 
 /// Makes a claim of the size that a parent has when it comes, and deletes it when the parent goes.
@@ -51,7 +52,7 @@ async fn parents(context: Context) {
 }
 
 fn sizes(is_repaired: bool) -> Simulation {
-    Simulation::of(move |client| parents(Context { client, is_repaired }))
+    on_kube(move |client| parents(Context { client, is_repaired }))
         .create(&config_map("app", &[("size", "1")]))
         .delete("ConfigMap", "app")
         .create(&config_map("app", &[("size", "2")]))
@@ -88,7 +89,7 @@ async fn members(context: Context) {
 }
 
 fn replacements(is_repaired: bool) -> Simulation {
-    Simulation::of(move |client| members(Context { client, is_repaired }))
+    on_kube(move |client| members(Context { client, is_repaired }))
         .given(&config_map("members", &[]))
         .create(&pod("web-0", &[]))
         .delete("Pod", "web-0")

@@ -1,4 +1,4 @@
 //! The tokens against the sequential object.
 
-mod mistakes;
-mod proptest;
+pub(crate) mod mistakes;
+pub(crate) mod proptest;

@@ -14,7 +14,6 @@ use seatrial_core::machine::Step;
 
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
-    component_tests,
 };
 
 pub use reference::Mistake;
@@ -69,5 +68,3 @@ impl Component for Candidate {
         }
     }
 }
-
-component_tests! { Candidate; mutants }

@@ -97,7 +97,6 @@ prop_compose! {
 proptest! {
     #![proptest_config(tried!("elector", cases: 400))]
 
-    #[test]
     fn whatever_set_up_is_accepted_keeps_its_promises((plan, calm) in in_any_weather()) {
         let run = simulate_plan(&plan);
         let terms = Terms { config: plan.config(), drift_ppm: plan.drift };
@@ -107,3 +106,6 @@ proptest! {
         prop_assert!(broken.is_empty(), "{}: {:?}", plan, broken);
     }
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests =
+    seatrial::tests![whatever_set_up_is_accepted_keeps_its_promises];

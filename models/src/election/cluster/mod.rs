@@ -1,7 +1,6 @@
 //! The `cluster` engine: a discrete-event simulation of an election.
 
-#[cfg(test)]
-mod any_set_up;
+pub(crate) mod any_set_up;
 pub mod boundary;
 mod campaign;
 mod drive;
@@ -16,8 +15,7 @@ mod server;
 mod work;
 mod world;
 
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use crate::random::Random;
 pub use campaign::{Campaign, simulate_plan};

@@ -41,7 +41,6 @@ fn count(run: &Run, is: impl Fn(&What) -> bool) -> usize {
     run.happenings.iter().filter(|happening| is(&happening.what)).count()
 }
 
-#[test]
 fn strict_keeps_everything_in_rough_weather() {
     for extra in ["", ",ordered=true", ",renew=14s,retry=5s", ",lease=60s,renew=15s,retry=5s"] {
         let plan = plan(&format!("strict,{ROUGH}{extra}"));
@@ -51,7 +50,6 @@ fn strict_keeps_everything_in_rough_weather() {
     }
 }
 
-#[test]
 fn strict_keeps_tokens_in_order_through_pauses_deletions_and_edits() {
     let worse = "pauses=5,stalls=3,deletes=2,edits=2,acts=500ms";
     let plan = plan(&format!("strict,{ROUGH},{worse}"));
@@ -61,7 +59,6 @@ fn strict_keeps_tokens_in_order_through_pauses_deletions_and_edits() {
     assert!(broken.len() > 50, "pauses make two leaders: {}", broken.len());
 }
 
-#[test]
 fn classic_keeps_everything_on_a_good_network_within_its_bound() {
     let rough = "cut_off=5,lost=300,lost_reply=300,refused=100,lag=300,drift=10000,crashes=3,\
                  cancels=3,slow=1s,work=100ms,acts=1s,probe=true";
@@ -70,7 +67,6 @@ fn classic_keeps_everything_on_a_good_network_within_its_bound() {
     assert!(led > 400);
 }
 
-#[test]
 fn classic_without_slack_has_two_leaders_although_no_clock_drifts() {
     let (_, broken) = campaign(&plan("classic,renew=14s,retry=5s,cut_off=5"), 100, true);
     assert!(!broken.is_empty());
@@ -78,14 +74,12 @@ fn classic_without_slack_has_two_leaders_although_no_clock_drifts() {
     assert_eq!(broken, []);
 }
 
-#[test]
 fn strict_beyond_its_bound_has_two_leaders() {
     let beyond = "strict,slow=30s,timeout=30s,cut_off=5,lost=300,lost_reply=300,acting=25s";
     let (_, broken) = campaign(&plan(beyond), 1_000, true);
     assert!(!broken.is_empty());
 }
 
-#[test]
 fn the_same_text_is_the_same_run() {
     let text = format!("strict,{ROUGH},pauses=2,stalls=2,seed=77");
     let (first, second) = (simulate_plan(&plan(&text)), simulate_plan(&plan(&text)));
@@ -99,7 +93,6 @@ fn the_same_text_is_the_same_run() {
     assert_ne!(first.happenings, other.happenings);
 }
 
-#[test]
 fn a_plan_survives_its_text_and_nonsense_is_refused() {
     let whole =
         format!("classic,{ROUGH},acting=13712970ns,same_identity=true,seed=18446744073709551615");
@@ -112,7 +105,6 @@ fn a_plan_survives_its_text_and_nonsense_is_refused() {
     }
 }
 
-#[test]
 fn every_fault_of_a_plan_happens() {
     let text = "strict,crashes=5,cancels=5,pauses=5,deletes=5,edits=5,rerun=500,lost=300,acts=1s";
     let mut campaign = Campaign::new();
@@ -166,7 +158,6 @@ fn calm(config: Config, nodes: Vec<NodeSetup>, actions: Vec<(u64, Action)>, seed
     Simulated::new(setup, Calm(Random::new(seed)), make).finish()
 }
 
-#[test]
 fn a_write_that_was_sent_arrives_although_its_process_has_crashed() {
     let calls_at = |run: &Run| {
         let writes = |what: &What| matches!(what, What::Calls { verb: super::Verb::Create, .. });
@@ -182,7 +173,6 @@ fn a_write_that_was_sent_arrives_although_its_process_has_crashed() {
     assert!(behind.iter().any(|happening| applied(&happening.what)), "ENV-4: {behind:?}");
 }
 
-#[test]
 fn overlapping_stalls_are_one() {
     let clock_at_45 = |stalls: &[(u64, u64)]| {
         let stall = |&(at, nanos): &(u64, u64)| {
@@ -209,7 +199,6 @@ fn led_after(run: &Run, at: u64) -> u64 {
     leads.map_or(run.end, |happening| happening.at) - at
 }
 
-#[test]
 fn a_crash_and_a_release_are_followed_by_a_leader_within_the_bounds() {
     for config in [Config::new(""), Config::classic("")] {
         let bound = liveness(&config.timing, 0, std::time::Duration::from_millis(2));
@@ -242,7 +231,6 @@ fn schedule(run: &Run) -> Vec<(u64, u16, String)> {
     run.happenings.iter().map(|h| (h.at, h.process, text(&h.what))).collect()
 }
 
-#[test]
 fn a_wall_clock_and_an_offset_decide_nothing() {
     for config in [Config::new(""), Config::classic("")] {
         let nodes = |wall_offset, offset| {
@@ -259,7 +247,6 @@ fn a_wall_clock_and_an_offset_decide_nothing() {
     }
 }
 
-#[test]
 fn the_election_scales_with_its_durations() {
     // Twice as long durations on clocks that run twice as fast: the same schedule (INV-18).
     let base = Config::new("");
@@ -284,3 +271,19 @@ fn the_election_scales_with_its_durations() {
         assert!(plain.0.abs_diff(scaled.0) < 1_000, "{plain:?} {scaled:?}");
     }
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    strict_keeps_everything_in_rough_weather,
+    strict_keeps_tokens_in_order_through_pauses_deletions_and_edits,
+    classic_keeps_everything_on_a_good_network_within_its_bound,
+    classic_without_slack_has_two_leaders_although_no_clock_drifts,
+    strict_beyond_its_bound_has_two_leaders,
+    the_same_text_is_the_same_run,
+    a_plan_survives_its_text_and_nonsense_is_refused,
+    every_fault_of_a_plan_happens,
+    a_write_that_was_sent_arrives_although_its_process_has_crashed,
+    overlapping_stalls_are_one,
+    a_crash_and_a_release_are_followed_by_a_leader_within_the_bounds,
+    a_wall_clock_and_an_offset_decide_nothing,
+    the_election_scales_with_its_durations
+];

@@ -310,8 +310,10 @@ impl ObjectStore<LeaseSpec> for Connection {
     }
 }
 
-#[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use seatrial::tests;
+    use seatrial::tests::Tests;
+
     use seatrial_core::machine::{Boxed, Machine};
 
     use super::*;
@@ -322,7 +324,6 @@ mod tests {
         text.lines().map(|line| Trace::parse(line).expect("a trace")).collect()
     }
 
-    #[test]
     fn every_recorded_trace_replays_without_a_departure() {
         for conformance in all() {
             for trace in traces(conformance.traces_of) {
@@ -333,7 +334,6 @@ mod tests {
         }
     }
 
-    #[test]
     fn an_inline_trace_shows_the_form() {
         let line = r#"{"id":"x","config":{"electors":1,"clock_offset_ms":[-5],
             "lease_duration_ms":3500,"renew_deadline_ms":2000,"retry_period_ms":400},"steps":[
@@ -350,7 +350,6 @@ mod tests {
         assert_eq!(replay(&trace), Ok(Replayed { steps: 4, departure: None }));
     }
 
-    #[test]
     fn a_trace_that_asks_for_nonsense_is_an_error() {
         for line in [
             r#"{"id":"x","steps":[{"op":"step","args":{"elector":0},"out":null}]}"#,
@@ -363,7 +362,6 @@ mod tests {
         }
     }
 
-    #[test]
     fn every_kind_of_output_is_compared() {
         let trace = traces("leader_election").swap_remove(0);
         let index = trace.steps.iter().position(|step| step.op == "step").unwrap();
@@ -382,7 +380,6 @@ mod tests {
         }
     }
 
-    #[test]
     fn the_strict_profile_is_not_the_reference() {
         let strict = |config: Config| {
             let profile = Config::new("x").profile;
@@ -394,4 +391,12 @@ mod tests {
         let departing = traces("leader_election").iter().filter(|trace| departs(trace)).count();
         assert!(departing > 100, "{departing}");
     }
+
+    pub(crate) const TESTS: Tests = tests![
+        every_recorded_trace_replays_without_a_departure,
+        an_inline_trace_shows_the_form,
+        a_trace_that_asks_for_nonsense_is_an_error,
+        every_kind_of_output_is_compared,
+        the_strict_profile_is_not_the_reference
+    ];
 }

@@ -13,7 +13,7 @@ pub mod mutants;
 mod network;
 pub mod op;
 mod part;
-mod records;
+pub(crate) mod records;
 mod reference;
 mod scenarios;
 mod scene;
@@ -23,8 +23,7 @@ mod store;
 pub mod text;
 mod timeline;
 
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use seatrial_core::machine::Step;
 
@@ -33,7 +32,7 @@ use crate::engine::Engine;
 use crate::report::Picture;
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
-    RetOf, Simulation, component_tests,
+    RetOf, Simulation,
 };
 
 pub use part::{Answer, Ask, Call, Edit, Part, Request, Serve, SetUp};
@@ -168,5 +167,3 @@ fn check_bytes(bytes: &[u8]) {
     decisions::check_bytes(bytes);
     beside::check_bytes(bytes);
 }
-
-component_tests! { Elector; simulated_mutants, conformance, fuzz }

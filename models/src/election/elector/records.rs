@@ -132,15 +132,19 @@ fn written(record: &Record, fields: Fields) {
     }
 }
 
-#[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use seatrial::tests;
+    use seatrial::tests::Tests;
+
     use super::check_bytes;
     use crate::random::random_bytes;
 
-    #[test]
     fn records_of_any_members_are_read_as_the_reference_reads_them() {
         for seed in 0..20_000 {
             check_bytes(&random_bytes(seed, 1 + (seed % 20) as usize));
         }
     }
+
+    pub(crate) const TESTS: Tests =
+        tests![records_of_any_members_are_read_as_the_reference_reads_them];
 }

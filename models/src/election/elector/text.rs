@@ -95,12 +95,13 @@ fn settle(election: &mut Election, now: Duration, mut next: Next, stored: &Store
     }
 }
 
-#[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use seatrial::tests;
+    use seatrial::tests::Tests;
+
     use super::check_bytes;
     use crate::random::random_bytes;
 
-    #[test]
     fn records_that_nobody_should_write_do_no_harm() {
         for text in [
             &b"{}"[..],
@@ -119,7 +120,6 @@ mod tests {
         }
     }
 
-    #[test]
     fn damaged_records_do_no_harm() {
         let sound = br#"{"holderIdentity":"pod-1","leaseDurationSeconds":15,"acquireTime":"2026-01-01T00:00:00Z","renewTime":"2026-01-01T00:00:09Z","leaderTransitions":3}"#;
         for seed in 0..20_000 {
@@ -131,4 +131,7 @@ mod tests {
             check_bytes(&text);
         }
     }
+
+    pub(crate) const TESTS: Tests =
+        tests![records_that_nobody_should_write_do_no_harm, damaged_records_do_no_harm];
 }

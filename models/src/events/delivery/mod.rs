@@ -14,14 +14,13 @@ mod mutants;
 mod scenarios;
 mod states;
 mod storing;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use seatrial_core::machine::Step;
 
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
-    Simulation, component_tests,
+    Simulation,
 };
 
 pub use chain::{
@@ -83,5 +82,3 @@ impl Component for Delivery {
         }
     }
 }
-
-component_tests! { Delivery; mutants }

@@ -51,7 +51,6 @@ impl EndToEnd {
     }
 
     /// The same with a mistake.
-    #[cfg(test)]
     pub(super) fn mistaken(self, mistake: Mistake) -> Self {
         Self { mistake: Some(mistake), ..self }
     }

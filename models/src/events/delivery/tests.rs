@@ -6,9 +6,8 @@ use super::states::{EndToEnd, all, changes, failures};
 use crate::engine::Engine;
 use crate::engine::state::{Callers, Limits, search};
 use crate::trial::TERMINATES;
-use crate::trial::component_tests::comes_out_as_expected;
+use seatrial::tests::comes_out_as_expected;
 
-#[test]
 fn every_model_of_the_catalogue_comes_out_as_expected() {
     for model in all() {
         comes_out_as_expected::<Delivery>(Engine::State, model.name());
@@ -22,7 +21,6 @@ fn broken(subject: EndToEnd, mistake: Mistake) -> Option<&'static str> {
     space.wrong.first().map(|found| found.wrong.invariant)
 }
 
-#[test]
 fn mistakes_leave_something_that_is_not_reconciled() {
     const RECONCILED: Option<&str> = Some("every_change_is_reconciled");
     for mistake in [DeletionsAreNotTold, ChangesAreToldOnce, BusyKeysAreNotTold, ReadsWhatWasTold] {
@@ -31,3 +29,8 @@ fn mistakes_leave_something_that_is_not_reconciled() {
     assert_eq!(broken(failures(), FailuresAreForgotten), RECONCILED);
     assert_eq!(broken(changes(), NewWorkWakesNobody), Some(TERMINATES));
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    every_model_of_the_catalogue_comes_out_as_expected,
+    mistakes_leave_something_that_is_not_reconciled
+];

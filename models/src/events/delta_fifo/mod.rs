@@ -8,9 +8,8 @@ mod op;
 mod reference;
 mod scenarios;
 mod spec;
-mod states;
-#[cfg(test)]
-mod tests;
+pub(crate) mod states;
+pub(crate) mod tests;
 mod tried;
 
 use seatrial_core::delta_fifo::{self as core, Op as Queued, Ret, Verb};
@@ -22,7 +21,7 @@ use crate::events::fixtures::{
 };
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
-    RetOf, Simulation, component_tests,
+    RetOf, Simulation,
 };
 use tried::Change;
 
@@ -125,8 +124,6 @@ impl Component for DeltaFifo {
         mutants::is_of_waking(mutant)
     }
 }
-
-component_tests! { DeltaFifo; mutants, conformance, fuzz }
 
 /// Describes a call; `None` stands for a call that goes to sleep.
 fn describe(op: &MachineOp, ret: Option<&MachineRet>) -> String {

@@ -7,15 +7,13 @@ mod invariants;
 mod mutants;
 mod op;
 mod scenarios;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use seatrial_core::informer::feed::{Feed as Rules, Op as Call, Ret};
 use seatrial_core::machine::Step;
 
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
-    RetOf, component_tests,
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf,
 };
 
 pub use op::{Op, check, check_on, decode};
@@ -86,5 +84,3 @@ impl Component for Feed {
         mutants::is_of_waking(mutant)
     }
 }
-
-component_tests! { Feed; mutants, fuzz }

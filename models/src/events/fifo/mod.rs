@@ -8,8 +8,7 @@ mod op;
 mod reference;
 mod scenarios;
 mod spec;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use seatrial_core::fifo::{self as core, FifoQueue, Op as Queued, Ret};
 use seatrial_core::machine::{Boxed, Step};
@@ -19,8 +18,7 @@ use crate::conformance::Conformance;
 use crate::events::fixtures::{NAMES, Object, TAKEN_BACK, check_many, itself, named};
 use crate::single_step::{AtOnce, Behind};
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
-    RetOf, component_tests,
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf,
 };
 
 pub use op::{Machine, MachineOp, MachineRet, Op, check, check_on, decode};
@@ -95,8 +93,6 @@ impl Component for Fifo {
         mutants::is_of_waking(mutant)
     }
 }
-
-component_tests! { Fifo; mutants, conformance, fuzz }
 
 /// Describes a call; `None` stands for a call that goes to sleep.
 fn describe(op: &MachineOp, ret: Option<&MachineRet>) -> String {

@@ -17,8 +17,7 @@ mod reference;
 mod scenarios;
 mod source;
 mod stage;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod tried;
 
 use seatrial_core::machine::Step;
@@ -26,7 +25,6 @@ use seatrial_core::machine::Step;
 use crate::engine::Engine;
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
-    component_tests,
 };
 
 pub use book::{Book, Complaint, Entry, Number, Told, Which};
@@ -71,5 +69,3 @@ impl Component for Informer {
         format!("{entry:?}")
     }
 }
-
-component_tests! { Informer; mutants }

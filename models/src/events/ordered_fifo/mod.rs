@@ -8,8 +8,7 @@ mod op;
 mod reference;
 mod scenarios;
 mod spec;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod tried;
 
 use std::sync::Arc;
@@ -24,8 +23,7 @@ use crate::events::fixtures::{
     NAMES, TAKEN_BACK, check_many, itself, named, named_change, named_last,
 };
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
-    RetOf, component_tests,
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf,
 };
 use tried::Happened;
 
@@ -139,8 +137,6 @@ impl Component for OrderedFifo {
         mutants::is_of_waking(mutant)
     }
 }
-
-component_tests! { OrderedFifo; mutants, conformance, fuzz }
 
 /// Describes a call; `None` stands for a call that goes to sleep.
 fn describe(op: &MachineOp, ret: Option<&MachineRet>) -> String {

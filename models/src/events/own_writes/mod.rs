@@ -18,7 +18,6 @@ use seatrial_core::machine::Step;
 use crate::engine::Engine;
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
-    component_tests,
 };
 
 pub use shelf::{Note, Op, Ret, Shelf, Thing, Wish};
@@ -85,5 +84,3 @@ impl Component for OwnWrites {
         }
     }
 }
-
-component_tests! { OwnWrites; mutants }

@@ -16,8 +16,7 @@ mod op;
 mod scenarios;
 mod server;
 mod states;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod tried;
 mod turn;
 
@@ -25,7 +24,7 @@ use seatrial_core::machine::Step;
 
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
-    RetOf, Simulation, component_tests,
+    RetOf, Simulation,
 };
 
 pub(crate) use follower::RESTERS;
@@ -96,5 +95,3 @@ impl Component for Reflector {
         Some(Box::new(move |bytes| check_on(&decode(bytes), make())))
     }
 }
-
-component_tests! { Reflector; mutants, fuzz }

@@ -60,7 +60,6 @@ impl AtServer {
     }
 
     /// The same with a mistake.
-    #[cfg(test)]
     pub(super) fn bent(self, bend: Bend) -> Self {
         Self { bend, ..self }
     }

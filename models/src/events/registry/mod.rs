@@ -22,7 +22,6 @@ use seatrial_core::machine::Step;
 use crate::engine::Engine;
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
-    component_tests,
 };
 
 pub use book::{Book, Entry, Name, Number, Which};
@@ -67,5 +66,3 @@ impl Component for Registry {
         format!("{entry:?}")
     }
 }
-
-component_tests! { Registry; mutants }

@@ -16,15 +16,14 @@ mod scenarios;
 mod server;
 mod stage;
 mod states;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use seatrial_core::machine::Step;
 
 use crate::engine::Engine;
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
-    Simulation, component_tests,
+    Simulation,
 };
 
 pub use mutants::Mistake;
@@ -104,5 +103,3 @@ fn described(Truth { set, pods }: &Truth) -> String {
     let names: Vec<Id> = pods.iter().map(|pod| pod.name).collect();
     format!("{set}; pods {names:?}")
 }
-
-component_tests! { ReplicaSet; mutants }

@@ -52,7 +52,6 @@ impl Whole {
     }
 
     /// The same with a mistake.
-    #[cfg(test)]
     pub(super) fn mistaken(self, mistake: Mistake) -> Self {
         Self { mistake: Some(mistake), ..self }
     }

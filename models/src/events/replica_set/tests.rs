@@ -6,9 +6,8 @@ use super::states::{Whole, all, crashes, deletions};
 use super::{Pod, ReplicaSet, Set, Todo};
 use crate::engine::Engine;
 use crate::engine::state::{Callers, Limits, search};
-use crate::trial::component_tests::comes_out_as_expected;
+use seatrial::tests::comes_out_as_expected;
 
-#[test]
 fn every_model_of_the_catalogue_comes_out_as_expected() {
     for model in all() {
         comes_out_as_expected::<ReplicaSet>(Engine::State, model.name());
@@ -22,7 +21,6 @@ fn broken(subject: Whole, mistake: Mistake) -> Option<&'static str> {
     space.wrong.first().map(|found| found.wrong.invariant)
 }
 
-#[test]
 fn mistakes_show_in_some_state() {
     for mistake in [ActsOnAStaleCache, WorksBeforeTheSync, CountsFromMemory, OwnsLater] {
         assert_eq!(broken(crashes(), mistake), Some("never_more_than_wanted"), "{mistake:?}");
@@ -52,7 +50,6 @@ fn carry_out(set: &mut Option<Set>, pods: &mut Vec<Pod>, plan: Vec<Todo>) {
     }
 }
 
-#[test]
 fn what_is_done_is_not_planned_again_wherever_it_was_interrupted() {
     for bits in 0..64_u8 {
         let [deleted, guarded] = [bits & 1 == 1, bits & 2 == 2];
@@ -76,3 +73,9 @@ fn what_is_done_is_not_planned_again_wherever_it_was_interrupted() {
         }
     }
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    every_model_of_the_catalogue_comes_out_as_expected,
+    mistakes_show_in_some_state,
+    what_is_done_is_not_planned_again_wherever_it_was_interrupted
+];

@@ -12,8 +12,7 @@ mod mutants;
 mod op;
 mod scenarios;
 mod spec;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::time::Duration;
 
@@ -22,7 +21,6 @@ use seatrial_core::machine::Step;
 use crate::conformance::Conformance;
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
-    component_tests,
 };
 
 pub use conformance::conformance;
@@ -91,5 +89,3 @@ impl Component for Backoff {
         })
     }
 }
-
-component_tests! { Backoff; mutants, conformance, fuzz }

@@ -13,8 +13,7 @@ mod mutants;
 mod op;
 mod scenarios;
 mod spec;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::time::Duration;
 
@@ -25,7 +24,6 @@ use crate::conformance::Conformance;
 use crate::token_bucket::Rate;
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
-    component_tests,
 };
 
 pub(crate) use conformance::limiter_of;
@@ -106,5 +104,3 @@ impl Component for Limiter {
         })
     }
 }
-
-component_tests! { Limiter; mutants, conformance, fuzz }

@@ -12,15 +12,13 @@ mod mutants;
 mod op;
 mod scenarios;
 mod spec;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use seatrial_core::machine::Step;
 
 use crate::conformance::Conformance;
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
-    component_tests,
 };
 
 pub use conformance::conformance;
@@ -80,5 +78,3 @@ impl Component for Bucket {
         })
     }
 }
-
-component_tests! { Bucket; mutants, conformance, fuzz }

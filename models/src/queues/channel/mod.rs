@@ -14,9 +14,8 @@ mod mutants;
 mod op;
 mod reference;
 mod scenarios;
-mod states;
-#[cfg(test)]
-mod tests;
+pub(crate) mod states;
+pub(crate) mod tests;
 
 use seatrial_core::channel::{Act, Chosen, Group, Op as Call, Ret};
 use seatrial_core::machine::Step;
@@ -25,7 +24,7 @@ use crate::engine::Engine;
 use crate::single_step::Behind;
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
-    RetOf, Simulation, component_tests,
+    RetOf, Simulation,
 };
 
 pub use op::{Op, check, check_on, decode};
@@ -124,5 +123,3 @@ fn came_of(chosen: &Chosen<u8>) -> String {
         None => "nothing".to_owned(),
     }
 }
-
-component_tests! { Channel; mutants, fuzz }

@@ -14,9 +14,8 @@ mod op;
 mod reference;
 mod scenarios;
 mod spec;
-mod states;
-#[cfg(test)]
-mod tests;
+pub(crate) mod states;
+pub(crate) mod tests;
 
 use seatrial_core::delaying_queue::{AddAfter, Delaying, Op as Call, Ret};
 use seatrial_core::machine::Step;
@@ -28,7 +27,7 @@ use crate::queues::fixtures::listener::metrics;
 use crate::single_step::Behind;
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
-    RetOf, Simulation, component_tests,
+    RetOf, Simulation,
 };
 
 pub use conformance::conformance;
@@ -132,5 +131,3 @@ impl Component for DelayingQueue {
         mutants::is_of_waking(mutant)
     }
 }
-
-component_tests! { DelayingQueue; mutants, conformance, fuzz }

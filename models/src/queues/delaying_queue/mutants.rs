@@ -26,7 +26,6 @@ pub(super) fn is_of_waking(mutant: &Mutant<DelayingQueue>) -> bool {
 }
 
 /// The construction of the reference without any mistake.
-#[cfg(test)]
 pub(super) fn without_mistake() -> MachineOf<DelayingQueue> {
     mistaken(&[])
 }

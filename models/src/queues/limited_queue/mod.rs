@@ -11,8 +11,7 @@ mod mutants;
 mod op;
 mod scenarios;
 mod spec;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::time::Duration;
 
@@ -23,8 +22,7 @@ use crate::conformance::Conformance;
 use crate::delaying_queue::DelayingQueue;
 use crate::single_step::Behind;
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
-    RetOf, component_tests,
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf,
 };
 
 pub use op::{Op, Ours, check, check_on, decode, machine};
@@ -109,5 +107,3 @@ impl Component for LimitedQueue {
         mutants::is_of_waking(mutant)
     }
 }
-
-component_tests! { LimitedQueue; mutants, conformance, fuzz }

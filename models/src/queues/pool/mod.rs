@@ -17,7 +17,6 @@ use seatrial_core::queue::{Done, Fifo};
 
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
-    component_tests,
 };
 
 /// Workers at a queue, as a component under trial.
@@ -81,5 +80,3 @@ impl Component for Pool {
         }
     }
 }
-
-component_tests! { Pool; mutants }

@@ -11,8 +11,7 @@ mod op;
 mod reference;
 mod scenarios;
 mod spec;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use seatrial_core::machine::Step;
 use seatrial_core::priority_queue::{AddOptions, Op as Call, Ret};
@@ -21,8 +20,7 @@ use seatrial_core::queue::Finished;
 use crate::conformance::Conformance;
 use crate::single_step::Behind;
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
-    RetOf, component_tests,
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf,
 };
 
 pub use conformance::conformance;
@@ -111,5 +109,3 @@ impl Component for PriorityQueue {
         mutants::is_of_waking(mutant)
     }
 }
-
-component_tests! { PriorityQueue; mutants, conformance, fuzz }

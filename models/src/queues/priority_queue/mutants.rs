@@ -24,7 +24,6 @@ pub(super) fn is_of_waking(mutant: &Mutant<PriorityQueue>) -> bool {
 }
 
 /// The rules over the list without any mistake.
-#[cfg(test)]
 pub(super) fn without_mistake() -> OneList {
     OneList::with(&[])
 }

@@ -123,8 +123,10 @@ impl<M: Machine<Op = Op<String>, Ret = Ret<String>>> Driven<M> {
     }
 }
 
-#[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use seatrial::tests;
+    use seatrial::tests::Tests;
+
     use std::collections::{BTreeSet, VecDeque};
 
     use super::*;
@@ -186,16 +188,19 @@ mod tests {
         }
     }
 
-    #[test]
     fn the_faithful_variant_is_misused_as_the_reference_is() {
         (0..2_000).for_each(|seed| agree(&random_bytes(seed, 60)));
     }
 
-    #[test]
     fn one_done_ends_all_deliveries_of_an_item_that_was_queued_twice() {
         const ADD: u8 = 0;
         const GET: u8 = 3;
         const DONE: u8 = 6;
         agree(&[ADD, DONE, DONE, GET, GET, DONE, ADD]); // two items wait, not one
     }
+
+    pub(crate) const TESTS: Tests = tests![
+        the_faithful_variant_is_misused_as_the_reference_is,
+        one_done_ends_all_deliveries_of_an_item_that_was_queued_twice
+    ];
 }

@@ -43,7 +43,6 @@ fn holds(law: impl Testable) {
     QuickCheck::new().tests(300).quickcheck(law);
 }
 
-#[test]
 fn items_come_out_once_each_in_the_order_of_their_first_add() {
     fn law(items: Vec<u8>) -> bool {
         drained(&queue_of(&items)) == distinct(&items)
@@ -51,7 +50,6 @@ fn items_come_out_once_each_in_the_order_of_their_first_add() {
     holds(law as fn(_) -> _);
 }
 
-#[test]
 fn adding_twice_while_waiting_is_adding_once() {
     fn law(early: Vec<u8>, item: u8, late: Vec<u8>) -> bool {
         let once = [early.clone(), vec![item], late.clone()].concat();
@@ -61,7 +59,6 @@ fn adding_twice_while_waiting_is_adding_once() {
     holds(law as fn(_, _, _) -> _);
 }
 
-#[test]
 fn however_often_an_item_is_added_while_processed_it_comes_once_more_and_last() {
     fn law(item: u8, others: Vec<u8>, times: u8) -> bool {
         let queue = queue();
@@ -79,7 +76,6 @@ fn however_often_an_item_is_added_while_processed_it_comes_once_more_and_last() 
     holds(law as fn(_, _, _) -> _);
 }
 
-#[test]
 fn done_after_done_changes_nothing() {
     fn law(items: Vec<u8>, again: Vec<bool>) -> bool {
         let (plain, twice) = (queue_of(&items), queue_of(&items));
@@ -98,7 +94,6 @@ fn done_after_done_changes_nothing() {
     holds(law as fn(_, _) -> _);
 }
 
-#[test]
 fn done_of_what_is_not_in_processing_changes_nothing() {
     fn law(items: Vec<u8>, done: Vec<u8>) -> bool {
         let queue = queue_of(&items);
@@ -108,7 +103,6 @@ fn done_of_what_is_not_in_processing_changes_nothing() {
     holds(law as fn(_, _) -> _);
 }
 
-#[test]
 fn shutdown_keeps_what_waits_and_refuses_the_rest() {
     fn law(early: Vec<u8>, late: Vec<u8>, times: u8) -> bool {
         let queue = queue_of(&early);
@@ -121,7 +115,6 @@ fn shutdown_keeps_what_waits_and_refuses_the_rest() {
     holds(law as fn(_, _, _) -> _);
 }
 
-#[test]
 fn len_is_what_was_queued_and_not_taken() {
     fn law(items: Vec<u8>, takes: u8) -> bool {
         let queue = queue_of(&items);
@@ -134,3 +127,13 @@ fn len_is_what_was_queued_and_not_taken() {
     }
     holds(law as fn(_, _) -> _);
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    items_come_out_once_each_in_the_order_of_their_first_add,
+    adding_twice_while_waiting_is_adding_once,
+    however_often_an_item_is_added_while_processed_it_comes_once_more_and_last,
+    done_after_done_changes_nothing,
+    done_of_what_is_not_in_processing_changes_nothing,
+    shutdown_keeps_what_waits_and_refuses_the_rest,
+    len_is_what_was_queued_and_not_taken
+];

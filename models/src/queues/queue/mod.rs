@@ -2,18 +2,16 @@
 //!
 //! `cargo seatrial list queue` prints them.
 
-mod conformance;
+pub(crate) mod conformance;
 mod figures;
 mod invariants;
-#[cfg(test)]
-mod laws;
+pub(crate) mod laws;
 mod ledger;
 mod many;
 mod mutants;
 pub mod op;
 mod pair;
-#[cfg(test)]
-mod proptest;
+pub(crate) mod proptest;
 mod reference;
 mod scenarios;
 mod spec;
@@ -26,7 +24,7 @@ use crate::conformance::Conformance;
 use crate::queues::fixtures::listener::metrics;
 use crate::trial::{
     Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
-    RetOf, Simulation, component_tests,
+    RetOf, Simulation,
 };
 
 pub(in crate::queues) use figures::AT_ONCE;
@@ -137,5 +135,3 @@ impl Component for Queue {
         mutants::is_of_waking(mutant)
     }
 }
-
-component_tests! { Queue; mutants, conformance, fuzz }

@@ -19,7 +19,6 @@ pub(super) fn is_of_waking(mutant: &Mutant<Queue>) -> bool {
 }
 
 /// The algorithm of the reference without any mistake.
-#[cfg(test)]
 pub(super) fn without_mistake() -> MachineOf<Queue> {
     mistaken(&[])
 }

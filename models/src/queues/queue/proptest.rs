@@ -36,17 +36,14 @@ fn op() -> impl Strategy<Value = Op> {
 proptest! {
     #![proptest_config(tried!("queue", cases: 512))]
 
-    #[test]
     fn the_machine_agrees_with_the_sequential_object(ops in vec(op(), 0..80)) {
         check(&ops);
     }
 
-    #[test]
     fn the_machine_agrees_with_it_whatever_bytes_say(bytes in vec(any::<u8>(), 0..300)) {
         check_bytes(&bytes);
     }
 
-    #[test]
     fn storage_is_called_within_its_contract(ops in vec(op(), 0..80)) {
         check_on(&ops, Box::new(Rules::<u8, Strict>::new(Strict::default())));
     }
@@ -82,7 +79,6 @@ impl Storage<u8> for Strict {
     }
 }
 
-#[test]
 fn a_done_item_is_kept_alive_by_nothing() {
     let queue = WorkQueue::new(&System::new());
     let key: Arc<str> = "default/web".into();
@@ -102,7 +98,6 @@ fn is_noticed(make: fn() -> MachineOf<Queue>) -> bool {
     notices(|bytes| check_on(&decode(bytes), make()))
 }
 
-#[test]
 fn random_bytes_notice_every_mutant() {
     let guilty = |kind| !matches!(kind, MutantKind::Equivalent(_));
     let mutants = mutants::all();
@@ -114,7 +109,6 @@ fn random_bytes_notice_every_mutant() {
     assert_eq!(unnoticed.collect::<Vec<_>>(), [""; 0]);
 }
 
-#[test]
 fn random_bytes_acquit_equivalent_mutants_and_the_algorithm_of_the_reference() {
     for mutant in mutants::all() {
         if matches!(mutant.kind, MutantKind::Equivalent(_)) {
@@ -124,3 +118,12 @@ fn random_bytes_acquit_equivalent_mutants_and_the_algorithm_of_the_reference() {
     assert!(!is_noticed(mutants::without_mistake));
     assert!(!is_noticed(Queue::machine));
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    the_machine_agrees_with_the_sequential_object,
+    the_machine_agrees_with_it_whatever_bytes_say,
+    storage_is_called_within_its_contract,
+    a_done_item_is_kept_alive_by_nothing,
+    random_bytes_notice_every_mutant,
+    random_bytes_acquit_equivalent_mutants_and_the_algorithm_of_the_reference
+];

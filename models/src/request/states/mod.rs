@@ -2,8 +2,7 @@
 //! callers cancel. In every state the rules of a call hold, and no call waits for ever.
 
 mod exchange;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use seatrial_core::machine::Step;
 use seatrial_core::request::{Mode, TransportKind};

@@ -3,9 +3,8 @@
 use super::*;
 use crate::engine::Engine;
 use crate::engine::state::{Callers, Limits, search};
-use crate::trial::component_tests::comes_out_as_expected;
+use seatrial::tests::comes_out_as_expected;
 
-#[test]
 fn every_model_of_the_catalogue_comes_out_as_expected() {
     for (name, ..) in MODELS {
         comes_out_as_expected::<Request>(Engine::State, name);
@@ -21,7 +20,6 @@ fn broken(mistake: Option<Mistake>, slip: Option<Slip>) -> impl Iterator<Item = 
     })
 }
 
-#[test]
 fn every_mistake_in_the_rules_is_noticed_in_some_state() {
     let noticed = |mistake| broken(Some(mistake), None).any(|broken| !broken.is_empty());
     let blind: Vec<_> = Mistake::ALL.iter().filter(|mistake| !noticed(**mistake)).collect();
@@ -29,7 +27,6 @@ fn every_mistake_in_the_rules_is_noticed_in_some_state() {
     assert_eq!(blind, [&Mistake::NoFirstPause, &Mistake::Nothing]);
 }
 
-#[test]
 fn every_slip_of_a_client_breaks_its_invariant() {
     let slips = [
         (Slip::KeepsTheTurn, "the_limiter_keeps_its_rate"),
@@ -46,3 +43,9 @@ fn every_slip_of_a_client_breaks_its_invariant() {
         assert!(breaks_it, "{slip:?} does not break {invariant}");
     }
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    every_model_of_the_catalogue_comes_out_as_expected,
+    every_mistake_in_the_rules_is_noticed_in_some_state,
+    every_slip_of_a_client_breaks_its_invariant
+];

@@ -3,12 +3,10 @@
 use crate::conformance::{carried, every_trace_replays};
 use crate::request::conformance;
 
-#[test]
 fn every_recorded_trace_replays() {
     every_trace_replays(&conformance());
 }
 
-#[test]
 fn a_changed_answer_is_noticed() {
     let traces = carried("request_url").unwrap();
     for line in traces.lines().take(20) {
@@ -17,3 +15,6 @@ fn a_changed_answer_is_noticed() {
         assert_eq!(conformance().replay_lines([changed.as_str()]).failures.len(), 1, "{changed}");
     }
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests =
+    seatrial::tests![every_recorded_trace_replays, a_changed_answer_is_noticed];

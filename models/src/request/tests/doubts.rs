@@ -29,7 +29,6 @@ fn convicts(invariant: &str, notes: &[(u64, &'static str, u64)]) -> bool {
     (judged.check)(&history).is_err()
 }
 
-#[test]
 fn attempts_that_differ_are_noticed() {
     let busy = pack(Outcome::Status(429, After::Seconds(1)));
     let tried = |second| [(0, "sends", 7), (0, "answers", busy), (10, "sends", second)];
@@ -37,14 +36,12 @@ fn attempts_that_differ_are_noticed() {
     assert!(!convicts("attempts_are_equal", &tried(7)));
 }
 
-#[test]
 fn turns_that_come_too_often_are_noticed() {
     let turns = |second| [(0, "turn", 0), (second, "turn", 0), (25, "turn", 0)];
     assert!(convicts("the_limiter_keeps_its_rate", &turns(9)));
     assert!(!convicts("the_limiter_keeps_its_rate", &turns(10)));
 }
 
-#[test]
 fn what_is_done_after_the_end_is_noticed() {
     let sent = |cancelled| [(cancelled, "cancelled", 1), (5, "sends", 7)];
     assert!(convicts("nothing_after_the_end", &sent(4)));
@@ -59,7 +56,6 @@ fn what_is_done_after_the_end_is_noticed() {
     assert!(convicts("nothing_after_the_end", &over), "it has no time-out");
 }
 
-#[test]
 fn an_end_that_nothing_led_to_is_noticed() {
     let busy = pack(Outcome::Status(429, After::Seconds(1)));
     let ended = |value: Returned| [(0, "answers", busy), (1, "returns", value.pack())];
@@ -71,3 +67,10 @@ fn an_end_that_nothing_led_to_is_noticed() {
         assert!(!convicts("the_last_counts", &ended(value)), "{value:?}");
     }
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    attempts_that_differ_are_noticed,
+    turns_that_come_too_often_are_noticed,
+    what_is_done_after_the_end_is_noticed,
+    an_end_that_nothing_led_to_is_noticed
+];

@@ -1,7 +1,7 @@
 //! The builder against the recorded traces, and the two statements of the rules of calls against
 //! each other.
 
-mod conformance;
-mod doubts;
-mod proptest;
-mod text;
+pub(crate) mod conformance;
+pub(crate) mod doubts;
+pub(crate) mod proptest;
+pub(crate) mod text;

@@ -12,16 +12,17 @@ use crate::trial::Component as _;
 proptest! {
     #![proptest_config(tried!("request", cases: 1024))]
 
-    #[test]
     fn whatever_bytes_say_the_two_agree(bytes in vec(any::<u8>(), 0..150)) {
         check(&decode(&bytes));
     }
 }
 
-#[test]
 fn calls_that_are_made_up_notice_every_mistake() {
     for mutant in Request::mutants() {
         let property = Request::fuzz_mutant(&mutant).expect("every mutant has one");
         assert_eq!(notices(property), mutant.name != "written_down_again", "{}", mutant.name);
     }
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests =
+    seatrial::tests![whatever_bytes_say_the_two_agree, calls_that_are_made_up_notice_every_mistake];

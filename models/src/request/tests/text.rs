@@ -31,23 +31,22 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    #[test]
     fn addresses(bytes in bytes()) {
         check_url(&bytes);
     }
 
-    #[test]
     fn answers(bytes in bytes()) {
         check_answer(&bytes);
     }
 
-    #[test]
     fn watches(bytes in bytes()) {
         check_watch(&bytes);
     }
 
-    #[test]
     fn delays(text in "[ +-]{0,2}[0-9]{0,20}[ a]?") {
         check_retry_after(&text);
     }
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests =
+    seatrial::tests![addresses, answers, watches, delays];

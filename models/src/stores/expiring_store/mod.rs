@@ -10,8 +10,7 @@ mod op;
 mod reference;
 mod scenarios;
 mod spec;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::time::Duration;
 
@@ -22,8 +21,7 @@ use crate::conformance::Conformance;
 use crate::events::fixtures::named;
 use crate::single_step::{AtOnce, Behind};
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
-    RetOf, component_tests,
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf,
 };
 
 pub use op::{Machine, Op, check, check_on, decode};
@@ -96,5 +94,3 @@ impl Component for ExpiringStore {
         Some(Box::new(move |bytes| check_on(&decode(bytes), tried)))
     }
 }
-
-component_tests! { ExpiringStore; mutants, conformance, fuzz }

@@ -10,8 +10,7 @@ mod op;
 mod reference;
 mod scenarios;
 mod spec;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use seatrial_core::machine::{Boxed, Step};
 use seatrial_core::store::heap::{self, Op as Call, Ret};
@@ -20,8 +19,7 @@ use crate::conformance::Conformance;
 use crate::events::fixtures::{Object, named};
 use crate::single_step::{AtOnce, Behind};
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
-    RetOf, component_tests,
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf,
 };
 
 pub use op::{Machine, Op, check, check_on, decode};
@@ -83,8 +81,6 @@ impl Component for Heap {
         mutants::is_of_waking(mutant)
     }
 }
-
-component_tests! { Heap; mutants, conformance, fuzz }
 
 /// Describes a call.
 fn describe(op: &heap::Op<u8, Object>, ret: &Ret<u8, Object>) -> String {

@@ -14,15 +14,12 @@ mod scenarios;
 mod sequential;
 mod spec;
 mod stage;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use seatrial_core::machine::Step;
 
 use crate::conformance::Conformance;
-use crate::trial::{
-    Component, DynScenario, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf, component_tests,
-};
+use crate::trial::{Component, DynScenario, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf};
 use book::Book;
 
 pub use op::{Labelled, Op, check, decode};
@@ -78,5 +75,3 @@ impl Component for IndexedStore {
         })
     }
 }
-
-component_tests! { IndexedStore; mutants, conformance, fuzz }

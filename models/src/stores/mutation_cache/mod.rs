@@ -9,14 +9,12 @@ mod op;
 mod reference;
 mod scenarios;
 mod stage;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use seatrial_core::machine::Step;
 
 use crate::trial::{
     Component, DynScenario, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf,
-    component_tests,
 };
 use book::Book;
 
@@ -65,5 +63,3 @@ impl Component for MutationCache {
         Some(Box::new(move |bytes| op::check_model(&decode(bytes), mistakes)))
     }
 }
-
-component_tests! { MutationCache; mutants, fuzz }

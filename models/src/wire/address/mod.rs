@@ -14,16 +14,14 @@ mod op;
 mod scenarios;
 mod spec;
 mod template;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod texts;
 mod words;
 
 use seatrial_core::machine::{Boxed, Step};
 
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
-    RetOf, component_tests,
+    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf,
 };
 
 pub use machine::{API, BASES, Call, Said, Ships};
@@ -83,5 +81,3 @@ impl Component for Address {
         Some(Box::new(move |bytes| check_on(&decode(bytes), Boxed(make()))))
     }
 }
-
-component_tests! { Address; mutants, fuzz }

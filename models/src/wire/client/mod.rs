@@ -15,14 +15,12 @@ mod op;
 mod scenarios;
 mod server;
 mod spec;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use seatrial_core::machine::{Boxed, Step};
 
 use crate::trial::{
     Component, DynScenario, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf,
-    component_tests,
 };
 
 pub use machine::{Call, Pace, Said, Sending, Ships, Told};
@@ -86,5 +84,3 @@ impl Component for Client {
         Some(Box::new(move |bytes| check_on(&decode(bytes), Boxed(make()))))
     }
 }
-
-component_tests! { Client; mutants, fuzz }

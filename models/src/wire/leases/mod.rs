@@ -13,14 +13,12 @@ mod op;
 mod scenarios;
 mod server;
 mod spec;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use seatrial_core::machine::{Boxed, Step};
 
 use crate::trial::{
     Component, DynScenario, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf,
-    component_tests,
 };
 
 pub use machine::{Call, Said, Ships};
@@ -78,5 +76,3 @@ impl Component for Leases {
         Some(Box::new(move |bytes| check_on(&decode(bytes), Boxed(make()))))
     }
 }
-
-component_tests! { Leases; mutants, fuzz }

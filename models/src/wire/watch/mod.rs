@@ -14,14 +14,12 @@ mod op;
 mod pieces;
 mod scenarios;
 mod spec;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use seatrial_core::machine::{Boxed, Step};
 
 use crate::trial::{
     Component, DynScenario, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf,
-    component_tests,
 };
 
 pub use machine::{Call, IDLE, LONGEST, Said, Ships, Told};
@@ -82,5 +80,3 @@ impl Component for Watch {
         Some(Box::new(move |bytes| check_on(&decode(bytes), Boxed(make()))))
     }
 }
-
-component_tests! { Watch; mutants, fuzz }

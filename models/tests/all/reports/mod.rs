@@ -1,8 +1,6 @@
 //! Reports are merged, read back and rendered, and the ways in which a harness could be weakened
 //! are tried.
 
-#![cfg(all(feature = "loom", feature = "shuttle"))]
-
 mod commands;
 mod formats;
 mod made_up;

@@ -115,7 +115,7 @@ fn package(value: &Value) -> Option<Package> {
 pub(crate) fn targets(packages: &[Package], tests: &[String]) -> Vec<Target> {
     let hands_over = |source: &Path| {
         let text = std::fs::read_to_string(source).unwrap_or_default();
-        text.contains("seatrial") && text.contains("cli::main(")
+        text.contains("seatrial") && ["tests::main(", "cli::main("].iter().any(|it| text.contains(it))
     };
     let all = packages.iter().flat_map(|package| {
         let wanted = |(name, source): &&(String, PathBuf)| match tests {
@@ -248,7 +248,8 @@ mod tests {
             name: "a".to_owned(),
             manifest: folder.join("Cargo.toml"),
             tests: vec![
-                test("check", "fn main() { seatrial::cli::main(&CATALOGUE) }"),
+                test("check", "fn main() { seatrial::tests::main(&CATALOGUE, &[]) }"),
+                test("program", "fn main() { seatrial::cli::main(&CATALOGUE) }"),
                 test("other", "fn main() { other::cli::main() }"),
             ],
         };
@@ -256,7 +257,7 @@ mod tests {
             let all = targets(std::slice::from_ref(&package), tests);
             all.into_iter().map(|target| target.test).collect::<Vec<_>>()
         };
-        assert_eq!(found(&[]), ["check"]);
+        assert_eq!(found(&[]), ["check", "program"]);
         assert_eq!(found(&["other".to_owned()]), ["other"]);
         std::fs::remove_dir_all(&folder).expect("it was just made");
     }

@@ -19,7 +19,8 @@ Usage: cargo seatrial [CARGO OPTIONS] [COMMAND] [OPTIONS]
 init writes tests/check.rs, a first component with a sample bug, and what Cargo.toml needs for it.
 --path takes seatrial from a copy of its repository in place of the registry.
 
-Every other command goes to the crate's check targets: tests whose source calls `seatrial::cli::main`.
+Every other command goes to the crate's check targets: tests whose source calls
+`seatrial::tests::main`.
 `cargo seatrial list` shows what there is to check, `cargo seatrial run` checks it, and
 `cargo seatrial COMMAND --help` tells the options of a command.
 

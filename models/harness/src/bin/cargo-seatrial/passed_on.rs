@@ -17,7 +17,7 @@ pub(crate) fn pass_on(invocation: &Invocation, words: &[String]) -> Result<u8, S
     if targets.is_empty() {
         let names: Vec<_> = packages.iter().map(|package| package.name.as_str()).collect();
         return Err(format!(
-            "no test of {} calls `seatrial::cli::main`: `cargo seatrial init` writes one",
+            "no test of {} calls `seatrial::tests::main`: `cargo seatrial init` writes one",
             names.join(", ")
         ));
     }
@@ -53,6 +53,9 @@ fn described(target: &Target) -> String {
 fn command(target: &Target, program: &Path, words: &[String]) -> Command {
     let mut command = Command::new(program);
     command.args(words);
+    if words.is_empty() {
+        command.arg("run"); // without a command a check target runs as tests
+    }
     if let Some(folder) = target.manifest.parent() {
         command.env("CARGO_MANIFEST_DIR", folder);
     }

@@ -11,8 +11,7 @@ mod picture;
 mod steer;
 mod survey;
 
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::time::Duration;
 

@@ -19,7 +19,6 @@ fn bounds(drift_ppm: u32, work: Duration, scheduling: Duration) -> Bounds {
 
 const PERFECT: Bounds = Bounds::PERFECT;
 
-#[test]
 fn the_table_of_special_cases_is_that_of_the_rules() {
     let conditions = classic_conditions(&Timing::DEFAULT, ms(5_000));
     let slack: Vec<_> = conditions.iter().map(|condition| condition.slack).collect();
@@ -34,7 +33,6 @@ fn the_table_of_special_cases_is_that_of_the_rules() {
     assert_eq!(classic_largest_drift(&Timing::seconds(15, 14, 5)), 0);
 }
 
-#[test]
 fn every_term_of_the_classic_inequality_costs_room() {
     let slack = |reply, collision, bounds| {
         classic_slack(&Timing::DEFAULT, &Surroundings { reply, collision, bounds }).as_secs_f64()
@@ -47,7 +45,6 @@ fn every_term_of_the_classic_inequality_costs_room() {
     assert!((with_drift - (15.0 / 1.01 - 12.0 / 0.99)).abs() < 1e-6, "{with_drift}");
 }
 
-#[test]
 fn beyond_the_renew_deadline_only_an_acquisition_can_be_late() {
     let latest =
         |lease, renew, retry| classic_latest_reply(&Timing::seconds(lease, renew, retry), &PERFECT);
@@ -56,7 +53,6 @@ fn beyond_the_renew_deadline_only_an_acquisition_can_be_late() {
     assert_eq!(latest(15, 14, 5), None);
 }
 
-#[test]
 fn the_search_finds_the_computed_boundary() {
     let triples =
         [Timing::seconds(15, 10, 2), Timing::seconds(60, 15, 5), Timing::seconds(10, 5, 1)];
@@ -74,7 +70,6 @@ fn the_search_finds_the_computed_boundary() {
     }
 }
 
-#[test]
 fn late_timers_count_in_the_strict_profile() {
     let question = Question { bounds: bounds(10_000, ms(900), ms(100)), ..Question::new(true) };
     let answer = question.answer();
@@ -82,7 +77,6 @@ fn late_timers_count_in_the_strict_profile() {
     assert!((-1e-4..1e-4).contains(&gap), "{answer:?}");
 }
 
-#[test]
 fn nothing_is_found_just_within_the_bound() {
     for strict in [false, true] {
         for drift_ppm in [0, 10_000] {
@@ -95,7 +89,6 @@ fn nothing_is_found_just_within_the_bound() {
     }
 }
 
-#[test]
 fn the_overlap_beyond_the_bound_is_the_predicted_one() {
     let bounds = bounds(10_000, ms(0), ms(0));
     let question = Question { bounds, ..Question::new(true) };
@@ -106,7 +99,6 @@ fn the_overlap_beyond_the_bound_is_the_predicted_one() {
     assert!((overlap.as_secs_f64() - predicted).abs() < 1e-3, "{overlap:?} {predicted}");
 }
 
-#[test]
 fn without_slack_two_lead_at_once_even_with_instant_answers() {
     let question =
         Question { timing: Timing::seconds(15, 14, 5), bounds: PERFECT, ..Question::new(false) };
@@ -115,7 +107,6 @@ fn without_slack_two_lead_at_once_even_with_instant_answers() {
     assert!((3.9..4.1).contains(&overlap.as_secs_f64()), "{overlap:?}");
 }
 
-#[test]
 fn the_time_without_a_leader_is_that_of_the_rules() {
     let bounds = liveness(&Timing::DEFAULT, 0, ms(0));
     assert_eq!(bounds.after_crash, ms(23_800));
@@ -133,7 +124,6 @@ fn region(strict: bool, lease: u64, renew: u64, retry: u64) -> Region {
     }
 }
 
-#[test]
 fn along_all_drifts_the_boundary_found_is_within_one_percent_of_the_formula() {
     let triples = [
         (15_000, 10_000, 2_000),
@@ -154,7 +144,6 @@ fn along_all_drifts_the_boundary_found_is_within_one_percent_of_the_formula() {
     }
 }
 
-#[test]
 fn a_formula_that_says_too_much_or_too_little_is_noticed() {
     let mut survey = region(false, 15_000, 10_000, 2_000).survey();
     let honest = survey.points[0].boundary;
@@ -167,7 +156,6 @@ fn a_formula_that_says_too_much_or_too_little_is_noticed() {
     assert!(!survey.agrees());
 }
 
-#[test]
 fn the_safe_drift_is_that_of_the_rules() {
     assert_eq!(region(false, 15_000, 10_000, 2_000).largest_drift_ppm(), 111_111, "SF-9 (c)");
     assert_eq!(region(false, 15_000, 14_000, 5_000).largest_drift_ppm(), 0);
@@ -177,7 +165,6 @@ fn the_safe_drift_is_that_of_the_rules() {
     assert!(acting(largest) > ms(2_400) && acting(largest + 1) <= ms(2_400), "LE-4");
 }
 
-#[test]
 fn what_no_elector_accepts_or_nobody_can_wait_for_is_refused() {
     for (strict, lease, renew, retry, says) in [
         (false, 10_000, 15_000, 2_000, "--renew"),
@@ -191,7 +178,6 @@ fn what_no_elector_accepts_or_nobody_can_wait_for_is_refused() {
     }
 }
 
-#[test]
 fn the_picture_shows_the_curve_what_was_found_and_the_usual_set_up() {
     for strict in [false, true] {
         let survey = region(strict, 15_000, 10_000, 2_000).survey();
@@ -206,3 +192,20 @@ fn the_picture_shows_the_curve_what_was_found_and_the_usual_set_up() {
     let nothing_safe = picture(&region(false, 15_000, 14_000, 5_000).survey());
     assert!(!nothing_safe.contains("NaN") && !nothing_safe.contains("<polyline"));
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    the_table_of_special_cases_is_that_of_the_rules,
+    every_term_of_the_classic_inequality_costs_room,
+    beyond_the_renew_deadline_only_an_acquisition_can_be_late,
+    the_search_finds_the_computed_boundary,
+    late_timers_count_in_the_strict_profile,
+    nothing_is_found_just_within_the_bound,
+    the_overlap_beyond_the_bound_is_the_predicted_one,
+    without_slack_two_lead_at_once_even_with_instant_answers,
+    the_time_without_a_leader_is_that_of_the_rules,
+    along_all_drifts_the_boundary_found_is_within_one_percent_of_the_formula,
+    a_formula_that_says_too_much_or_too_little_is_noticed,
+    the_safe_drift_is_that_of_the_rules,
+    what_no_elector_accepts_or_nobody_can_wait_for_is_refused,
+    the_picture_shows_the_curve_what_was_found_and_the_usual_set_up
+];

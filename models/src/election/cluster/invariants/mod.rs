@@ -5,8 +5,7 @@ mod leaders;
 mod records;
 mod telling;
 
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::time::Duration;
 

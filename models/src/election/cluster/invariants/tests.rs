@@ -43,7 +43,6 @@ fn insert(run: &mut Run, index: usize, what: What) {
     run.happenings.insert(index + 1, happening);
 }
 
-#[test]
 fn a_second_leader_is_noticed() {
     for name in ["one_leader", "one_actor", "one_leader_per_lease_window"] {
         assert!(!after(name, |run| {
@@ -58,7 +57,6 @@ fn a_second_leader_is_noticed() {
     }
 }
 
-#[test]
 fn an_effect_of_an_earlier_term_is_noticed() {
     assert!(!after("fenced_effects_never_interleave", |run| {
         let first = find(run, |what| matches!(what, What::Acts { accepted: true, .. }));
@@ -81,7 +79,6 @@ fn takeover(run: &Run) -> usize {
         .expect("a lease was taken")
 }
 
-#[test]
 fn a_lease_that_is_taken_too_early_is_noticed() {
     assert!(!after("takeover_waits_in_real_time", |run| {
         let index = takeover(run);
@@ -99,12 +96,10 @@ fn a_lease_that_is_taken_too_early_is_noticed() {
     }));
 }
 
-#[test]
 fn a_broken_chain_of_versions_is_noticed() {
     assert!(!after("versions_form_a_chain", |run| run.versions[3].over = 2));
 }
 
-#[test]
 fn records_that_break_their_rules_are_noticed() {
     let last_record = |run: &mut Run, change: fn(&mut seatrial_core::elector::Record)| {
         let last = run
@@ -136,7 +131,6 @@ fn release(run: &mut Run, change: impl FnOnce(&mut Run, usize)) {
     change(run, index.expect("somebody released"));
 }
 
-#[test]
 fn releases_that_break_their_rules_are_noticed() {
     assert!(!after("releases_free_the_lease", |run| release(run, |run, index| {
         run.versions[index].record.as_mut().expect("a record").duration_seconds = 15;
@@ -152,7 +146,6 @@ fn releases_that_break_their_rules_are_noticed() {
     }));
 }
 
-#[test]
 fn calls_that_break_their_rules_are_noticed() {
     assert!(!after("updates_name_what_was_received", |run| {
         let index = find(run, |what| matches!(what, What::Calls { verb: Verb::Update { .. }, .. }));
@@ -179,7 +172,6 @@ fn calls_that_break_their_rules_are_noticed() {
     }));
 }
 
-#[test]
 fn a_cancelled_run_that_sleeps_on_is_noticed() {
     assert!(!after("cancellation_is_prompt", |run| {
         // Every cancellation is moved two seconds into the past.
@@ -191,7 +183,6 @@ fn a_cancelled_run_that_sleeps_on_is_noticed() {
     }));
 }
 
-#[test]
 fn rounds_that_break_their_rules_are_noticed() {
     let renewals = |run: &mut Run, closer: bool| {
         let became = find(run, |what| matches!(what, What::Event { became: true }));
@@ -227,7 +218,6 @@ fn rounds_that_break_their_rules_are_noticed() {
     assert!(bounded.check(&run, &terms).is_err());
 }
 
-#[test]
 fn observations_without_a_reason_are_noticed() {
     assert!(!after("observations_have_a_reason", |run| {
         let index = find(run, |what| matches!(what, What::Cancelled));
@@ -235,7 +225,6 @@ fn observations_without_a_reason_are_noticed() {
     }));
 }
 
-#[test]
 fn callbacks_metrics_and_reports_that_break_their_rules_are_noticed() {
     let wins = |what: &What| matches!(what, What::Event { became: true });
     assert!(!after("stopping_follows_leading", |run| {
@@ -277,7 +266,6 @@ fn callbacks_metrics_and_reports_that_break_their_rules_are_noticed() {
     }));
 }
 
-#[test]
 fn every_invariant_is_tampered_with_here() {
     let here = include_str!("tests.rs");
     for invariant in INVARIANTS {
@@ -285,3 +273,18 @@ fn every_invariant_is_tampered_with_here() {
         assert!(!invariant.rules.is_empty() && !invariant.says.is_empty());
     }
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    a_second_leader_is_noticed,
+    an_effect_of_an_earlier_term_is_noticed,
+    a_lease_that_is_taken_too_early_is_noticed,
+    a_broken_chain_of_versions_is_noticed,
+    records_that_break_their_rules_are_noticed,
+    releases_that_break_their_rules_are_noticed,
+    calls_that_break_their_rules_are_noticed,
+    a_cancelled_run_that_sleeps_on_is_noticed,
+    rounds_that_break_their_rules_are_noticed,
+    observations_without_a_reason_are_noticed,
+    callbacks_metrics_and_reports_that_break_their_rules_are_noticed,
+    every_invariant_is_tampered_with_here
+];

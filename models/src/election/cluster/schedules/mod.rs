@@ -4,8 +4,7 @@
 mod list;
 mod script;
 
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use seatrial_core::elector::{Config, ConfigError, Election};
 use seatrial_core::machine::Host;

@@ -20,12 +20,10 @@ fn is_seen(check: impl Fn(&[u8])) -> bool {
     bytes().any(|bytes| catch_unwind(AssertUnwindSafe(|| check(&bytes))).is_err())
 }
 
-#[test]
 fn what_ships_passes() {
     bytes().for_each(|bytes| check_bytes(&bytes));
 }
 
-#[test]
 fn a_gate_that_forgets_past_lock_objects_is_seen() {
     assert!(is_seen(|bytes| {
         let mut highest: Option<Fence> = None;
@@ -70,7 +68,6 @@ impl Lock for NeedsAnnotations {
     }
 }
 
-#[test]
 fn a_lock_that_needs_annotations_is_seen() {
     assert!(is_seen(|bytes| {
         let make = |maps: Maps| {
@@ -80,3 +77,9 @@ fn a_lock_that_needs_annotations_is_seen() {
         locks_keep(bytes, make);
     }));
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    what_ships_passes,
+    a_gate_that_forgets_past_lock_objects_is_seen,
+    a_lock_that_needs_annotations_is_seen
+];

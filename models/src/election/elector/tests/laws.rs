@@ -31,7 +31,6 @@ fn record(((holder, strategy, preferred), (acquired, renewed), numbers): Random)
         .preferred_holder(Name::new(&preferred))
 }
 
-#[test]
 fn a_record_survives_its_json_but_for_fractions_of_a_second() {
     fn law(random: Random) -> bool {
         let record = record(random);
@@ -42,7 +41,6 @@ fn a_record_survives_its_json_but_for_fractions_of_a_second() {
     holds(law as fn(_) -> _);
 }
 
-#[test]
 fn the_json_of_a_record_is_json() {
     fn law(random: Random) -> bool {
         let record = record(random);
@@ -55,7 +53,6 @@ fn the_json_of_a_record_is_json() {
     holds(law as fn(_) -> _);
 }
 
-#[test]
 fn records_have_the_same_json_exactly_if_they_are_said_to() {
     fn law(random: Random, nudge: i16, what: u8) -> bool {
         let first = record(random);
@@ -76,7 +73,6 @@ fn records_have_the_same_json_exactly_if_they_are_said_to() {
     holds(law as fn(_, _, _) -> _);
 }
 
-#[test]
 fn any_text_is_read_or_refused_without_a_panic() {
     fn law(text: String, at: usize, byte: u8, random: Random) -> bool {
         let _refused = Record::from_json(&text);
@@ -92,7 +88,6 @@ fn any_text_is_read_or_refused_without_a_panic() {
     holds(law as fn(_, _, _, _) -> _);
 }
 
-#[test]
 fn what_both_readers_accept_they_read_alike() {
     fn law(random: Random, at: usize, byte: u8) -> bool {
         let mut json = record(random).to_json(Fields::Current).into_bytes();
@@ -108,7 +103,6 @@ fn what_both_readers_accept_they_read_alike() {
     holds(law as fn(_, _, _) -> _);
 }
 
-#[test]
 fn a_time_survives_its_text() {
     fn law(random: i64) -> bool {
         let micros = random.rem_euclid(300_000_000_000_000_000) - 60_000_000_000_000_000;
@@ -118,7 +112,6 @@ fn a_time_survives_its_text() {
     holds(law as fn(_) -> _);
 }
 
-#[test]
 fn a_record_survives_a_lease_that_it_fits_into() {
     fn law(random: Random, duration: i32, transitions: i32) -> bool {
         let numbers = (i64::from(duration), i64::from(transitions));
@@ -128,7 +121,6 @@ fn a_record_survives_a_lease_that_it_fits_into() {
     holds(law as fn(_, _, _) -> _);
 }
 
-#[test]
 fn a_longer_lease_is_never_worse() {
     fn law(lease: u32, renew: u32, retry: u32, more: u32) -> bool {
         let (lease, renew, retry) = (i64::from(lease), i64::from(renew), i64::from(retry));
@@ -138,7 +130,6 @@ fn a_longer_lease_is_never_worse() {
     holds(law as fn(_, _, _, _) -> _);
 }
 
-#[test]
 fn the_longest_acting_time_satisfies_its_inequality_and_is_the_longest() {
     fn law(lease: u16, drift_ppm: u32, work_ms: u16, late_ms: u16) -> bool {
         let drift_ppm = drift_ppm % 500_000;
@@ -160,7 +151,6 @@ fn the_longest_acting_time_satisfies_its_inequality_and_is_the_longest() {
     holds(law as fn(_, _, _, _) -> _);
 }
 
-#[test]
 fn the_stored_lease_has_whole_seconds_and_is_never_longer() {
     fn law(nanos: u64) -> bool {
         let lease = Duration::from_nanos(nanos);
@@ -170,3 +160,16 @@ fn the_stored_lease_has_whole_seconds_and_is_never_longer() {
     }
     holds(law as fn(_) -> _);
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    a_record_survives_its_json_but_for_fractions_of_a_second,
+    the_json_of_a_record_is_json,
+    records_have_the_same_json_exactly_if_they_are_said_to,
+    any_text_is_read_or_refused_without_a_panic,
+    what_both_readers_accept_they_read_alike,
+    a_time_survives_its_text,
+    a_record_survives_a_lease_that_it_fits_into,
+    a_longer_lease_is_never_worse,
+    the_longest_acting_time_satisfies_its_inequality_and_is_the_longest,
+    the_stored_lease_has_whole_seconds_and_is_never_longer
+];

@@ -1,9 +1,9 @@
 //! The elector against the sequential object, and laws of its record.
 
-mod beside;
-mod laws;
-mod mutants;
-mod proptest;
-mod reference;
-mod simulations;
-mod told;
+pub(crate) mod beside;
+pub(crate) mod laws;
+pub(crate) mod mutants;
+pub(crate) mod proptest;
+pub(crate) mod reference;
+pub(crate) mod simulations;
+pub(crate) mod told;

@@ -8,7 +8,6 @@ use seatrial_core::machine::Boxed;
 use crate::elector::conviction::{Effort, convict};
 use crate::elector::mutants::{self, Mutant};
 
-#[test]
 fn every_mutant_is_convicted_and_every_way_of_convicting_is_worth_something() {
     let mut convicted: BTreeMap<&str, u32> = BTreeMap::new();
     let mut survivors = Vec::new();
@@ -29,7 +28,6 @@ fn every_mutant_is_convicted_and_every_way_of_convicting_is_worth_something() {
     }
 }
 
-#[test]
 fn the_elector_that_ships_is_not_convicted() {
     let ships = Mutant {
         name: "none",
@@ -38,3 +36,8 @@ fn the_elector_that_ships_is_not_convicted() {
     };
     assert_eq!(convict(&ships, Effort::default()), []);
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    every_mutant_is_convicted_and_every_way_of_convicting_is_worth_something,
+    the_elector_that_ships_is_not_convicted
+];

@@ -35,13 +35,16 @@ fn op() -> impl Strategy<Value = Op> {
 proptest! {
     #![proptest_config(tried!("elector", cases: 512))]
 
-    #[test]
     fn the_elector_agrees_with_the_sequential_object(ops in vec(op(), 0..60)) {
         check(&ops);
     }
 
-    #[test]
     fn whatever_bytes_say_the_two_agree(bytes in vec(any::<u8>(), 0..300)) {
         check_bytes(&bytes);
     }
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    the_elector_agrees_with_the_sequential_object,
+    whatever_bytes_say_the_two_agree
+];

@@ -22,7 +22,6 @@ fn happens() -> impl Strategy<Value = Happens> {
 proptest! {
     #![proptest_config(tried!("elector", cases: 512))]
 
-    #[test]
     fn both_decide_alike_whatever_happens(all in vec(happens(), 0..120)) {
         for config in set_ups() {
             let mut ships = Place::new(Box::new(Election::new(config.clone()).unwrap()));
@@ -56,7 +55,6 @@ prop_compose! {
 proptest! {
     #![proptest_config(tried!("elector", cases: 512))]
 
-    #[test]
     fn both_decide_alike_in_any_set_up(config in any_set_up(), all in vec(happens(), 0..120)) {
         match (Election::new(config.clone()), Plain::rules(&[], config)) {
             (Ok(ships), Ok(plain)) => {
@@ -71,7 +69,6 @@ proptest! {
     }
 }
 
-#[test]
 fn random_happenings_reach_terms_rounds_and_releases() {
     let mut reached = std::collections::BTreeMap::new();
     for seed in 0..200 {
@@ -88,3 +85,9 @@ fn random_happenings_reach_terms_rounds_and_releases() {
         assert!(reached[what] > 5, "{reached:?}");
     }
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    both_decide_alike_whatever_happens,
+    both_decide_alike_in_any_set_up,
+    random_happenings_reach_terms_rounds_and_releases
+];

@@ -15,7 +15,6 @@ fn simulations() -> Vec<&'static str> {
     scenarios.filter(|info| info.kind == Kind::Simulation).map(|info| info.name).collect()
 }
 
-#[test]
 fn every_simulation_comes_out_as_expected() {
     let subject = subject::<Elector>();
     for name in simulations() {
@@ -39,7 +38,6 @@ fn every_simulation_comes_out_as_expected() {
     }
 }
 
-#[test]
 fn the_reference_breaks_where_the_rules_say_so_and_the_strict_profile_does_not() {
     let subject = subject::<Elector>();
     let expects =
@@ -60,7 +58,6 @@ fn the_reference_breaks_where_the_rules_say_so_and_the_strict_profile_does_not()
     }
 }
 
-#[test]
 fn a_finding_leads_back_to_its_run() {
     let subject = subject::<Elector>();
     for name in ["cx_01_slow_reply_classic", "random_pauses_strict"] {
@@ -76,7 +73,6 @@ fn a_finding_leads_back_to_its_run() {
     }
 }
 
-#[test]
 fn a_route_to_nowhere_is_no_run() {
     let subject = subject::<Elector>();
     for (name, run) in [
@@ -88,3 +84,10 @@ fn a_route_to_nowhere_is_no_run() {
         assert!(subject.replay(name, None, Engine::Cluster, &route).is_none(), "{name} {run}");
     }
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    every_simulation_comes_out_as_expected,
+    the_reference_breaks_where_the_rules_say_so_and_the_strict_profile_does_not,
+    a_finding_leads_back_to_its_run,
+    a_route_to_nowhere_is_no_run
+];

@@ -119,14 +119,12 @@ fn breaks(invariant: &str, because: &str, change: impl FnOnce(&mut History)) {
     assert_eq!(broken(&history, invariant).as_deref(), Some(because));
 }
 
-#[test]
 fn what_is_told_in_time_breaks_nothing() {
     for invariant in Elector::invariants() {
         assert_eq!(broken(&proper(), invariant.name), None, "{}", invariant.name);
     }
 }
 
-#[test]
 fn nobody_is_told_to_stop_while_the_run_goes_on() {
     breaks("stops_once", "a is told to stop while its run goes on", |history| {
         let stops = history.events.remove(noted(history, STOPS));
@@ -134,7 +132,6 @@ fn nobody_is_told_to_stop_while_the_run_goes_on() {
     });
 }
 
-#[test]
 fn nobody_is_told_to_stop_twice() {
     breaks("stops_once", "a is told to stop twice", |history| {
         let again = history.events[noted(history, STOPS)].clone();
@@ -142,14 +139,12 @@ fn nobody_is_told_to_stop_twice() {
     });
 }
 
-#[test]
 fn no_run_returns_before_its_owner_is_told_to_stop() {
     breaks("stops_once", "a run of a returns after 0 stop callbacks", |history| {
         history.events.remove(noted(history, STOPS));
     });
 }
 
-#[test]
 fn no_work_starts_without_a_term() {
     breaks("stops_once", "a starts to work without a term", |history| {
         let at = noted(history, STARTS);
@@ -157,14 +152,12 @@ fn no_work_starts_without_a_term() {
     });
 }
 
-#[test]
 fn no_execution_ends_before_a_cancelled_run() {
     breaks("cancelled_runs_return", "a was cancelled, and its run does not return", |history| {
         history.events.truncate(cancelled(history) + 1);
     });
 }
 
-#[test]
 fn no_leader_is_told_before_an_earlier_one() {
     breaks("reports_in_order", "a is told of a leader out of turn", |history| {
         let earlier = history.events.remove(noted(history, IS_TOLD));
@@ -172,3 +165,13 @@ fn no_leader_is_told_before_an_earlier_one() {
         history.events.insert(later + 1, earlier);
     });
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    what_is_told_in_time_breaks_nothing,
+    nobody_is_told_to_stop_while_the_run_goes_on,
+    nobody_is_told_to_stop_twice,
+    no_run_returns_before_its_owner_is_told_to_stop,
+    no_work_starts_without_a_term,
+    no_execution_ends_before_a_cancelled_run,
+    no_leader_is_told_before_an_earlier_one
+];

@@ -1,8 +1,7 @@
 //! The DeltaFIFO and its callers as states: one writer of each object, consumers, and callers that
 //! wait for the first list.
 
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use seatrial_core::delta_fifo::{
     Close, Delete, Delta, DeltaQueue, Op, Pop, Popped, Processed, Put, Replace, Ret, Verb,

@@ -6,9 +6,8 @@ use super::*;
 use crate::engine::Engine;
 use crate::engine::state::{Callers, Limits, search};
 use crate::trial::TERMINATES;
-use crate::trial::component_tests::comes_out_as_expected;
+use seatrial::tests::comes_out_as_expected;
 
-#[test]
 fn every_model_of_the_catalogue_comes_out_as_expected() {
     let models = all();
     assert!(models.len() >= 2);
@@ -31,7 +30,6 @@ fn subject() -> AtDeltaFifo {
     AtDeltaFifo::new(&[lists, &[Consume], &[Consume], &[WaitForSync], &[WaitForSync]], |_| true)
 }
 
-#[test]
 fn wake_ups_that_are_forgotten_leave_somebody_asleep() {
     assert_eq!(broken(subject()), [""; 0]);
     let edits: [fn(&mut Wakes); 3] = [
@@ -44,7 +42,6 @@ fn wake_ups_that_are_forgotten_leave_somebody_asleep() {
     }
 }
 
-#[test]
 fn versions_out_of_order_are_noticed() {
     use Call::{Close, Consume, Put};
     let skips: &[Call] = &[Put((0, 1)), Put((0, 3)), Close];
@@ -52,3 +49,9 @@ fn versions_out_of_order_are_noticed() {
     let nobody_takes: &[Call] = &[Put((0, 1)), Close];
     assert_eq!(broken(AtDeltaFifo::new(&[nobody_takes], |_| true)), ["nothing_is_lost"]);
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    every_model_of_the_catalogue_comes_out_as_expected,
+    wake_ups_that_are_forgotten_leave_somebody_asleep,
+    versions_out_of_order_are_noticed
+];

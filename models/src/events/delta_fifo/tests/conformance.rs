@@ -3,7 +3,6 @@
 use crate::conformance::carried;
 use crate::delta_fifo::conformance::conformance;
 
-#[test]
 fn every_recorded_trace_replays() {
     let traces = carried("delta_fifo").unwrap();
     let outcome = conformance().replay_lines(traces.lines());
@@ -12,7 +11,6 @@ fn every_recorded_trace_replays() {
     assert!(outcome.departures.is_empty());
 }
 
-#[test]
 fn a_changed_result_is_noticed() {
     let lines = [
         r#"{"id":"1","steps":[{"op":"has_synced","out":true}]}"#,
@@ -23,3 +21,6 @@ fn a_changed_result_is_noticed() {
     // On the machine that ships and on the faithful variant.
     assert_eq!(conformance().replay_lines(lines).failures.len(), 2 * lines.len());
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests =
+    seatrial::tests![every_recorded_trace_replays, a_changed_result_is_noticed];

@@ -31,7 +31,6 @@ fn holds(law: impl Testable) {
     QuickCheck::new().tests(1000).quickcheck(law);
 }
 
-#[test]
 fn compressing_twice_is_compressing_once() {
     fn law(random: Vec<(u8, u8)>) -> bool {
         let once = compressed(&changes(random));
@@ -40,7 +39,6 @@ fn compressing_twice_is_compressing_once() {
     holds(law as fn(_) -> _);
 }
 
-#[test]
 fn it_does_not_matter_how_much_was_compressed_before() {
     fn law(early: Vec<(u8, u8)>, late: Vec<(u8, u8)>) -> bool {
         let (early, late) = (changes(early), changes(late));
@@ -50,7 +48,6 @@ fn it_does_not_matter_how_much_was_compressed_before() {
     holds(law as fn(_, _) -> _);
 }
 
-#[test]
 fn only_deletions_are_dropped() {
     fn law(random: Vec<(u8, u8)>) -> bool {
         let changes = changes(random);
@@ -62,7 +59,6 @@ fn only_deletions_are_dropped() {
     holds(law as fn(_) -> _);
 }
 
-#[test]
 fn of_every_run_of_deletions_the_best_informed_is_left() {
     fn law(random: Vec<(u8, u8)>) -> bool {
         let changes = changes(random);
@@ -76,3 +72,10 @@ fn of_every_run_of_deletions_the_best_informed_is_left() {
     }
     holds(law as fn(_) -> _);
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    compressing_twice_is_compressing_once,
+    it_does_not_matter_how_much_was_compressed_before,
+    only_deletions_are_dropped,
+    of_every_run_of_deletions_the_best_informed_is_left
+];

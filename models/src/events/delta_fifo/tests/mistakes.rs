@@ -5,7 +5,7 @@ use seatrial_core::machine::Boxed;
 use crate::delta_fifo::Mistake::{self, *};
 use crate::delta_fifo::{MapAndKeys, check_on, decode};
 use crate::events::fixtures::fails_on_some;
-use crate::trial::component_tests::every_mistake_is_noticed;
+use seatrial::tests::every_mistake_is_noticed;
 
 /// Mistakes that need a second thread, and `NoDeduplication`: the list of changes that is handed
 /// out compresses itself.
@@ -21,12 +21,15 @@ fn noticed(mistakes: &'static [Mistake]) -> bool {
     })
 }
 
-#[test]
 fn random_calls_notice_every_mistake_that_a_single_caller_can_see() {
     every_mistake_is_noticed(Mistake::ALL, UNSEEN, noticed);
 }
 
-#[test]
 fn the_reference_without_a_mistake_agrees_with_the_sequential_object() {
     assert!(!noticed(&[]));
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    random_calls_notice_every_mistake_that_a_single_caller_can_see,
+    the_reference_without_a_mistake_agrees_with_the_sequential_object
+];

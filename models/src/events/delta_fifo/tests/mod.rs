@@ -1,6 +1,6 @@
 //! The machine against the sequential object and against recorded traces.
 
-mod conformance;
-mod laws;
-mod mistakes;
-mod proptest;
+pub(crate) mod conformance;
+pub(crate) mod laws;
+pub(crate) mod mistakes;
+pub(crate) mod proptest;

@@ -1,4 +1,4 @@
 //! Generated calls.
 
-mod mistakes;
-mod proptest;
+pub(crate) mod mistakes;
+pub(crate) mod proptest;

@@ -3,7 +3,6 @@
 use crate::conformance::carried;
 use crate::fifo::conformance::conformance;
 
-#[test]
 fn every_recorded_trace_replays_and_twelve_depart() {
     let traces = carried("fifo").unwrap();
     let outcome = conformance().replay_lines(traces.lines());
@@ -27,7 +26,6 @@ fn outcome_of(trace: &str) -> (u64, Option<u64>) {
     (outcome.replayed, outcome.faithful)
 }
 
-#[test]
 fn a_departure_is_predicted_and_what_follows_it_still_compared() {
     assert_eq!(outcome_of(DEPARTURE), (1, Some(1)));
     let better = DEPARTURE.replace(r#""initial":true"#, r#""initial":false"#);
@@ -35,3 +33,8 @@ fn a_departure_is_predicted_and_what_follows_it_still_compared() {
     let later = DEPARTURE.replace(r#""out":true"#, r#""out":false"#);
     assert_eq!(outcome_of(&later), (0, Some(0)), "behind the departure");
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    every_recorded_trace_replays_and_twelve_depart,
+    a_departure_is_predicted_and_what_follows_it_still_compared
+];

@@ -1,5 +1,5 @@
 //! The machine against the sequential object and against recorded traces.
 
-mod conformance;
-mod mistakes;
-mod proptest;
+pub(crate) mod conformance;
+pub(crate) mod mistakes;
+pub(crate) mod proptest;

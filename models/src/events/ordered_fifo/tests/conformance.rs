@@ -3,12 +3,10 @@
 use crate::conformance::every_trace_replays;
 use crate::ordered_fifo::conformance::conformance;
 
-#[test]
 fn every_recorded_trace_replays() {
     every_trace_replays(&conformance());
 }
 
-#[test]
 fn a_changed_result_is_noticed() {
     let config = r#""config":{"atomic_events":true,"emit_bookmark":true,"batch_size":2}"#;
     for step in [
@@ -21,3 +19,6 @@ fn a_changed_result_is_noticed() {
         assert_eq!(conformance().replay_lines([line.as_str()]).failures.len(), 1, "{step}");
     }
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests =
+    seatrial::tests![every_recorded_trace_replays, a_changed_result_is_noticed];

@@ -44,7 +44,6 @@ fn setup() -> impl Strategy<Value = Setup> {
 proptest! {
     #![proptest_config(tried!("ordered_fifo", cases: 512))]
 
-    #[test]
     fn the_machine_agrees_with_the_sequential_object(
         setup in setup(),
         ops in vec(op(), 0..60),
@@ -52,9 +51,13 @@ proptest! {
         check(setup, &ops);
     }
 
-    #[test]
     fn whatever_bytes_say_the_two_agree(bytes in vec(any::<u8>(), 0..200)) {
         let (setup, ops) = decode(&bytes);
         check(setup, &ops);
     }
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    the_machine_agrees_with_the_sequential_object,
+    whatever_bytes_say_the_two_agree
+];

@@ -4,7 +4,6 @@ use crate::reflector::{Reflector, mutants};
 use crate::single_step::doubt::notices;
 use crate::trial::Component;
 
-#[test]
 fn made_up_plans_notice_every_mistake() {
     let blind: Vec<_> = mutants::all()
         .iter()
@@ -13,3 +12,6 @@ fn made_up_plans_notice_every_mistake() {
         .collect();
     assert_eq!(blind, [""; 0]);
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests =
+    seatrial::tests![made_up_plans_notice_every_mistake];

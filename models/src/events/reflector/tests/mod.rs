@@ -1,6 +1,6 @@
 //! Generated plans.
 
-mod mistakes;
-mod plans;
-mod proptest;
-mod states;
+pub(crate) mod mistakes;
+pub(crate) mod plans;
+pub(crate) mod proptest;
+pub(crate) mod states;

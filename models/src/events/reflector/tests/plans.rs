@@ -17,7 +17,6 @@ use crate::reflector::{check, check_on, decode};
 /// The number of plans in optimised code; in other code it is a fiftieth of this.
 const PLANS: u64 = 100_000;
 
-#[test]
 fn made_up_plans_break_nothing() {
     let plans = if cfg!(debug_assertions) { PLANS / 50 } else { PLANS };
     let (began, mut random) = (Instant::now(), Random::new(1));
@@ -30,7 +29,6 @@ fn made_up_plans_break_nothing() {
     println!("{plans} plans of a reflector, {rate:.0} plans/s");
 }
 
-#[test]
 fn a_reflector_that_never_rests_is_noticed_where_there_are_resyncs_as_well() {
     for seconds in [0, 7] {
         let config = Config::default().resync(Duration::from_secs(seconds));
@@ -45,3 +43,8 @@ fn a_reflector_that_never_rests_is_noticed_where_there_are_resyncs_as_well() {
         assert!(said.starts_with("it never comes to rest"), "{said}");
     }
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    made_up_plans_break_nothing,
+    a_reflector_that_never_rests_is_noticed_where_there_are_resyncs_as_well
+];

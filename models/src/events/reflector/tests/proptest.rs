@@ -9,8 +9,10 @@ use crate::regressions::tried;
 proptest! {
     #![proptest_config(tried!("reflector", cases: 256))]
 
-    #[test]
     fn whatever_happens_the_promises_are_kept(bytes in vec(any::<u8>(), 0..120)) {
         check(&decode(&bytes));
     }
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests =
+    seatrial::tests![whatever_happens_the_promises_are_kept];

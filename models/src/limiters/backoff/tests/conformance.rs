@@ -3,7 +3,6 @@
 use crate::backoff::conformance;
 use crate::conformance::every_trace_replays;
 
-#[test]
 fn every_recorded_trace_replays() {
     every_trace_replays(&conformance());
 }
@@ -13,7 +12,6 @@ fn trace(steps: &str) -> String {
     format!(r#"{{"id":"1","config":{config},"steps":[{steps}]}}"#).replace('\n', " ")
 }
 
-#[test]
 fn a_trace_of_every_call_replays() {
     let line = trace(
         r#"{"op":"next","args":{"id":"a","event_ms":0},"out":{"backoff_ns":1000000}},
@@ -35,7 +33,6 @@ fn a_trace_of_every_call_replays() {
     assert_eq!((outcome.failures, outcome.replayed), (vec![], 1));
 }
 
-#[test]
 fn a_changed_result_is_noticed() {
     let lines = [
         r#"{"op":"next","args":{"id":"a","event_ms":0},"out":{"backoff_ns":1000001}}"#,
@@ -48,3 +45,9 @@ fn a_changed_result_is_noticed() {
     let outcome = conformance().replay_lines(lines.iter().map(String::as_str));
     assert_eq!(outcome.failures.len(), lines.len());
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    every_recorded_trace_replays,
+    a_trace_of_every_call_replays,
+    a_changed_result_is_noticed
+];

@@ -1,4 +1,4 @@
 //! The table against the sequential object and against the recorded traces.
 
-mod conformance;
-mod proptest;
+pub(crate) mod conformance;
+pub(crate) mod proptest;

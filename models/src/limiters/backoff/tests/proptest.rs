@@ -23,7 +23,6 @@ fn op() -> impl Strategy<Value = Op> {
 proptest! {
     #![proptest_config(tried!("backoff", cases: 1024))]
 
-    #[test]
     fn the_table_agrees_with_the_sequential_object(
         initial in 0..16_u8,
         max in 0..64_u8,
@@ -33,9 +32,11 @@ proptest! {
         check(Setup { initial, max, unit }, &ops);
     }
 
-    #[test]
     fn whatever_bytes_say_the_two_agree(bytes in vec(any::<u8>(), 0..240)) {
         let (setup, ops) = decode(&bytes);
         check(setup, &ops);
     }
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests =
+    seatrial::tests![the_table_agrees_with_the_sequential_object, whatever_bytes_say_the_two_agree];

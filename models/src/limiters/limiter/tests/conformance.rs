@@ -3,7 +3,6 @@
 use crate::conformance::every_trace_replays;
 use crate::limiter::conformance::conformance;
 
-#[test]
 fn every_recorded_trace_replays() {
     every_trace_replays(&conformance());
 }
@@ -18,7 +17,6 @@ const WHEN_TWICE: &str = r#"{"op":"when","args":{"item":"a"},"out":0},
     {"op":"forget","args":{"item":"a"},"out":null},
     {"op":"advance","args":{"ms":1},"out":null}"#;
 
-#[test]
 fn the_longest_delay_is_compared_exactly() {
     let bucket = r#"{"kind":"bucket","qps":0,"burst":1}"#;
     let changed = WHEN_TWICE.replace("775807", "775806");
@@ -27,7 +25,6 @@ fn the_longest_delay_is_compared_exactly() {
     assert_eq!((outcome.replayed, outcome.failures.len()), (1, 1));
 }
 
-#[test]
 fn every_kind_of_limiter_is_made() {
     let exponential = r#"{"kind":"exponential","base_ns":1,"max_ns":9223372036854775807}"#;
     let parts = format!(r#"{{"kind":"max_of","limiters":[{exponential},{exponential}]}}"#);
@@ -47,7 +44,6 @@ fn every_kind_of_limiter_is_made() {
     }
 }
 
-#[test]
 fn what_is_no_trace_of_a_limiter_is_an_error() {
     let bucket = r#"{"kind":"bucket","qps":1,"burst":1}"#;
     let lines = [
@@ -60,3 +56,10 @@ fn what_is_no_trace_of_a_limiter_is_an_error() {
     let outcome = conformance().replay_lines(lines.iter().map(String::as_str));
     assert_eq!(outcome.failures.len(), lines.len());
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    every_recorded_trace_replays,
+    the_longest_delay_is_compared_exactly,
+    every_kind_of_limiter_is_made,
+    what_is_no_trace_of_a_limiter_is_an_error
+];

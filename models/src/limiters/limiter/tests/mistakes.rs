@@ -44,7 +44,6 @@ fn convicts(answer: fn(Duration) -> Duration, forgets: bool, counts: u32) -> boo
     })
 }
 
-#[test]
 fn mistakes_are_noticed_and_their_absence_too() {
     assert!(!convicts(|delay| delay, true, 0));
     assert!(convicts(|delay| delay, false, 0), "a limiter that never forgets");
@@ -52,3 +51,6 @@ fn mistakes_are_noticed_and_their_absence_too() {
     let wraps = |delay: Duration| if delay.as_nanos() > 1 << 62 { Duration::ZERO } else { delay };
     assert!(convicts(wraps, true, 0), "W8: a delay that wraps to nothing");
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests =
+    seatrial::tests![mistakes_are_noticed_and_their_absence_too];

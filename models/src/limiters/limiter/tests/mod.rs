@@ -1,5 +1,5 @@
 //! The limiters against their sequential objects and against the recorded traces.
 
-mod conformance;
-mod mistakes;
-mod proptest;
+pub(crate) mod conformance;
+pub(crate) mod mistakes;
+pub(crate) mod proptest;

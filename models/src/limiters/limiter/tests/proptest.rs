@@ -44,7 +44,6 @@ fn op() -> impl Strategy<Value = Op> {
 proptest! {
     #![proptest_config(tried!("limiter", cases: 512))]
 
-    #[test]
     fn a_limiter_agrees_with_its_sequential_object(
         shape in shape(),
         ops in vec(op(), 0..200),
@@ -52,9 +51,11 @@ proptest! {
         check(&shape, &ops);
     }
 
-    #[test]
     fn whatever_bytes_say_the_two_agree(bytes in vec(any::<u8>(), 0..240)) {
         let (shape, ops) = decode(&bytes);
         check(&shape, &ops);
     }
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests =
+    seatrial::tests![a_limiter_agrees_with_its_sequential_object, whatever_bytes_say_the_two_agree];

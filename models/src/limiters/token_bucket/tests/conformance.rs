@@ -3,7 +3,6 @@
 use crate::conformance::every_trace_replays;
 use crate::token_bucket::conformance;
 
-#[test]
 fn every_recorded_trace_replays_without_a_departure() {
     // No trace departs, though a second cancel is computed anew (TB-28).
     every_trace_replays(&conformance());
@@ -16,7 +15,6 @@ fn trace(config: &str, steps: &str) -> String {
     format!(r#"{{"id":"1","config":{config},"steps":[{steps}]}}"#).replace('\n', " ")
 }
 
-#[test]
 fn a_trace_of_every_call_replays() {
     let lines = [
         trace(
@@ -40,7 +38,6 @@ fn a_trace_of_every_call_replays() {
     assert_eq!((outcome.failures, outcome.replayed), (vec![], 2));
 }
 
-#[test]
 fn a_changed_result_is_noticed() {
     let lines = [
         trace(CLIENT, r#"{"op":"accept","out":{"slept_ns":1}}"#),
@@ -56,3 +53,9 @@ fn a_changed_result_is_noticed() {
     let outcome = conformance().replay_lines(lines.iter().map(String::as_str));
     assert_eq!(outcome.failures.len(), lines.len());
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    every_recorded_trace_replays_without_a_departure,
+    a_trace_of_every_call_replays,
+    a_changed_result_is_noticed
+];

@@ -1,4 +1,4 @@
 //! The bucket against the one in whole numbers and against the recorded traces.
 
-mod conformance;
-mod proptest;
+pub(crate) mod conformance;
+pub(crate) mod proptest;

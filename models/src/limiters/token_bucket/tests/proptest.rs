@@ -32,7 +32,6 @@ fn op() -> impl Strategy<Value = Op> {
 proptest! {
     #![proptest_config(tried!("token_bucket", cases: 1024))]
 
-    #[test]
     fn the_bucket_agrees_with_the_one_in_whole_numbers(
         rate in rate(),
         burst in 0..6_u8,
@@ -41,7 +40,6 @@ proptest! {
         check(Setup { rate, burst }, &ops);
     }
 
-    #[test]
     fn whatever_bytes_say_the_two_agree(bytes in vec(any::<u8>(), 0..240)) {
         let (setup, ops) = decode(&bytes);
         check(setup, &ops);
@@ -50,7 +48,6 @@ proptest! {
 
 /// The fuzzer found this: each cancel of tokens that were reserved at another rate halves the unit
 /// of time in use, and the next reservation halves it again.
-#[test]
 fn cancels_at_another_rate_are_compared_as_long_as_nanoseconds_tell() {
     let bytes: &[u8] = &[
         0xff, 0x9b, 0x3a, 0xff, 0x02, 0xc9, 0xc9, 0xc9, 0xc9, 0xc9, 0x28, 0x7c, 0x98, 0x85, 0xc9,
@@ -61,3 +58,9 @@ fn cancels_at_another_rate_are_compared_as_long_as_nanoseconds_tell() {
     assert!(ops.iter().filter(|op| matches!(op, Op::Cancel(_))).count() > 3);
     check(setup, &ops);
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    the_bucket_agrees_with_the_one_in_whole_numbers,
+    whatever_bytes_say_the_two_agree,
+    cancels_at_another_rate_are_compared_as_long_as_nanoseconds_tell
+];

@@ -1,7 +1,6 @@
 //! A channel and its callers, as states.
 
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use seatrial_core::channel::{
     Act, Acts, Choose, Group, Hold, Leave, Op, Open, Outcome, PipeId, Ret, Side,

@@ -6,9 +6,8 @@ use super::*;
 use crate::engine::Engine;
 use crate::engine::state::{Callers, Limits, agrees_with_the_enumeration, search};
 use crate::trial::TERMINATES;
-use crate::trial::component_tests::comes_out_as_expected;
+use seatrial::tests::comes_out_as_expected;
 
-#[test]
 fn every_model_of_the_catalogue_comes_out_as_expected() {
     let models = all();
     assert_eq!(models.len(), 3);
@@ -17,7 +16,6 @@ fn every_model_of_the_catalogue_comes_out_as_expected() {
     }
 }
 
-#[test]
 fn the_search_agrees_with_an_enumeration_of_all_paths() {
     let small: &[&[Call]] = &[&[Call::Send(0), SENDS], &[Call::Receive(9), RECEIVES]];
     for capacity in [0, 1] {
@@ -27,7 +25,6 @@ fn the_search_agrees_with_an_enumeration_of_all_paths() {
     }
 }
 
-#[test]
 fn a_wake_up_that_is_forgotten_leaves_somebody_asleep() {
     type Forgets = (usize, fn(&mut Wakes));
     let forgets: [Forgets; 3] = [
@@ -42,3 +39,9 @@ fn a_wake_up_that_is_forgotten_leaves_somebody_asleep() {
         assert_eq!(found.wrong.invariant, TERMINATES);
     }
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    every_model_of_the_catalogue_comes_out_as_expected,
+    the_search_agrees_with_an_enumeration_of_all_paths,
+    a_wake_up_that_is_forgotten_leaves_somebody_asleep
+];

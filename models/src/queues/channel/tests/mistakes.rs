@@ -4,7 +4,6 @@ use crate::channel::{Channel, mutants};
 use crate::single_step::doubt::notices;
 use crate::trial::Component;
 
-#[test]
 fn random_calls_notice_every_mistake_that_a_single_caller_can_see() {
     for mutant in mutants::all() {
         let property = Channel::fuzz_mutant(&mutant).expect("every mutant has one");
@@ -12,7 +11,11 @@ fn random_calls_notice_every_mistake_that_a_single_caller_can_see() {
     }
 }
 
-#[test]
 fn the_machine_that_ships_agrees_with_the_simple_construction() {
     assert!(!notices(Channel::fuzz().expect("there is a property")));
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    random_calls_notice_every_mistake_that_a_single_caller_can_see,
+    the_machine_that_ships_agrees_with_the_simple_construction
+];

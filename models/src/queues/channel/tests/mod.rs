@@ -1,4 +1,4 @@
 //! The channels against the simple construction.
 
-mod mistakes;
-mod proptest;
+pub(crate) mod mistakes;
+pub(crate) mod proptest;

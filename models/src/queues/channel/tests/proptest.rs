@@ -26,13 +26,16 @@ fn op() -> impl Strategy<Value = Op> {
 proptest! {
     #![proptest_config(tried!("channel", cases: 512))]
 
-    #[test]
     fn the_machine_agrees_with_the_simple_construction(ops in vec(op(), 0..80)) {
         check(&ops);
     }
 
-    #[test]
     fn whatever_bytes_say_the_two_agree(bytes in vec(any::<u8>(), 0..240)) {
         check(&decode(&bytes));
     }
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    the_machine_agrees_with_the_simple_construction,
+    whatever_bytes_say_the_two_agree
+];

@@ -1,8 +1,7 @@
 //! The delaying queue and its callers, as states. The clock jumps when no caller can move, or at
 //! any time.
 
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::time::Duration;
 

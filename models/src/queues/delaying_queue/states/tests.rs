@@ -5,9 +5,8 @@ use seatrial_core::queue::GETTERS;
 use super::*;
 use crate::engine::Engine;
 use crate::engine::state::{Callers, Limits, agrees_with_the_enumeration, search};
-use crate::trial::component_tests::comes_out_as_expected;
+use seatrial::tests::comes_out_as_expected;
 
-#[test]
 fn every_model_of_the_catalogue_comes_out_as_expected() {
     let models = all();
     assert!(models.len() >= 3);
@@ -16,7 +15,6 @@ fn every_model_of_the_catalogue_comes_out_as_expected() {
     }
 }
 
-#[test]
 fn the_search_agrees_with_an_enumeration_of_all_paths() {
     let small: &[&[Call]] = &[&[Call::After(0, 5), Call::After(1, 2)], &[Call::Work(2)]];
     for jumps in [Jumps::AtStandstill, Jumps::AtAnyTime] {
@@ -26,7 +24,6 @@ fn the_search_agrees_with_an_enumeration_of_all_paths() {
     }
 }
 
-#[test]
 fn an_earlier_time_that_wakes_one_alone_is_slept_through() {
     let mut subject = AtDelayingQueue::new(EARLIER, true, |_| true);
     subject.edit = |wakes| wakes.set(GETTERS, wakes.get(GETTERS).min(1));
@@ -34,3 +31,9 @@ fn an_earlier_time_that_wakes_one_alone_is_slept_through() {
     let found = space.wrong.first().expect("it is off with another item");
     assert_eq!(found.wrong.invariant, "nothing_late");
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    every_model_of_the_catalogue_comes_out_as_expected,
+    the_search_agrees_with_an_enumeration_of_all_paths,
+    an_earlier_time_that_wakes_one_alone_is_slept_through
+];

@@ -3,12 +3,10 @@
 use crate::conformance::every_trace_replays;
 use crate::delaying_queue::conformance;
 
-#[test]
 fn every_recorded_trace_replays() {
     every_trace_replays(&conformance());
 }
 
-#[test]
 fn a_trace_of_every_call_replays() {
     let line = r#"{"id":"1","config":{},"steps":[
         {"op":"add_after","args":{"item":"a","ms":5},"out":{"len":0}},
@@ -25,7 +23,6 @@ fn a_trace_of_every_call_replays() {
     assert_eq!((outcome.failures, outcome.replayed), (vec![], 1));
 }
 
-#[test]
 fn a_changed_result_is_noticed() {
     let lines = [
         r#"{"id":"1","steps":[{"op":"add","args":{"item":"a"},"out":{"len":2}}]}"#,
@@ -37,3 +34,9 @@ fn a_changed_result_is_noticed() {
     ];
     assert_eq!(conformance().replay_lines(lines).failures.len(), lines.len());
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    every_recorded_trace_replays,
+    a_trace_of_every_call_replays,
+    a_changed_result_is_noticed
+];

@@ -19,12 +19,10 @@ fn convicts(call: fn(&mut Call<u8>), answer: fn(Answer) -> Answer) -> bool {
     })
 }
 
-#[test]
 fn the_machine_without_a_mistake_is_not_convicted() {
     assert!(!convicts(|_| {}, |answer| answer));
 }
 
-#[test]
 fn an_item_that_comes_late_is_noticed() {
     let late = |call: &mut Call<u8>| {
         if let Call::AddAfter(add) = call {
@@ -34,7 +32,6 @@ fn an_item_that_comes_late_is_noticed() {
     assert!(convicts(late, |answer| answer));
 }
 
-#[test]
 fn consumers_that_sleep_without_a_deadline_are_noticed() {
     let endless = |answer: Answer| match answer {
         Step::Wait { on, .. } => Step::Wait { on, until: None },
@@ -43,7 +40,6 @@ fn consumers_that_sleep_without_a_deadline_are_noticed() {
     assert!(convicts(|_| {}, endless));
 }
 
-#[test]
 fn a_zero_delay_that_does_not_count_is_noticed() {
     let uncounted = |call: &mut Call<u8>| {
         if let Call::AddAfter(add) = call
@@ -59,7 +55,6 @@ fn a_zero_delay_that_does_not_count_is_noticed() {
     assert!(convicts(uncounted, as_if));
 }
 
-#[test]
 fn a_length_that_counts_one_more_is_noticed() {
     let more = |answer: Answer| match answer {
         Step::Done(Ret::Len(len)) => Step::Done(Ret::Len(len + 1)),
@@ -68,7 +63,15 @@ fn a_length_that_counts_one_more_is_noticed() {
     assert!(convicts(|_| {}, more));
 }
 
-#[test]
 fn the_construction_of_the_reference_without_a_mistake_is_not_convicted() {
     assert!(!notices(|bytes| check_on(&decode(bytes), Behind(without_mistake()))));
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    the_machine_without_a_mistake_is_not_convicted,
+    an_item_that_comes_late_is_noticed,
+    consumers_that_sleep_without_a_deadline_are_noticed,
+    a_zero_delay_that_does_not_count_is_noticed,
+    a_length_that_counts_one_more_is_noticed,
+    the_construction_of_the_reference_without_a_mistake_is_not_convicted
+];

@@ -50,12 +50,10 @@ fn program(seed: u64, edit: fn(&mut Wakes)) {
     queue.pass(Duration::ZERO);
 }
 
-#[test]
 fn nobody_sleeps_while_there_is_an_item() {
     assert!(!fails(|seed| program(seed, |_| {})));
 }
 
-#[test]
 fn waking_one_consumer_for_an_earlier_deadline_is_noticed() {
     let one = |wakes: &mut Wakes| {
         if wakes.get(GETTERS) == Wakes::ALL {
@@ -65,7 +63,6 @@ fn waking_one_consumer_for_an_earlier_deadline_is_noticed() {
     assert!(fails(|seed| program(seed, one)));
 }
 
-#[test]
 fn waking_one_consumer_less_than_there_are_items_is_noticed() {
     let less = |wakes: &mut Wakes| {
         let count = wakes.get(GETTERS);
@@ -75,3 +72,9 @@ fn waking_one_consumer_less_than_there_are_items_is_noticed() {
     };
     assert!(fails(|seed| program(seed, less)));
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    nobody_sleeps_while_there_is_an_item,
+    waking_one_consumer_for_an_earlier_deadline_is_noticed,
+    waking_one_consumer_less_than_there_are_items_is_noticed
+];

@@ -3,7 +3,6 @@
 use crate::conformance::every_trace_replays;
 use crate::limited_queue::conformance::conformance;
 
-#[test]
 fn every_recorded_trace_replays() {
     every_trace_replays(&conformance());
 }
@@ -14,7 +13,6 @@ fn trace(steps: &str) -> String {
     format!(r#"{{"id":"1","config":{CONFIG},"steps":[{steps}]}}"#)
 }
 
-#[test]
 fn a_trace_of_every_call_replays() {
     let line = trace(
         r#"{"op":"add_rate_limited","args":{"item":"a"},"out":{"len":0,"num_requeues":1}},
@@ -35,7 +33,6 @@ fn a_trace_of_every_call_replays() {
     assert_eq!((outcome.failures, outcome.replayed), (vec![], 1));
 }
 
-#[test]
 fn a_changed_result_is_noticed() {
     let lines = [
         r#"{"op":"add_rate_limited","args":{"item":"a"},"out":{"len":1,"num_requeues":1}}"#,
@@ -50,3 +47,9 @@ fn a_changed_result_is_noticed() {
     let unreadable = r#"{"id":"1","config":{"rate_limiter":{"kind":"coin"}},"steps":[]}"#;
     assert_eq!(conformance().replay_lines([unreadable]).failures.len(), 1);
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    every_recorded_trace_replays,
+    a_trace_of_every_call_replays,
+    a_changed_result_is_noticed
+];

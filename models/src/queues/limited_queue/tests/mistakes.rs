@@ -12,12 +12,10 @@ fn convicts(call: fn(&mut Call<u8>), answer: fn(Answer) -> Answer) -> bool {
     notices(|bytes| check_on(&decode(bytes), Mistaken { machine: machine(), call, answer }))
 }
 
-#[test]
 fn the_machine_without_a_mistake_is_not_convicted() {
     assert!(!convicts(|_| {}, |answer| answer));
 }
 
-#[test]
 fn forgetting_on_a_retry_is_noticed() {
     let forgets = |call: &mut Call<u8>| {
         if let Call::Settle(settle) = call
@@ -29,7 +27,6 @@ fn forgetting_on_a_retry_is_noticed() {
     assert!(convicts(forgets, |answer| answer), "CL-3");
 }
 
-#[test]
 fn keeping_failures_on_success_is_noticed() {
     let keeps = |call: &mut Call<u8>| {
         if let Call::Settle(settle) = call
@@ -45,7 +42,6 @@ fn keeping_failures_on_success_is_noticed() {
     assert!(convicts(keeps, as_if), "CL-1");
 }
 
-#[test]
 fn counting_one_failure_less_is_noticed() {
     let less = |answer: Answer| match answer {
         Step::Done(Ret::NumRequeues(n)) => Step::Done(Ret::NumRequeues(n.saturating_sub(1))),
@@ -53,3 +49,10 @@ fn counting_one_failure_less_is_noticed() {
     };
     assert!(convicts(|_| {}, less), "workqueue:RL-4");
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    the_machine_without_a_mistake_is_not_convicted,
+    forgetting_on_a_retry_is_noticed,
+    keeping_failures_on_success_is_noticed,
+    counting_one_failure_less_is_noticed
+];

@@ -13,12 +13,10 @@ fn convicts(call: fn(&mut Call<u8>), answer: fn(Answer) -> Answer) -> bool {
     notices(|bytes| check_on(&decode(bytes), Mistaken { machine: machine(), call, answer }))
 }
 
-#[test]
 fn the_machine_without_a_mistake_is_not_convicted() {
     assert!(!convicts(|_| {}, |answer| answer));
 }
 
-#[test]
 fn priorities_that_do_not_count_are_noticed() {
     let flat = |call: &mut Call<u8>| {
         if let Call::Add(add) = call {
@@ -28,7 +26,6 @@ fn priorities_that_do_not_count_are_noticed() {
     assert!(convicts(flat, |answer| answer), "PQ-22");
 }
 
-#[test]
 fn a_limiter_that_is_not_asked_for_delayed_items_is_noticed() {
     let unasked = |call: &mut Call<u8>| {
         if let Call::Add(add) = call {
@@ -38,7 +35,6 @@ fn a_limiter_that_is_not_asked_for_delayed_items_is_noticed() {
     assert!(convicts(unasked, |answer| answer), "PQ-7");
 }
 
-#[test]
 fn coming_back_with_another_priority_is_noticed() {
     let lifted = |call: &mut Call<u8>| {
         if let Call::Settle(settle) = call {
@@ -48,7 +44,6 @@ fn coming_back_with_another_priority_is_noticed() {
     assert!(convicts(lifted, |answer| answer), "PQ-42");
 }
 
-#[test]
 fn a_batch_in_reverse_is_noticed() {
     let reversed = |call: &mut Call<u8>| {
         if let Call::AddBatch(batch) = call {
@@ -58,7 +53,6 @@ fn a_batch_in_reverse_is_noticed() {
     assert!(convicts(reversed, |answer| answer), "PQ-4");
 }
 
-#[test]
 fn consumers_that_sleep_without_a_deadline_are_noticed() {
     let endless = |answer: Answer| match answer {
         Step::Wait { on, .. } => Step::Wait { on, until: None },
@@ -67,7 +61,16 @@ fn consumers_that_sleep_without_a_deadline_are_noticed() {
     assert!(convicts(|_| {}, endless), "PQ-21");
 }
 
-#[test]
 fn the_plain_list_without_a_mistake_is_not_convicted() {
     assert!(!notices(|bytes| check_on(&decode(bytes), without_mistake())));
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    the_machine_without_a_mistake_is_not_convicted,
+    priorities_that_do_not_count_are_noticed,
+    a_limiter_that_is_not_asked_for_delayed_items_is_noticed,
+    coming_back_with_another_priority_is_noticed,
+    a_batch_in_reverse_is_noticed,
+    consumers_that_sleep_without_a_deadline_are_noticed,
+    the_plain_list_without_a_mistake_is_not_convicted
+];

@@ -1,6 +1,6 @@
 //! The machine against the sequential object and against the recorded traces.
 
-mod conformance;
-mod mistakes;
-mod proptest;
-mod wakes;
+pub(crate) mod conformance;
+pub(crate) mod mistakes;
+pub(crate) mod proptest;
+pub(crate) mod wakes;

@@ -49,13 +49,16 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
 proptest! {
     #![proptest_config(tried!("priority_queue", cases: 1024))]
 
-    #[test]
     fn the_machine_agrees_with_the_sequential_object(ops in ops()) {
         check(&ops);
     }
 
-    #[test]
     fn whatever_bytes_say_the_two_agree(bytes in vec(any::<u8>(), 0..240)) {
         check(&decode(&bytes));
     }
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    the_machine_agrees_with_the_sequential_object,
+    whatever_bytes_say_the_two_agree
+];

@@ -53,12 +53,10 @@ fn program(seed: u64, edit: fn(&mut Wakes)) {
     }
 }
 
-#[test]
 fn nobody_sleeps_while_there_is_an_item() {
     assert!(!fails(|seed| program(seed, |_| {})));
 }
 
-#[test]
 fn waking_one_consumer_for_an_earlier_deadline_is_noticed() {
     let one = |wakes: &mut Wakes| {
         if wakes.get(GETTERS) == Wakes::ALL {
@@ -68,12 +66,10 @@ fn waking_one_consumer_for_an_earlier_deadline_is_noticed() {
     assert!(fails(|seed| program(seed, one)), "PQ-21");
 }
 
-#[test]
 fn waking_nobody_is_noticed() {
     assert!(fails(|seed| program(seed, |wakes| wakes.set(GETTERS, 0))), "P11");
 }
 
-#[test]
 fn shutdown_lets_every_consumer_go() {
     let mut queue = Sleepers::<Consume>::new(machine(), |_| {}, 7);
     queue.pass(Duration::ZERO);
@@ -81,3 +77,10 @@ fn shutdown_lets_every_consumer_go() {
     queue.pass(Duration::ZERO);
     assert!(queue.nobody_sleeps(), "workqueue:LIV-10");
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    nobody_sleeps_while_there_is_an_item,
+    waking_one_consumer_for_an_earlier_deadline_is_noticed,
+    waking_nobody_is_noticed,
+    shutdown_lets_every_consumer_go
+];

@@ -1,8 +1,7 @@
 //! The queue and its callers as states, for the search that needs no threads.
 
 mod catalogue;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use seatrial_core::machine::{Step, Wakes};
 use seatrial_core::queue::{

@@ -11,7 +11,7 @@ use crate::engine::state::{
 };
 use crate::queue::Queue;
 use crate::trial::TERMINATES;
-use crate::trial::component_tests::comes_out_as_expected;
+use seatrial::tests::comes_out_as_expected;
 
 /// Programs that always end well.
 const GOOD: &[&[&[Call]]] = &[
@@ -47,7 +47,6 @@ fn space(programs: &[&[Call]], rules: Rules) -> Space<Callers<AtQueue>> {
     search(&callers(programs, rules), Limits { go_on: true, ..Limits::default() })
 }
 
-#[test]
 fn the_search_agrees_with_an_enumeration_of_all_paths() {
     for programs in GOOD.iter().chain(BAD) {
         agrees_with_the_enumeration(&callers(programs, PLAIN));
@@ -58,7 +57,6 @@ fn the_search_agrees_with_an_enumeration_of_all_paths() {
     }
 }
 
-#[test]
 fn verdicts_and_ends_do_not_depend_on_symmetry() {
     let symmetric = Rules { symmetric: true, ..PLAIN };
     for (programs, is_good) in
@@ -90,7 +88,6 @@ fn ends(programs: &[&[Call]], rules: Rules) -> std::collections::BTreeSet<Vec<(b
     space.ends.iter().map(end).collect()
 }
 
-#[test]
 fn callers_of_one_program_are_interchangeable() {
     let programs: &[&[Call]] = &[&[Add(0), Add(1), ShutDown], &[Work], &[Work], &[Work]];
     let [plain, folded] =
@@ -98,7 +95,6 @@ fn callers_of_one_program_are_interchangeable() {
     assert_eq!((plain.states, folded.states), (148, 48));
 }
 
-#[test]
 fn a_wake_up_that_is_forgotten_leaves_somebody_asleep() {
     let rules = Rules { symmetric: true, ..PLAIN };
     let one_at_most = |wakes: &mut seatrial_core::machine::Wakes| {
@@ -118,7 +114,6 @@ fn a_wake_up_that_is_forgotten_leaves_somebody_asleep() {
     assert!(!search(&model, Limits::default()).wrong.is_empty());
 }
 
-#[test]
 fn workers_end_their_deliveries_and_nobody_goes_round_for_ever() {
     let programs: &[&[Call]] = &[&[Add(0), Add(0), ShutDown], &[Work], &[Work]];
     for spurious in [0, 2] {
@@ -129,7 +124,6 @@ fn workers_end_their_deliveries_and_nobody_goes_round_for_ever() {
     }
 }
 
-#[test]
 fn every_model_of_the_catalogue_comes_out_as_expected() {
     let models = super::all();
     assert!(models.len() >= 4);
@@ -138,7 +132,6 @@ fn every_model_of_the_catalogue_comes_out_as_expected() {
     }
 }
 
-#[test]
 fn a_model_has_its_known_number_of_states() {
     let count = |symmetric| {
         let rules = Rules { symmetric, ..PLAIN };
@@ -150,7 +143,6 @@ fn a_model_has_its_known_number_of_states() {
     assert_eq!([count(false), count(true)], [(6_874, 26_817), (3_932, 15_432)]);
 }
 
-#[test]
 fn the_first_states_of_the_large_model_are_in_order() {
     let model = Callers { subject: large(), rules: Rules::default() };
     let space = search(&model, Limits { states: 20_000, ..Limits::default() });
@@ -158,7 +150,6 @@ fn the_first_states_of_the_large_model_are_in_order() {
 }
 
 /// Runs the programs on threads under the other engines.
-#[cfg(feature = "shuttle")]
 mod agreement {
     use std::collections::BTreeSet;
     use std::ops::ControlFlow;
@@ -248,7 +239,6 @@ mod agreement {
         space.ends.iter().map(outcome).collect()
     }
 
-    #[cfg(feature = "loom")]
     fn by_loom(subject: &AtQueue) -> Option<Outcomes> {
         use crate::engine::loom;
         let (mut met, seen, theirs) = (Outcomes::new(), Shown::default(), subject.clone());
@@ -264,13 +254,7 @@ mod agreement {
         explored.exhausted.then_some(met)
     }
 
-    #[cfg(not(feature = "loom"))]
-    fn by_loom(_: &AtQueue) -> Option<Outcomes> {
-        None
-    }
-
-    #[test]
-    fn states_and_traces_reach_the_same_outcomes() {
+    pub(super) fn states_and_traces_reach_the_same_outcomes() {
         for programs in GOOD.iter().chain(BAD) {
             let subject = remembering(programs);
             let config = Config::default();
@@ -284,8 +268,7 @@ mod agreement {
         }
     }
 
-    #[test]
-    fn loom_reaches_the_outcomes_of_states_that_wake_in_order() {
+    pub(super) fn loom_reaches_the_outcomes_of_states_that_wake_in_order() {
         let rules = Rules { wake_ups: WakeUps::InOrder, ..PLAIN };
         let mut finished_by_loom = 0;
         for programs in GOOD.iter().chain(BAD) {
@@ -302,3 +285,20 @@ mod agreement {
         AtQueue { remembers: true, ..AtQueue::new(programs) }
     }
 }
+
+use agreement::{
+    loom_reaches_the_outcomes_of_states_that_wake_in_order, states_and_traces_reach_the_same_outcomes,
+};
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    the_search_agrees_with_an_enumeration_of_all_paths,
+    verdicts_and_ends_do_not_depend_on_symmetry,
+    callers_of_one_program_are_interchangeable,
+    a_wake_up_that_is_forgotten_leaves_somebody_asleep,
+    workers_end_their_deliveries_and_nobody_goes_round_for_ever,
+    every_model_of_the_catalogue_comes_out_as_expected,
+    a_model_has_its_known_number_of_states,
+    the_first_states_of_the_large_model_are_in_order,
+    states_and_traces_reach_the_same_outcomes,
+    loom_reaches_the_outcomes_of_states_that_wake_in_order
+];

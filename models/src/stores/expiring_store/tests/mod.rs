@@ -1,7 +1,6 @@
 //! The machine against a map and against recorded traces.
 
-mod conformance;
-mod mistakes;
-mod proptest;
-#[cfg(any(feature = "loom", feature = "shuttle"))]
-mod shell;
+pub(crate) mod conformance;
+pub(crate) mod mistakes;
+pub(crate) mod proptest;
+pub(crate) mod shell;

@@ -5,7 +5,7 @@ use seatrial_core::machine::Boxed;
 use crate::heap::Mistake::{self, *};
 use crate::heap::{PlainHeap, check_on, decode};
 use crate::single_step::doubt::notices;
-use crate::trial::component_tests::every_mistake_is_noticed;
+use seatrial::tests::every_mistake_is_noticed;
 
 /// Mistakes about waking, and mistakes that change whether a lone caller sleeps.
 const UNSEEN: &[Mistake] = &[RefusedBulkIsSilent, CloseUnderItsOwnLock, EmptyIsClosed, NapsFirst];
@@ -14,12 +14,15 @@ fn noticed(mistakes: &'static [Mistake]) -> bool {
     notices(|bytes| check_on(&decode(bytes), |_| Boxed(Box::new(PlainHeap::with(mistakes)))))
 }
 
-#[test]
 fn random_calls_notice_every_mistake_that_a_single_caller_can_see() {
     every_mistake_is_noticed(Mistake::ALL, UNSEEN, noticed);
 }
 
-#[test]
 fn the_map_without_a_mistake_agrees_with_the_sequential_object() {
     assert!(!noticed(&[]));
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    random_calls_notice_every_mistake_that_a_single_caller_can_see,
+    the_map_without_a_mistake_agrees_with_the_sequential_object
+];

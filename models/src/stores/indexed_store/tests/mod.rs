@@ -1,5 +1,5 @@
 //! The store against the sequential object and against recorded traces.
 
-mod conformance;
-mod moments;
-mod proptest;
+pub(crate) mod conformance;
+pub(crate) mod moments;
+pub(crate) mod proptest;

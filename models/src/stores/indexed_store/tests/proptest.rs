@@ -28,13 +28,14 @@ fn op() -> impl Strategy<Value = Op> {
 proptest! {
     #![proptest_config(tried!("indexed_store", cases: 256))]
 
-    #[test]
     fn the_store_agrees_with_the_sequential_object(ops in vec(op(), 0..60)) {
         check(&ops);
     }
 
-    #[test]
     fn whatever_bytes_say_the_two_agree(bytes in vec(any::<u8>(), 0..250)) {
         check(&decode(&bytes));
     }
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests =
+    seatrial::tests![the_store_agrees_with_the_sequential_object, whatever_bytes_say_the_two_agree];

@@ -1,3 +1,3 @@
 //! The builder that ships against the sequential object.
 
-mod proptest;
+pub(crate) mod proptest;

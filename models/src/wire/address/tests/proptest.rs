@@ -34,7 +34,6 @@ fn call() -> impl Strategy<Value = Call> {
 proptest! {
     #![proptest_config(tried!("address", cases: 2048))]
 
-    #[test]
     fn any_calls_in_any_order_give_the_address_of_the_reference(
         base in 0..3_u8,
         verb in select(&VERBS[..]),
@@ -44,13 +43,11 @@ proptest! {
         check(&calls);
     }
 
-    #[test]
     fn whatever_bytes_say_the_two_agree(bytes in vec(any::<u8>(), 0..200)) {
         check(&decode(&bytes));
     }
 }
 
-#[test]
 fn calls_that_set_other_parts_may_come_in_any_order() {
     let calls = [
         Call::Namespace("default".to_owned()),
@@ -73,7 +70,13 @@ fn calls_that_set_other_parts_may_come_in_any_order() {
     }
 }
 
-#[test]
 fn calls_that_are_made_up_notice_every_mistake() {
     every_mistake_is_noticed::<Address>();
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    any_calls_in_any_order_give_the_address_of_the_reference,
+    whatever_bytes_say_the_two_agree,
+    calls_that_set_other_parts_may_come_in_any_order,
+    calls_that_are_made_up_notice_every_mistake
+];

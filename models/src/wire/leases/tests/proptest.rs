@@ -11,13 +11,14 @@ use crate::wire::fixtures::every_mistake_is_noticed;
 proptest! {
     #![proptest_config(tried!("leases", cases: 512))]
 
-    #[test]
     fn whatever_bytes_say_the_two_agree(bytes in vec(any::<u8>(), 0..60)) {
         check(&decode(&bytes));
     }
 }
 
-#[test]
 fn calls_that_are_made_up_notice_every_mistake() {
     every_mistake_is_noticed::<Leases>();
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests =
+    seatrial::tests![whatever_bytes_say_the_two_agree, calls_that_are_made_up_notice_every_mistake];

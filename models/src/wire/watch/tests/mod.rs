@@ -1,3 +1,3 @@
 //! The watch that ships against the meaning of its bytes.
 
-mod proptest;
+pub(crate) mod proptest;

@@ -11,12 +11,10 @@ use crate::wire::fixtures::every_mistake_is_noticed;
 proptest! {
     #![proptest_config(tried!("watch", cases: 512))]
 
-    #[test]
     fn whatever_bytes_say_the_two_agree(bytes in vec(any::<u8>(), 0..150)) {
         check(&decode(&bytes));
     }
 
-    #[test]
     fn events_may_be_cut_anywhere(sizes in vec(1..12_usize, 40)) {
         let text = "{\"type\":\"ADDED\",\"object\":\"\u{fc}\u{1f980}\"}\n\n \r\n\
                     {\"object\":{\"b\":[2]},\"type\":\"DELETED\"}\n{\"type\":\"ADDED\",\"object\":3}";
@@ -32,7 +30,12 @@ proptest! {
     }
 }
 
-#[test]
 fn calls_that_are_made_up_notice_every_mistake() {
     every_mistake_is_noticed::<Watch>();
 }
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    whatever_bytes_say_the_two_agree,
+    events_may_be_cut_anywhere,
+    calls_that_are_made_up_notice_every_mistake
+];

@@ -2,39 +2,43 @@
 
 use std::collections::BTreeSet;
 
-use crate::engine::Engine;
-use crate::trial::{
-    Budget, Component, Expect, InvariantInfo, MutantInfo, MutantKind, Plan, StopAt, Subject,
-    subject,
-};
+use crate::engine::{Engine, Kind};
+use crate::trial::{Budget, Expect, InvariantInfo, MutantInfo, MutantKind, Plan, StopAt, Subject};
 
-/// Runs every mutant until it has broken all invariants that its `breaks` lists. It is enough that
-/// one of several engines breaks an invariant.
+/// Returns the engines that are asked about a mutant, in groups: it is enough that one engine of a group
+/// breaks an invariant. Where a cluster is simulated, some mistakes show there, and others only between
+/// threads.
+pub(super) fn groups(subject: &dyn Subject, mutant: &MutantInfo) -> Vec<Vec<Engine>> {
+    let simulates = subject.scenarios().iter().any(|it| it.kind == Kind::Simulation);
+    let groups: &[&[Engine]] = match simulates {
+        true => &[&[Engine::Cluster, Engine::Trace]],
+        false => &[&[Engine::Loom], &[Engine::Sample], &[Engine::Trace]],
+    };
+    let can = |on: &&Engine| on.missing().is_none() && subject.shows_mutant(**on, mutant.name);
+    let groups = groups.iter().map(|group| group.iter().filter(can).copied().collect::<Vec<_>>());
+    groups.filter(|group| !group.is_empty()).collect()
+}
+
+/// Runs a mutant until it has broken all invariants that its `breaks` lists.
 ///
-/// # Panics
-/// If a mutant is not convicted of something, or an equivalent one is convicted.
-pub fn convicts_every_mutant<C: Component>(engines: &[Engine]) {
-    let subject = subject::<C>();
-    let mut wrong = Vec::new();
-    // Other engines are asked to convict a mutant that none of these is asked to convict.
-    let is_asked = |it: &MutantInfo| engines.iter().any(|on| subject.shows_mutant(*on, it.name));
-    for mutant in subject.mutants().into_iter().filter(is_asked) {
-        let broken = broken_by(subject, &mutant, engines);
-        let unbroken: Vec<_> =
-            mutant.breaks.iter().filter(|name| !broken.contains(*name)).collect();
-        match mutant.kind {
-            MutantKind::Equivalent(_) if !broken.is_empty() => {
-                wrong.push(format!("{} is equivalent, and breaks {broken:?}", mutant.name));
-            }
-            MutantKind::Seeded | MutantKind::Exhibit
-                if broken.is_empty() || !unbroken.is_empty() =>
-            {
-                wrong.push(format!("{} breaks {broken:?}, and never {unbroken:?}", mutant.name));
-            }
-            _ => {}
+/// # Errors
+/// The mutant is not convicted of something, or it is equivalent and convicted.
+pub(super) fn is_convicted(
+    subject: &dyn Subject,
+    mutant: &MutantInfo,
+    engines: &[Engine],
+) -> Result<(), String> {
+    let broken = broken_by(subject, mutant, engines);
+    let unbroken: Vec<_> = mutant.breaks.iter().filter(|name| !broken.contains(*name)).collect();
+    match mutant.kind {
+        MutantKind::Equivalent(_) if !broken.is_empty() => {
+            Err(format!("it is equivalent, and breaks {broken:?}"))
         }
+        MutantKind::Seeded | MutantKind::Exhibit if broken.is_empty() || !unbroken.is_empty() => {
+            Err(format!("it breaks {broken:?}, and never {unbroken:?}"))
+        }
+        _ => Ok(()),
     }
-    assert!(wrong.is_empty(), "{engines:?}: {}", wrong.join("\n"));
 }
 
 /// Returns what a mutant breaks, looking no longer than until all is broken that must be: first at

@@ -1,6 +1,8 @@
-//! Controllers on kube-rs, as they are, under plans of faults.
+//! Controllers as they are, under plans of faults.
 //!
-//! [`Simulation::of`] takes a function that is given a [`Client`] and runs the controller; what the
+//! [`Simulation::of`] takes a function that is given a [`Connection`], a service of tower, and runs the
+//! controller. With kube-rs of any version it makes its client of it:
+//! `Simulation::of(|connection| run(Client::new(connection, "default")))`. What the
 //! user of a cluster does comes as steps. [`check`](Simulation::check) runs it once without faults,
 //! and then again and again with one: a crash after each write, a restart onto a replica that lags,
 //! a change and its opposite that no watch has told of; then several at once, by chance. Each time
@@ -35,7 +37,6 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ::kube::Client;
 pub use campaign::{Campaign, Held};
 pub use check::{Failure, Report, Verdict};
 pub use doctor::{Diagnosis, Difference, Without};
@@ -48,6 +49,7 @@ pub use seatrial_sim_libc::Remedies;
 use serde::Serialize;
 use serde_json::Value;
 pub use state::State;
+pub use world::{Connection, Outside};
 
 use self::campaign::Wish;
 use self::exact::Wanted;
@@ -87,10 +89,10 @@ impl Simulation {
     /// A simulation of what this function runs. It is called for every process of the controller, so
     /// it makes everything anew that a process has of its own.
     pub fn of<F: Future + 'static>(
-        controller: impl Fn(Client) -> F + Send + Sync + 'static,
+        controller: impl Fn(Connection) -> F + Send + Sync + 'static,
     ) -> Self {
-        let controller = Box::new(move |client| -> run::Process {
-            let life = controller(client);
+        let controller = Box::new(move |connection| -> run::Process {
+            let life = controller(connection);
             Box::pin(async move {
                 drop(life.await);
             })

@@ -25,9 +25,12 @@ struct Lag {
     until: Duration,
 }
 
+/// A process' way to the server: a service of tower, such as `kube::Client::new` takes.
+pub type Connection = crate::tower::Service<Outside>;
+
 /// Everything of a run that outlives the controller's process.
 #[derive(Debug)]
-pub(crate) struct Outside {
+pub struct Outside {
     pub(crate) server: Server,
     pub(crate) trace: Vec<Entry>,
     pub(crate) changes: Vec<Written>,

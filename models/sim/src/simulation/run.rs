@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use kube::Client;
 use tokio::time::Instant;
 
 use super::exact::{Hold, Wanted, under_control};
@@ -17,7 +16,7 @@ use super::rules::Rules;
 use super::script::{Step, refusal};
 use super::state::{Normal, State, normalise};
 use super::trace::{Entry, What};
-use super::world::Outside;
+use super::world::{Connection, Outside};
 use crate::apiserver::{Server, Written};
 use crate::tower::Face;
 
@@ -47,7 +46,7 @@ pub(crate) struct Setup {
     pub(crate) server: Server,
     pub(crate) script: Vec<Step>,
     pub(crate) rules: Arc<Rules>,
-    pub(crate) controller: Box<dyn Fn(Client) -> Process + Send + Sync>,
+    pub(crate) controller: Box<dyn Fn(Connection) -> Process + Send + Sync>,
     pub(crate) wanted: Wanted,
 }
 
@@ -192,8 +191,7 @@ impl<'a> Driver<'a> {
 
     /// The process, until something ends it.
     async fn live(&mut self, face: Face<Outside>) -> Death {
-        let client = Client::new(face.service(), "default");
-        let mut process = Some((self.setup.controller)(client));
+        let mut process = Some((self.setup.controller)(face.service()));
         let signal = lock(self.world).signal.clone();
         let mut polls = (Instant::now(), 0);
         loop {
