@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-BUILD = "cargo build --quiet --profile quick --package seatrial-models --bin seatrial --features loom,shuttle"
+BUILD = "CARGO_INCREMENTAL=1 cargo build --quiet --package seatrial-models --bin seatrial --features loom,shuttle"
 # Which pages look at a folder of core; a folder that is not here is looked at by all of them.
 PAGES = {
     "queue": "queue/ pool/",
@@ -86,7 +86,7 @@ def verdict(tree, program, change):
 def main():
     tree, changes, count, seed, folder = sys.argv[1:]
     tree = pathlib.Path(tree)
-    program = tree.parent / "target/quick/seatrial"
+    program = tree.parent / "target/debug/seatrial"
     selected = chosen(json.loads(pathlib.Path(changes).read_text()), int(count), int(seed), folder)
     if not selected:
         sys.exit(f"no change is in core/src/{folder}: name a folder of core/src, e.g. store")

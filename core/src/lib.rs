@@ -63,7 +63,6 @@
 //! other code need.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
-
 // Some items are used only by checkers, through the feature `harness`, and some only by the parts.
 // Both kinds stay in the crate when those features are off.
 #![cfg_attr(

@@ -40,7 +40,7 @@
 ///
 /// The brackets hold the type parameters, each with one bound: `[K: Key]`, `[K: Key, S:
 /// Storage<K>]`. If the operations use only the first parameters, these are repeated after a
-/// semicolon: `[K: Key, S: Storage<K>; K]`; otherwise they use all. A machine that checks itself
+/// semicolon, with their bounds: `[K: Key, S: Storage<K>; K: Key]`; otherwise they use all. A machine that checks itself
 /// adds `valid = path::to::check` after the braces.
 #[cfg_attr(feature = "harness", macro_export)]
 macro_rules! operations {

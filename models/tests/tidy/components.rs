@@ -2,21 +2,10 @@
 
 use seatrial_models::trial::{Expect, Subject};
 
-use crate::tree::{File, ungrouped};
-
 /// Tells whether a component has scenarios whose invariants must hold.
 pub(crate) fn is_tried(subject: &dyn Subject) -> bool {
     let holds = subject.invariants().iter().any(|it| it.expect == Expect::Holds);
     holds && !subject.scenarios().is_empty()
-}
-
-/// Complains about a component that only the command line tries, because its page emits no tests.
-pub(crate) fn untested(subject: &dyn Subject, files: &[File]) -> Option<String> {
-    let page = format!("models/src/{}/mod.rs", subject.name());
-    let emits =
-        |file: &File| ungrouped(&file.path) == page && file.text.contains("\ncomponent_tests! {");
-    let is_tested = !is_tried(subject) || files.iter().any(emits);
-    (!is_tested).then(|| format!("{page}: component_tests! is not called"))
 }
 
 /// Complains about a property that reads bytes and lacks a fuzz target, seeds, or a place for past

@@ -115,7 +115,8 @@ fn package(value: &Value) -> Option<Package> {
 pub(crate) fn targets(packages: &[Package], tests: &[String]) -> Vec<Target> {
     let hands_over = |source: &Path| {
         let text = std::fs::read_to_string(source).unwrap_or_default();
-        text.contains("seatrial") && ["tests::main(", "cli::main("].iter().any(|it| text.contains(it))
+        text.contains("seatrial")
+            && ["tests::main(", "cli::main("].iter().any(|it| text.contains(it))
     };
     let all = packages.iter().flat_map(|package| {
         let wanted = |(name, source): &&(String, PathBuf)| match tests {

@@ -287,7 +287,8 @@ mod agreement {
 }
 
 use agreement::{
-    loom_reaches_the_outcomes_of_states_that_wake_in_order, states_and_traces_reach_the_same_outcomes,
+    loom_reaches_the_outcomes_of_states_that_wake_in_order,
+    states_and_traces_reach_the_same_outcomes,
 };
 
 pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
