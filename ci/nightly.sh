@@ -15,6 +15,7 @@ ci/exact.sh
 ci/figures.sh
 ci/formats.sh
 ci/fuzz.sh
+ci/publish.sh
 ci/report.sh
 # All tests, and properties from another seed every night.
 PROPTEST_RNG_SEED=$((RANDOM * 32768 + RANDOM)) ci/test.sh

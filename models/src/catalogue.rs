@@ -40,7 +40,9 @@ use crate::watch::Watch;
 pub use seatrial::catalogue::Catalogue;
 
 /// This crate's own components.
-pub const CATALOGUE: Catalogue = Catalogue {
+///
+/// A static: as a constant it would be compiled again, with all components, in every crate that names it.
+pub static CATALOGUE: Catalogue = Catalogue {
     program: "seatrial",
     subjects: &[
         subject::<Queue>(),

@@ -4,7 +4,7 @@
 use seatrial::tests::Tests;
 
 /// All of them. One that is missing here is dead code, which the compiler refuses.
-pub const TESTS: &[Tests] = &[
+pub static TESTS: &[Tests] = &[
     crate::apiserver::config::tests::TESTS,
     crate::cancel::tests::mistakes::TESTS,
     crate::cancel::tests::proptest::TESTS,

@@ -311,9 +311,6 @@ impl ObjectStore<LeaseSpec> for Connection {
 }
 
 pub(crate) mod tests {
-    use seatrial::tests;
-    use seatrial::tests::Tests;
-
     use seatrial_core::machine::{Boxed, Machine};
 
     use super::*;
@@ -392,7 +389,7 @@ pub(crate) mod tests {
         assert!(departing > 100, "{departing}");
     }
 
-    pub(crate) const TESTS: Tests = tests![
+    pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
         every_recorded_trace_replays_without_a_departure,
         an_inline_trace_shows_the_form,
         a_trace_that_asks_for_nonsense_is_an_error,
