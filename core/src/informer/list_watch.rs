@@ -146,6 +146,8 @@ pub enum SourceKind {
     Expired,
     /// The version is newer than the server's.
     TooLarge,
+    /// The answer is larger than the client reads: ask for smaller pages.
+    Oversized,
     /// The server does not understand the request: perhaps the version is not valid.
     Invalid,
     /// The connection was refused.

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::body::Body;
 use super::build::Request;
 use super::error::BuildError;
+use super::json::JsonError;
 
 impl Request {
     /// Replaces all values of a header.
@@ -50,8 +51,8 @@ impl Request {
     /// (`election:RQ-27`).
     pub fn body_json(self, object: &impl Serialize) -> Self {
         self.set(|request| {
-            let bytes =
-                serde_json::to_vec(object).map_err(|why| BuildError::Encode(Arc::new(why)))?;
+            let bad = |why| BuildError::Encode(JsonError::new(&why, ""));
+            let bytes = serde_json::to_vec(object).map_err(bad)?;
             request.body = Body::Bytes(bytes.into());
             request.headers.set("Content-Type", &["application/json"]);
             Ok(())

@@ -16,7 +16,7 @@ use super::execution::{Execution, Mode};
 use super::failure::RequestError;
 use super::host_backoff::HostBackoff;
 use super::observer::{Heard, Observer, Silent};
-use super::patience::Bounded;
+use super::patience::{Bounded, alive, nothing_drives};
 use super::reply::Reply;
 use super::transport::{Answer, Transport};
 use super::verb::Verb;
@@ -223,16 +223,21 @@ impl<R: Runtime, T: Transport> Client<R, T> {
         result
     }
 
-    /// As [`send`](Self::send), on this thread.
+    /// As [`send`](Self::send), on this thread. It must not be a thread that the connections need,
+    /// such as the only one of a tokio runtime: use `send` there, or `spawn_blocking`.
     ///
     /// # Errors
-    /// As [`send`](Self::send).
+    /// As [`send`](Self::send), and if nothing drives the connections for some seconds.
     pub fn send_blocking(
         &self,
         request: &Request,
         token: &CancelToken<R>,
     ) -> Result<Reply, RequestError> {
-        self.runtime.block_on(self.send(request, token))
+        let Some(lives) = self.transport.lives() else {
+            return self.runtime.block_on(self.send(request, token));
+        };
+        let sent = self.runtime.block_on(alive(&self.runtime, lives, self.send(request, token)));
+        sent.unwrap_or_else(|| Err(nothing_drives()))
     }
 }
 

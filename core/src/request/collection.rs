@@ -18,7 +18,7 @@ use super::build::Request;
 use super::client::Client;
 use super::event::WatchEvent;
 use super::failure::RequestError;
-use super::status::{Reason, Status, or_default};
+use super::status::{Reason, Status};
 use super::transport::{Transport, TransportKind};
 use super::watch::Watch;
 
@@ -75,10 +75,10 @@ impl<R: Runtime, T: Transport> Collection<R, T> {
         };
         let request = with(request, "continue", &options.continue_token);
         let reply = self.client.send(&request, &self.token).await.map_err(failure)?;
-        let list: List<O> = reply.json().map_err(failure)?;
-        let items = list.items.into_iter().map(Arc::new).collect();
-        let page = Page::whole(items, list.metadata.resource_version);
-        Ok(page.followed_by(list.metadata.continue_token))
+        let (items, head) = reply.items::<O, ListMeta>().await.map_err(failure)?;
+        let items = items.into_iter().map(Arc::new).collect();
+        let page = Page::whole(items, head.resource_version);
+        Ok(page.followed_by(head.continue_token))
     }
 
     async fn events(&self, options: WatchOptions) -> Result<Events<R>, SourceError> {
@@ -135,16 +135,7 @@ fn versioned(request: Request, version: &str, how: Option<Match>) -> Request {
     with(with(request, "resourceVersion", version), "resourceVersionMatch", how)
 }
 
-/// A list, or a page of it. An answer without `items`, such as a table, is not a list: it would
-/// empty a store (`cache:RE-13`).
-#[derive(Deserialize)]
-#[serde(bound = "O: DeserializeOwned")]
-struct List<O> {
-    metadata: ListMeta,
-    #[serde(deserialize_with = "or_default")]
-    items: Vec<O>,
-}
-
+/// The metadata of a list.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ListMeta {
@@ -191,10 +182,13 @@ fn failure(error: RequestError) -> SourceError {
         RequestError::Status(status) => return refused(*status),
         RequestError::Transport { ref last, .. } => match last.kind() {
             TransportKind::Refused => SourceKind::Refused,
-            TransportKind::Eof | TransportKind::Reset => SourceKind::Eof,
+            TransportKind::Eof | TransportKind::Reset | TransportKind::Unprocessed => {
+                SourceKind::Eof
+            }
             _ => SourceKind::Other,
         },
         RequestError::Incomplete(_) => SourceKind::Eof,
+        RequestError::TooLarge(_) => SourceKind::Oversized,
         _ => SourceKind::Other,
     };
     SourceError::new(kind, error)

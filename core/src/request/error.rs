@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::json::JsonError;
+
 /// A part of a request's path that can be set once.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
@@ -65,8 +67,8 @@ pub enum BuildError {
     EmptyNamespace,
     /// The file for the body cannot be read: its path, and why.
     File(std::path::PathBuf, Arc<std::io::Error>),
-    /// The object for the body cannot be written as JSON: why.
-    Encode(Arc<serde_json::Error>),
+    /// The object for the body cannot be written as JSON.
+    Encode(JsonError),
 }
 
 impl fmt::Display for BuildError {
@@ -96,7 +98,7 @@ impl std::error::Error for BuildError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::File(_, why) => Some(why.as_ref()),
-            Self::Encode(why) => Some(why.as_ref()),
+            Self::Encode(why) => Some(why),
             _ => None,
         }
     }

@@ -8,6 +8,9 @@ use std::time::Duration;
 
 use super::transport::{TransportError, TransportKind};
 
+/// The longest pause after attempts that were not processed, in seconds, as a power of two.
+const LONGEST_PAUSE: u32 = 5;
+
 /// How a call is made.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
@@ -132,12 +135,11 @@ impl Execution {
         let (kind, text) = (failure.kind(), failure.to_string());
         self.ended(Some(failure));
         if self.is_retryable(kind) && self.may_repeat() {
-            return self.repeat(Duration::from_secs(1), RetryCause::Failure(text));
+            return self.repeat(self.delay(kind), RetryCause::Failure(text));
         }
+        use TransportKind::{Eof, Reset, Timeout, Unprocessed};
         match (self.mode, kind) {
-            (Mode::Watch, TransportKind::Eof | TransportKind::Reset | TransportKind::Timeout) => {
-                Want::EndedWatch
-            }
+            (Mode::Watch, Eof | Reset | Timeout | Unprocessed) => Want::EndedWatch,
             _ => Want::Failure,
         }
     }
@@ -179,11 +181,25 @@ impl Execution {
         Want::Pause(after)
     }
 
-    /// Tells which failures are worth another attempt. A refused connection never is: the delay
+    /// Returns the pause after a failure. A server that does not process a request is asked again at
+    /// once, since another one may have taken its place; after that the pause grows.
+    fn delay(&self, kind: TransportKind) -> Duration {
+        match (kind, self.attempts) {
+            (TransportKind::Unprocessed, 0 | 1) => Duration::ZERO,
+            (TransportKind::Unprocessed, attempts) => {
+                Duration::from_secs(1 << (attempts - 2).min(LONGEST_PAUSE))
+            }
+            _ => Duration::from_secs(1),
+        }
+    }
+
+    /// Tells which failures are worth another attempt. What was not processed is, in any mode and for
+    /// any verb. A refused connection never is: the delay
     /// would only keep callers from another server.
     const fn is_retryable(&self, kind: TransportKind) -> bool {
-        use TransportKind::{ConnectionLost, Eof, Reset, Timeout};
+        use TransportKind::{ConnectionLost, Eof, Reset, Timeout, Unprocessed};
         match self.mode {
+            _ if matches!(kind, Unprocessed) => true,
             Mode::Whole => self.reads && matches!(kind, Reset | Eof | ConnectionLost),
             Mode::Watch => matches!(kind, Eof | Reset | Timeout),
             Mode::Stream => false,

@@ -6,6 +6,7 @@ use crate::cancel::Reason as Ended;
 use crate::limiter::WaitError;
 
 use super::error::BuildError;
+use super::json::JsonError;
 use super::status::Status;
 use super::transport::TransportError;
 
@@ -34,8 +35,8 @@ pub enum RequestError {
     TooLarge(usize),
     /// The server refused the request.
     Status(Box<Status>),
-    /// The answer cannot be decoded: why.
-    Decode(std::sync::Arc<serde_json::Error>),
+    /// The answer cannot be decoded: where.
+    Decode(JsonError),
 }
 
 impl RequestError {
@@ -79,7 +80,7 @@ impl std::error::Error for RequestError {
             Self::Body(why) => Some(why.as_ref()),
             Self::Throttled(why) => Some(why),
             Self::Incomplete(why) => Some(why),
-            Self::Decode(why) => Some(why.as_ref()),
+            Self::Decode(why) => Some(why),
         }
     }
 }

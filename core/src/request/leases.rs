@@ -19,6 +19,8 @@ use crate::runtime::Runtime;
 use super::build::Request;
 use super::client::Client;
 use super::failure::RequestError;
+use super::json::JsonError;
+use super::patience::{alive, nothing_drives};
 use super::status::{Reason, Status};
 use super::transport::{Transport, TransportKind};
 use super::verb::Verb;
@@ -95,7 +97,10 @@ impl<R: Runtime, T: Transport> Leases<R, T> {
             None => CancelToken::new(runtime),
             Some(deadline) => CancelToken::with_deadline(runtime, deadline),
         };
-        runtime.block_on(unless_given_up(call, self.send(request, &token)))
+        let work = unless_given_up(call, self.send(request, &token));
+        let Some(lives) = self.client.transport.lives() else { return runtime.block_on(work) };
+        let told = runtime.block_on(alive(runtime, lives, work));
+        told.unwrap_or_else(|| Err(failure(&nothing_drives())))
     }
 }
 
@@ -229,8 +234,9 @@ fn decode(value: Value) -> Result<Lease, StoreError> {
     if !is_map("metadata") || !(is_map("spec") || value["spec"].is_null()) {
         return Err(no_lease("metadata and spec must be objects".to_owned()));
     }
-    let Wire { metadata, spec } =
-        Wire::deserialize(&value).map_err(|why| no_lease(why.to_string()))?;
+    let Wire { metadata, spec } = serde_path_to_error::deserialize(&value).map_err(|why| {
+        no_lease(JsonError::new(why.inner(), &why.path().to_string()).to_string())
+    })?;
     let mut meta = Meta::new(ObjectName::new(&metadata.namespace, &metadata.name));
     meta.uid = Name::new(&metadata.uid);
     meta.version = Version::new(&metadata.resource_version);
@@ -239,8 +245,8 @@ fn decode(value: Value) -> Result<Lease, StoreError> {
     meta.rest = Some(Arc::new(value));
     let Some(spec) = spec else { return Ok(Object::new(meta, LeaseSpec::default())) };
     let time = |text: Option<String>| {
-        text.map(|text| Timestamp::parse(&text).ok_or_else(|| no_lease(format!("time {text:?}"))))
-            .transpose()
+        let bad = || no_lease("a time of its spec is none".to_owned());
+        text.map(|text| Timestamp::parse(&text).ok_or_else(bad)).transpose()
     };
     let name = |text: Option<String>| text.map(|text| Name::new(&text));
     let content = LeaseSpec::default()

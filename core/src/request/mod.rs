@@ -40,6 +40,7 @@ mod headers;
 mod host_backoff;
 #[cfg(feature = "http")]
 pub mod http;
+mod json;
 #[cfg(feature = "tracing")]
 mod late;
 mod leases;
@@ -74,6 +75,7 @@ pub use failure::RequestError;
 pub use frames::{Frames, TooLong};
 pub use headers::Headers;
 pub use host_backoff::HostBackoff;
+pub use json::JsonError;
 pub use leases::Leases;
 pub use observer::{Observer, Silent};
 pub use reply::Reply;

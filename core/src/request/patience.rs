@@ -9,6 +9,7 @@ use crate::cancel::until::unless_ended;
 use crate::cancel::{CancelToken, Reason};
 use crate::runtime::{Instant, Runtime};
 
+use super::failure::RequestError;
 use super::transport::{Awaited, Chunks, TransportError, TransportKind};
 
 /// How long a server may be silent. If a wait is dropped and begun again, its time still counts, so
@@ -66,6 +67,39 @@ impl Patience {
         let told = self.wait(token, chunks.next()).await?;
         Ok(told.unwrap_or_else(|late| Some(Err(late))))
     }
+}
+
+/// How long the executor of the connections may do nothing while a call blocks a thread.
+const STARTS: Duration = Duration::from_secs(5);
+
+/// Awaits a call; `None` if `lives` is not ready in time, since the call would wait for ever.
+pub(super) async fn alive<R: Runtime, V>(
+    runtime: &R,
+    lives: Awaited<'static, ()>,
+    call: impl Future<Output = V>,
+) -> Option<V> {
+    let limit = CancelToken::new(runtime).child_with_deadline(runtime.now() + STARTS);
+    let (mut call, mut starts) = (pin!(call), pin!(unless_ended(&limit, lives)));
+    let mut is_alive = false;
+    poll_fn(|context| {
+        if let Poll::Ready(value) = call.as_mut().poll(context) {
+            return Poll::Ready(Some(value));
+        }
+        if !is_alive && let Poll::Ready(started) = starts.as_mut().poll(context) {
+            is_alive = started.is_ok();
+            return if is_alive { Poll::Pending } else { Poll::Ready(None) };
+        }
+        Poll::Pending
+    })
+    .await
+}
+
+/// Returns the error of a call that was given up for that.
+pub(super) fn nothing_drives() -> RequestError {
+    let why = "nothing drives the connections: does this call block the only thread of their \
+               runtime? Use `send` there, or `spawn_blocking`";
+    let last = TransportError::new(TransportKind::Unprocessed, why);
+    RequestError::Transport { last, previous: None }
 }
 
 /// A body that ends with its token, or when the client's limit on silence is reached.

@@ -1,16 +1,21 @@
 //! The whole answer to a call.
 
 use std::fmt;
-use std::sync::Arc;
+use std::task::Poll;
 
-use serde::de::{DeserializeOwned, Error as _};
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 
 use super::build::Request;
 use super::failure::RequestError;
 use super::headers::Headers;
-use super::status::{About, Status};
+use super::json::{JsonError, read, read_part};
+use super::status::{About, Status, or_default};
 use super::veil::Veil;
 use super::verb::Verb;
+
+/// How many bytes of a list are decoded before other tasks of the thread have a turn.
+const TURN: usize = 256 << 10;
 
 /// How many bytes of an answer in an unknown form are kept for the message.
 const TOLD: usize = 2048;
@@ -43,23 +48,28 @@ impl Reply {
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, RequestError> {
         match failure(&self.body) {
             Some(status) => Err(RequestError::Status(Box::new(self.veil.status(status)))),
-            None => serde_json::from_slice(&self.body).map_err(|why| self.undecodable(why)),
+            None => read(&self.body).map_err(|why| self.undecodable(why)),
         }
     }
 
     /// Returns the error for a body that cannot be decoded. It names the content type if that is
     /// not JSON.
-    fn undecodable(&self, why: serde_json::Error) -> RequestError {
-        let kind =
-            foreign(&self.headers).map_or_else(String::new, |kind| format!(" (it is {kind:.80})"));
-        let said = why.to_string();
-        let told = self.veil.text(&said);
-        let why = match kind.is_empty() && told == said {
-            true => why,
-            false => serde_json::Error::custom(format_args!("{told}{kind}")),
-        };
-        RequestError::Decode(Arc::new(why))
+    pub(super) fn undecodable(&self, why: JsonError) -> RequestError {
+        RequestError::Decode(why.veiled(&self.veil).foreign(foreign(&self.headers)))
     }
+}
+
+/// Lets the other tasks of the thread run.
+async fn give_way() {
+    let mut waited = false;
+    std::future::poll_fn(|context| {
+        if std::mem::replace(&mut waited, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 /// Tells whether a status means success (`election:RQ-82`).
@@ -70,6 +80,49 @@ pub(super) const fn is_success(status: u16) -> bool {
 /// Returns the content type of a body that is not JSON.
 pub(super) fn foreign(headers: &Headers) -> Option<&str> {
     headers.get("Content-Type").filter(|kind| !kind.contains("json"))
+}
+
+impl Reply {
+    /// Reads the items of a list one by one, and lets other tasks of its thread run in between. The
+    /// second value is the head of the list.
+    ///
+    /// # Errors
+    /// As [`json`](Self::json).
+    pub(super) async fn items<O, H>(&self) -> Result<(Vec<O>, H), RequestError>
+    where
+        O: DeserializeOwned,
+        H: DeserializeOwned,
+    {
+        #[derive(serde::Deserialize)]
+        struct Parts<'b> {
+            #[serde(borrow)]
+            metadata: &'b RawValue,
+            // A table, for example, has none, and is no list: it would empty a store (`cache:RE-13`).
+            #[serde(borrow, deserialize_with = "or_default")]
+            items: Vec<&'b RawValue>,
+        }
+        if let Some(status) = failure(&self.body) {
+            return Err(RequestError::Status(Box::new(self.veil.status(status))));
+        }
+        let parts: Parts<'_> = serde_json::from_slice(&self.body)
+            .map_err(|why| self.undecodable(JsonError::new(&why, "")))?;
+        let bad = |why| self.undecodable(why);
+        let metadata = parts.metadata.get();
+        let head = read_part(&self.body, metadata, || "metadata".to_owned()).map_err(bad)?;
+        let (mut items, mut left) = (Vec::with_capacity(parts.items.len()), TURN);
+        for (number, item) in parts.items.into_iter().enumerate() {
+            let path = || format!("items[{number}]");
+            items.push(read_part(&self.body, item.get(), path).map_err(bad)?);
+            match left.checked_sub(item.get().len()) {
+                Some(less) => left = less,
+                None => {
+                    left = TURN;
+                    give_way().await;
+                }
+            }
+        }
+        Ok((items, head))
+    }
 }
 
 /// Returns the `Status` of a failure, if the body is one.

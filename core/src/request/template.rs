@@ -8,6 +8,7 @@ use super::path::{Path, join};
 const VALUE: &str = "{value}";
 const NAME: &str = "{name}";
 const NAMESPACE: &str = "{namespace}";
+const PROXIED: &str = "{path}";
 
 impl Request {
     /// Returns the URL with placeholders for names and values, so that a metric has only one row
@@ -44,8 +45,15 @@ fn replaced(path: &str, base: &str) -> (String, bool) {
         ["apis", ..] => 3,
         _ => return ("/{prefix}".to_owned(), false),
     };
+    // Behind a proxy the path is the caller's, and each would be a row of its own.
+    let is_namespaced = segments.get(first) == Some(&"namespaces");
+    let proxy = first + if is_namespaced { 4 } else { 2 };
+    if segments.get(proxy) == Some(&"proxy") && segments.len() > proxy + 1 {
+        segments.splice(proxy + 1.., [PROXIED]);
+    }
     if let Some(resource) = segments.get_mut(first..) {
         match resource {
+            [_, name, "proxy", PROXIED] => *name = NAME,
             [_, name] | [_, name, "status" | "finalize"] => *name = NAME,
             [_, namespace, _] => *namespace = NAMESPACE,
             [_, namespace, _, name, ..] => {

@@ -17,6 +17,12 @@ pub trait Transport: Send + Sync + 'static {
     /// Sends an attempt and waits for the head of its answer.
     fn send<'a>(&'a self, attempt: Attempt<'a>) -> Awaited<'a, Result<Answer, TransportError>>;
 
+    /// Returns a future that is ready once the executor of the connections has run a task, or `None`
+    /// if they need none. A call that blocks that executor's only thread would wait for ever.
+    fn lives(&self) -> Option<Awaited<'static, ()>> {
+        None
+    }
+
     /// Returns the secrets that this transport adds to requests, such as a token. If a server
     /// echoes them, they are removed from errors. Empty by default.
     fn veil(&self) -> Veil {
@@ -27,6 +33,10 @@ pub trait Transport: Send + Sync + 'static {
 impl<T: Transport + ?Sized> Transport for Arc<T> {
     fn send<'a>(&'a self, attempt: Attempt<'a>) -> Awaited<'a, Result<Answer, TransportError>> {
         (**self).send(attempt)
+    }
+
+    fn lives(&self) -> Option<Awaited<'static, ()>> {
+        (**self).lives()
     }
 
     fn veil(&self) -> Veil {
@@ -111,6 +121,9 @@ pub enum TransportKind {
     Refused,
     /// The server reset the connection.
     Reset,
+    /// The server has certainly not processed the request: it refused the stream, or went away
+    /// before it. Any request may be sent again.
+    Unprocessed,
     /// The connection ended before the answer was complete.
     Eof,
     /// An HTTP/2 connection was lost while it carried streams.

@@ -11,6 +11,7 @@ use crate::runtime::Runtime;
 use super::client::Limits;
 use super::event::{Line, WatchEvent};
 use super::frames::Frames;
+use super::json::{JsonError, read};
 use super::patience::Patience;
 use super::reply::foreign;
 use super::status::{Cause, Details, Reason, Status};
@@ -68,7 +69,7 @@ impl<R: Runtime> Watch<R> {
             }
             let chunks = self.chunks.as_mut()?;
             let failed = match self.frames.take() {
-                Ok(Some(line)) => match read(line, &self.veil) {
+                Ok(Some(line)) => match event(line, &self.veil) {
                     Ok(event) => {
                         if matches!(event, WatchEvent::Error(_)) {
                             self.chunks = None;
@@ -108,9 +109,9 @@ impl<R: Runtime> Watch<R> {
     fn last<O: DeserializeOwned>(&mut self) -> Option<WatchEvent<O>> {
         self.chunks = None;
         let frames = std::mem::take(&mut self.frames);
-        match read(frames.rest()?, &self.veil) {
+        match event(frames.rest()?, &self.veil) {
             Ok(event) => Some(event),
-            Err(why) if why.is_eof() => None,
+            Err(why) if why.is_cut() => None,
             Err(why) => Some(self.undecodable(&why.to_string())),
         }
     }
@@ -123,8 +124,8 @@ impl<R: Runtime> Watch<R> {
 }
 
 /// Reads one line. Secrets are removed from an error of the server, which may echo them.
-fn read<O: DeserializeOwned>(line: &[u8], veil: &Veil) -> Result<WatchEvent<O>, serde_json::Error> {
-    Ok(match serde_json::from_slice::<Line<O>>(line)?.0 {
+fn event<O: DeserializeOwned>(line: &[u8], veil: &Veil) -> Result<WatchEvent<O>, JsonError> {
+    Ok(match read::<Line<O>>(line)?.0 {
         WatchEvent::Error(status) => WatchEvent::Error(Box::new(veil.status(*status))),
         event => event,
     })

@@ -87,7 +87,11 @@ impl<O: Handle + Described> Reflector<O> {
             SourceKind::Invalid => listing.pages == 0,
             _ => false,
         };
-        if error.kind() == SourceKind::Expired && listing.pages > 0 && !listing.in_one {
+        if error.kind() == SourceKind::Oversized {
+            self.position.was_oversized(&self.config);
+        }
+        let is_small = self.position.pages.is_none();
+        if error.kind() == SourceKind::Expired && listing.pages > 0 && !listing.in_one && is_small {
             // The version of the pages is gone, so ask once for all objects in one page.
             listing.in_one = true;
             listing.items = Vec::new();

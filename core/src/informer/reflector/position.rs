@@ -16,6 +16,8 @@ pub(super) struct Position {
     pub(super) unavailable: bool,
     /// The server has split a list of version `0` into pages.
     pub(super) paginated: bool,
+    /// How many objects a page may have, once a larger answer was more than the client reads.
+    pub(super) pages: Option<u32>,
 }
 
 impl Position {
@@ -26,15 +28,27 @@ impl Position {
         }
     }
 
+    /// An answer had more bytes than the client reads. From now on lists come by pages, and if one of
+    /// those is too large, by smaller ones.
+    pub(super) fn was_oversized(&mut self, config: &Config) {
+        self.pages = Some(match (self.pages, config.page_size) {
+            (Some(size), _) => (size / 4).max(1),
+            (None, 0) => PAGE_SIZE,
+            (None, size) => size,
+        });
+    }
+
     /// Returns the options of a list: any version at first, then none older than the last one seen,
     /// and the newest once the server does not know that one.
     pub(super) fn list(&self, config: &Config) -> ListOptions {
         let version = match (self.unavailable, self.last.as_str()) {
+            // A server that answers from its cache sends the whole list.
+            _ if self.pages.is_some() => "",
             (true, _) => "",
             (false, "") => "0",
             (false, last) => last,
         };
-        let limit = match (config.page_size, version) {
+        let limit = match (self.pages.unwrap_or(config.page_size), version) {
             (0, _) if self.paginated => PAGE_SIZE,
             (0, "" | "0") => PAGE_SIZE,
             (0, _) => 0, // so that the server may answer from its cache

@@ -21,7 +21,8 @@ const ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 #[derive(Clone)]
 pub struct HttpConfig {
     pub(super) base: Base,
-    pub(super) authorities: Vec<u8>,
+    /// `None`: no server with a certificate is trusted.
+    pub(super) authorities: Option<Vec<u8>>,
     pub(super) token: Option<Token>,
     pub(super) identity: Option<(Vec<u8>, Zeroizing<Vec<u8>>)>,
     pub(super) agent: String,
@@ -37,7 +38,7 @@ impl HttpConfig {
     pub fn new(host: &str) -> Result<Self, ConfigError> {
         Ok(Self {
             base: Base::host(host, true).map_err(ConfigError::Address)?,
-            authorities: Vec::new(),
+            authorities: None,
             token: None,
             identity: None,
             agent: concat!("seatrial/", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -71,10 +72,11 @@ impl HttpConfig {
         Ok(Self::new(&format!("https://{host}:{port}"))?.authorities(authorities).token(token))
     }
 
-    /// Trusts only these authorities: certificates in PEM.
+    /// Trusts only these authorities: certificates in PEM. A text without any certificate is refused
+    /// by [`client`](Self::client).
     #[must_use]
     pub fn authorities(mut self, pem: impl Into<Vec<u8>>) -> Self {
-        self.authorities = pem.into();
+        self.authorities = Some(pem.into());
         self
     }
 
@@ -108,7 +110,8 @@ impl HttpConfig {
         self
     }
 
-    /// Sets the time within which a dead connection is detected; 45 seconds by default.
+    /// Sets the time within which a dead connection is detected; 45 seconds by default, and a tenth
+    /// of a second at least.
     #[must_use]
     pub fn dead_after(mut self, limit: Duration) -> Self {
         self.dead_after = limit;

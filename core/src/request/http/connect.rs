@@ -1,8 +1,9 @@
 //! Connections that must be established, including TLS, within a time limit.
 
 use std::error::Error;
+use std::future::poll_fn;
 use std::io;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -13,6 +14,9 @@ use tower_service::Service;
 
 type Inner = HttpsConnector<HttpConnector>;
 
+/// The bytes of a connection.
+pub(super) type Stream = <Inner as Service<Uri>>::Response;
+
 /// Connects within a time limit. The inner connector has a limit too, but it stops counting once
 /// the server accepts, even if the server then says nothing.
 #[derive(Clone)]
@@ -22,7 +26,7 @@ pub(super) struct Within {
 }
 
 impl Service<Uri> for Within {
-    type Response = <Inner as Service<Uri>>::Response;
+    type Response = Stream;
     type Error = Box<dyn Error + Send + Sync>;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Self::Error>> + Send>>;
 
@@ -40,4 +44,17 @@ impl Service<Uri> for Within {
             tokio::time::timeout(limit, connecting).await.map_err(late)?
         })
     }
+}
+
+/// Awaits `work`, unless `other` ends first.
+pub(super) async fn first<V>(
+    other: impl Future<Output = ()>,
+    work: impl Future<Output = V>,
+) -> Option<V> {
+    let (mut other, mut work) = (pin!(other), pin!(work));
+    poll_fn(|context| match work.as_mut().poll(context) {
+        Poll::Ready(value) => Poll::Ready(Some(value)),
+        Poll::Pending => other.as_mut().poll(context).map(|()| None),
+    })
+    .await
 }

@@ -93,21 +93,47 @@ fn kind_of(error: &(dyn Error + 'static)) -> Option<TransportKind> {
             _ => None,
         };
     }
+    if let Some(error) = error.downcast_ref::<h2::Error>() {
+        return kind_over_http2(error);
+    }
     let error = error.downcast_ref::<hyper::Error>()?;
     if error.is_incomplete_message() || error.is_closed() || error.is_body_write_aborted() {
         return Some(TransportKind::Eof);
     }
-    // The remaining HTTP/2 errors can be told only by their text.
-    let text = error.source().map(ToString::to_string).unwrap_or_default();
-    if error.is_timeout() && !text.contains("keep-alive timed out") {
-        return Some(TransportKind::Timeout);
+    if !error.is_timeout() {
+        return None; // its cause tells
     }
-    if text.starts_with("connection error received") {
-        // The server is going away, in the words of `h2`.
-        Some(TransportKind::Eof)
-    } else if text.contains("connection error") || text.contains("keep-alive timed out") {
-        Some(TransportKind::ConnectionLost)
-    } else {
-        None
+    // That a ping was not answered can be told only by the text.
+    let text = error.source().map(ToString::to_string).unwrap_or_default();
+    let is_ping = text.contains("keep-alive timed out");
+    Some(if is_ping { TransportKind::ConnectionLost } else { TransportKind::Timeout })
+}
+
+/// Classifies an error of HTTP/2. A server that goes away names the last stream that it processes,
+/// and only the streams after that fail by its word. A stream that it refuses it has not processed
+/// either (RFC 9113, 6.8 and 8.7).
+fn kind_over_http2(error: &h2::Error) -> Option<TransportKind> {
+    if error.is_go_away() {
+        let is_told = error.is_remote();
+        return Some(match is_told {
+            true => TransportKind::Unprocessed,
+            false => TransportKind::ConnectionLost,
+        });
+    }
+    let is_refused = error.is_remote() && error.reason() == Some(h2::Reason::REFUSED_STREAM);
+    match error.get_io() {
+        _ if is_refused => Some(TransportKind::Unprocessed),
+        Some(why) => kind_of(why),
+        None => None,
+    }
+}
+
+/// Classifies a failure within the body of an answer. The request was processed by then, whatever
+/// the server says now.
+pub(super) fn cut(error: Box<dyn Error + Send + Sync>) -> TransportError {
+    let error = failure(error);
+    match error.kind() {
+        TransportKind::Unprocessed => TransportError::new(TransportKind::Eof, error),
+        _ => error,
     }
 }

@@ -17,12 +17,16 @@
 //! ```
 //!
 //! Connections are reused, and pinged while in use. A dead one is detected within
-//! [`HttpConfig::dead_after`]. Redirects are not followed, and the token is sent only to the
+//! [`HttpConfig::dead_after`]. Over HTTP/2 another one is opened when a server allows no more streams
+//! on the others, so watches keep no other call waiting. Redirects are not followed, and the token is sent only to the
 //! configured host.
 
 mod config;
 mod connect;
 mod error;
+mod link;
+mod pool;
+mod sent;
 mod tls;
 mod token;
 mod transport;

@@ -2,44 +2,46 @@
 
 use std::fmt;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
-use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Empty, Full};
-use hyper::body::{Bytes, Incoming};
+use hyper::Uri;
+use hyper::body::Bytes;
 use hyper::header::{AUTHORIZATION, HeaderName, HeaderValue, USER_AGENT};
 use hyper_rustls::HttpsConnectorBuilder;
-use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::runtime::Handle;
 
 use crate::request::{
-    Answer, Attempt, Awaited, Base, Chunks, Headers, Transport, TransportError, TransportKind, Veil,
+    Answer, Attempt, Awaited, Base, BuildError, Headers, Transport, TransportError, TransportKind,
+    Veil,
 };
 
 use super::config::HttpConfig;
 use super::connect::Within;
 use super::error::{ConfigError, failure};
+use super::pool::{Body, Pool};
 use super::tls::client_config;
 use super::token::Token;
 
-type Body = BoxBody<Bytes, std::convert::Infallible>;
-
-/// The largest size of the headers of an answer; a larger answer is refused.
-const MAX_HEADERS: u32 = 1 << 18;
+/// A healthy server may take this long to answer a ping.
+const LEAST_DEAD_AFTER: Duration = Duration::from_millis(100);
 
 /// Sends requests over HTTP, to one server.
 ///
 /// It belongs to the tokio runtime in which it is made, and its connections live there. Calls may
 /// be awaited anywhere, even by a thread that blocks. If it is made outside tokio, it must be used
 /// inside.
+///
+/// Over HTTP/2 it opens another connection when the server allows no more streams on the others,
+/// and a stream that nobody reads holds up no other.
 pub struct HttpTransport {
     base: Base,
     token: Option<Token>,
     agent: HeaderValue,
     home: Option<Handle>,
-    client: legacy::Client<Within, Body>,
+    pool: Arc<Pool>,
 }
 
 impl HttpTransport {
@@ -52,7 +54,8 @@ impl HttpTransport {
         if !encrypted && (config.token.is_some() || config.identity.is_some()) {
             return Err(ConfigError::Plain);
         }
-        let ping = config.dead_after / 3;
+        let dead_after = config.dead_after.max(LEAST_DEAD_AFTER);
+        let ping = dead_after / 3;
         let mut connector = HttpConnector::new();
         connector.enforce_http(false);
         connector.set_connect_timeout(Some(config.connect));
@@ -62,7 +65,7 @@ impl HttpTransport {
         connector.set_keepalive_retries(Some(2));
         // Also give up data that is never acknowledged, where the system supports that.
         #[cfg(target_os = "linux")]
-        connector.set_tcp_user_timeout(Some(config.dead_after));
+        connector.set_tcp_user_timeout(Some(dead_after));
         let connector = HttpsConnectorBuilder::new()
             .with_tls_config(client_config(config)?)
             .https_or_http()
@@ -70,26 +73,19 @@ impl HttpTransport {
             .enable_http2()
             .wrap_connector(connector);
         let connector = Within { inner: connector, limit: config.connect };
-        let client = legacy::Client::builder(TokioExecutor::new())
-            .pool_timer(TokioTimer::new())
-            .timer(TokioTimer::new())
-            .pool_idle_timeout(Duration::from_secs(90))
-            .http2_keep_alive_interval(ping)
-            .http2_keep_alive_timeout(ping)
-            .http2_keep_alive_while_idle(true)
-            .http2_max_header_list_size(MAX_HEADERS)
-            .http1_max_buf_size(MAX_HEADERS as usize)
-            .build(connector);
+        let bad = |_| BuildError::Base(config.base.to_string(), "it is no URI");
+        let origin: Uri =
+            config.base.origin().parse().map_err(bad).map_err(ConfigError::Address)?;
         let agent = HeaderValue::from_str(&config.agent)
             .unwrap_or_else(|_| HeaderValue::from_static("seatrial"));
         let (base, token) = (config.base.clone(), config.token.clone());
-        Ok(Self { base, token, agent, home: Handle::try_current().ok(), client })
+        let (home, pool) = (Handle::try_current().ok(), Pool::new(connector, origin, ping));
+        Ok(Self { base, token, agent, home, pool })
     }
 
     async fn answer(&self, attempt: Attempt<'_>) -> Result<Answer, TransportError> {
         let request = self.request(&attempt)?;
-        let sent = self.client.request(request).await;
-        let (head, body) = sent.map_err(|why| failure(Box::new(why)))?.into_parts();
+        let (head, body) = self.pool.send(request).await?;
         if head.status == hyper::StatusCode::UNAUTHORIZED
             && let Some(token) = &self.token
         {
@@ -99,7 +95,7 @@ impl HttpTransport {
         for (name, value) in &head.headers {
             headers.add(name.as_str(), &String::from_utf8_lossy(value.as_bytes()));
         }
-        Ok(Answer { status: head.status.as_u16(), headers, body: Box::new(Streamed(body)) })
+        Ok(Answer { status: head.status.as_u16(), headers, body: Box::new(body) })
     }
 
     fn request(&self, attempt: &Attempt<'_>) -> Result<hyper::Request<Body>, TransportError> {
@@ -164,29 +160,15 @@ impl Transport for HttpTransport {
         })
     }
 
+    fn lives(&self) -> Option<Awaited<'static, ()>> {
+        let home = self.home.clone().or_else(|| Handle::try_current().ok())?;
+        let task = home.spawn(std::future::ready(()));
+        Some(Box::pin(async { drop(task.await) }))
+    }
+
     fn veil(&self) -> Veil {
         let Some(token) = self.token.clone() else { return Veil::default() };
         Veil::new(move |tell| token.known(tell))
-    }
-}
-
-/// A body as it arrives.
-struct Streamed(Incoming);
-
-impl Chunks for Streamed {
-    fn next(&mut self) -> Awaited<'_, Option<Result<Vec<u8>, TransportError>>> {
-        Box::pin(async {
-            loop {
-                match self.0.frame().await? {
-                    Err(why) => return Some(Err(failure(Box::new(why)))),
-                    Ok(frame) => {
-                        if let Ok(bytes) = frame.into_data() {
-                            return Some(Ok(bytes.into()));
-                        }
-                    }
-                }
-            }
-        })
     }
 }
 

@@ -9,7 +9,7 @@ use super::scripted::{Act, Bed, Chunk, Script, answers};
 use crate::informer::{
     Event, ListOptions, ListWatch, Match, Page, SourceError, SourceKind, WatchOptions,
 };
-use crate::request::{Base, Client, Collection, TransportKind, Verb};
+use crate::request::{Base, Client, Collection, Limits, TransportKind, Verb};
 use crate::runtime::Manual;
 
 /// Makes a collection, and the bed with its clock and server.
@@ -145,4 +145,16 @@ fn bookmarks_and_errors_of_a_watch_are_sorted() {
         });
     }
     assert_eq!(told, ["7 true", "8 false", "foreign", "Expired"]);
+}
+
+#[test]
+fn a_list_that_is_larger_than_the_client_reads_says_so() {
+    let body = format!(r#"{{"metadata":{{"resourceVersion":"1"}},"items":[{:9000}]}}"#, 1);
+    let bed = Bed::new([answers(200, &body)]);
+    let limits = Limits { body: 8 << 10, ..Limits::default() };
+    let client = Client::new(&bed.clock, Base::parse("https://h").unwrap(), bed.script.clone());
+    let client = client.with_limiter(None).with_limits(limits);
+    let pods = Collection::new(&Arc::new(client), bed.request(Verb::Get));
+    let listed = ListWatch::<Arc<Value>>::list(&pods, ListOptions::default());
+    assert_eq!(bed.run(listed).unwrap_err().kind(), SourceKind::Oversized);
 }

@@ -9,6 +9,7 @@ mod bodies;
 mod calls;
 mod cancelled;
 mod collection;
+mod decoding;
 #[cfg(feature = "tracing")]
 mod late;
 mod laws;
@@ -168,6 +169,15 @@ fn a_template_names_no_object() {
         ),
         ("/apis/g/v1/x/n", "/apis/g/v1/x/%7Bname%7D"),
         ("/api/v1/namespaces/a/finalize", "/api/v1/namespaces/%7Bname%7D/finalize"),
+        ("/api/v1/nodes/n/proxy/metrics/x", "/api/v1/nodes/%7Bname%7D/proxy/%7Bpath%7D"),
+        (
+            "/api/v1/namespaces/a/services/s:80/proxy/x/y/z",
+            "/api/v1/namespaces/%7Bnamespace%7D/services/%7Bname%7D/proxy/%7Bpath%7D",
+        ),
+        (
+            "/api/v1/namespaces/a/pods/p/proxy",
+            "/api/v1/namespaces/%7Bnamespace%7D/pods/%7Bname%7D/proxy",
+        ),
         ("/healthz", "/healthz"),
         ("/other/v1/x", "/%7Bprefix%7D"),
     ];

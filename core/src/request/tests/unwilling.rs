@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::scripted::{Act, Bed, Chunk, answers, later};
-use crate::request::{Observer, Retry, TransportKind, Verb, Warning};
+use crate::request::{Observer, RequestError, Retry, TransportKind, Verb, Warning};
 use crate::runtime::Ambient;
 
 #[test]
@@ -51,4 +51,22 @@ fn a_refusal_of_a_watch_that_does_not_end_is_told_without_its_body() {
     assert_eq!(error.status().unwrap().code, 410);
     assert_eq!(bed.clock.now().as_nanos(), 300_000_000_000);
     assert_eq!(*bed.script.open.lock(), 0);
+}
+
+#[test]
+fn what_was_not_processed_is_sent_again_for_any_verb_and_less_and_less_often() {
+    for verb in [Verb::Get, Verb::Post, Verb::Put, Verb::Patch, Verb::Delete] {
+        let refuses = (0..5).map(|_| Act::Fails(TransportKind::Unprocessed, "it goes away"));
+        let bed = Bed::new(refuses.chain([answers(200, "{}")]));
+        bed.run(bed.client.send(&bed.request(verb), &bed.token)).unwrap();
+        assert_eq!(bed.times(), [0, 0, 1000, 3000, 7000, 15000]);
+    }
+    let bed = Bed::new((0..3).map(|_| Act::Fails(TransportKind::Unprocessed, "it goes away")));
+    let request = bed.request(Verb::Post).max_retries(2);
+    let error = bed.run(bed.client.send(&request, &bed.token)).unwrap_err();
+    assert!(matches!(error, RequestError::Transport { .. }), "{error:?}");
+    assert_eq!(bed.times().len(), 3);
+    let stream =
+        Bed::new([Act::Fails(TransportKind::Unprocessed, "it goes away"), answers(200, "")]);
+    stream.run(stream.client.stream(&stream.request(Verb::Get), &stream.token)).unwrap();
 }

@@ -166,6 +166,35 @@ fn a_page_that_is_followed_by_itself_is_a_failed_list() {
 }
 
 #[test]
+fn what_is_more_than_the_client_reads_is_listed_by_pages_which_is_said_once() {
+    let mut led = Led::watching();
+    led.tells(Event::Error(error(SourceKind::Expired)));
+    led.sleeps();
+    assert_eq!(led.listed(), "100");
+    let mut limits = Vec::new();
+    for _ in 0..7 {
+        led.got(Got::Listed(Err(error(SourceKind::Oversized))));
+        assert!(matches!(led.sleeps(), Some(Failed::List(_))), "it is said");
+        let Want::List(options) = &led.want else { panic!("{:?}", led.want) };
+        assert_eq!(options.resource_version, "", "a cache would send the whole list");
+        limits.push(options.limit);
+    }
+    assert_eq!(limits, [500, 125, 31, 7, 1, 1, 1]);
+    // The pages expire: all in one page would be too large again.
+    led.got(Got::Listed(Ok(Page::whole(Vec::new(), "200").followed_by("more"))));
+    led.got(Got::Listed(Err(error(SourceKind::Expired))));
+    let Want::List(options) = &led.want else { panic!("{:?}", led.want) };
+    assert_eq!((options.limit, options.continue_token.as_str()), (1, ""));
+    led.lists("200");
+    led.opens("200");
+    // Later lists come by pages at once, and nothing is said.
+    led.tells(Event::Error(error(SourceKind::Other)));
+    assert!(led.sleeps().is_none());
+    let Want::List(options) = &led.want else { panic!("{:?}", led.want) };
+    assert_eq!((options.limit, options.resource_version.as_str()), (1, ""));
+}
+
+#[test]
 fn what_is_not_given_is_said_with_its_cause() {
     let mut led = Led::watching();
     led.tells(Event::Foreign("a table".to_owned()));
@@ -301,8 +330,11 @@ impl Endless {
 /// objects, the same for the newest version, a list, and a watch.
 #[test]
 fn trouble_without_end_is_met_by_few_requests() {
-    use SourceKind::{Eof, Expired, Internal, Invalid, Other, Refused, TooLarge, TooManyRequests};
-    let kinds = [Eof, Expired, Internal, Invalid, Other, Refused, TooLarge, TooManyRequests];
+    use SourceKind::{
+        Eof, Expired, Internal, Invalid, Other, Oversized, Refused, TooLarge, TooManyRequests,
+    };
+    let kinds =
+        [Eof, Expired, Internal, Invalid, Other, Oversized, Refused, TooLarge, TooManyRequests];
     let of_kinds = kinds
         .into_iter()
         .flat_map(|kind| [Endless::Breaks(kind), Endless::Closed(kind), Endless::Nothing(kind)]);

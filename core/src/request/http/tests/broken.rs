@@ -144,18 +144,23 @@ pub(super) const SETTINGS: [u8; 9] = [0, 0, 0, 4, 0, 0, 0, 0, 0];
 /// The frame `RST_STREAM`: for the first stream, with an internal error.
 const RESET_STREAM: [u8; 13] = [0, 0, 4, 3, 0, 0, 0, 0, 1, 0, 0, 0, 2];
 
-/// Reads the bytes of a client up to its first request.
-pub(super) async fn until_asked(stream: &mut Stream) {
+/// Reads the bytes of a client up to its first request; `None` if it is gone.
+pub(super) async fn until_asked(stream: &mut Stream) -> Option<()> {
     const PREFACE: usize = 24;
+    stream.read_exact(&mut [0; PREFACE]).await.ok()?;
+    headers(stream).await
+}
+
+/// Reads the bytes of a client up to its next request; `None` if it is gone.
+pub(super) async fn headers(stream: &mut Stream) -> Option<()> {
     const HEADERS: u8 = 1;
-    stream.read_exact(&mut [0; PREFACE]).await.unwrap();
     loop {
         let mut frame = [0; 9];
-        stream.read_exact(&mut frame).await.unwrap();
+        stream.read_exact(&mut frame).await.ok()?;
         let length = u32::from_be_bytes([0, frame[0], frame[1], frame[2]]);
-        stream.read_exact(&mut vec![0; length as usize]).await.unwrap();
+        stream.read_exact(&mut vec![0; length as usize]).await.ok()?;
         if frame[3] == HEADERS {
-            return;
+            return Some(());
         }
     }
 }
@@ -164,7 +169,7 @@ pub(super) async fn until_asked(stream: &mut Stream) {
 async fn a_stream_that_is_reset_is_an_error_that_says_so() {
     let server = Server::on(h2(), |_, mut stream| async move {
         say(&mut stream, SETTINGS).await;
-        until_asked(&mut stream).await;
+        until_asked(&mut stream).await.unwrap();
         say(&mut stream, RESET_STREAM).await;
         while let Ok(1..) = stream.read(&mut [0; 1024]).await {}
         drop(stream.shutdown().await);

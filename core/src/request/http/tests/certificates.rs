@@ -91,7 +91,21 @@ fn a_key_of_another_certificate_is_noticed_before_any_call() {
     assert!(matches!(error, ConfigError::Certificate("client certificate", _)), "{error}");
     let config = HttpConfig::new("h").unwrap().identity("", authority.certify("c", Valid::Now).1);
     assert!(config.client(&System::new()).is_err(), "a key without a certificate");
-    let config = HttpConfig::new("h").unwrap().authorities("-----BEGIN CERTIFICATE-----\n?\n");
-    let error = config.client(&System::new()).unwrap_err();
-    assert!(matches!(error, ConfigError::Certificate("authority", _)), "{error}");
+}
+
+#[test]
+fn authorities_without_a_certificate_are_noticed_before_any_call() {
+    let authority = Authority::new();
+    let (pem, key) = (authority.pem(), authority.certify("c", Valid::Now).1);
+    let base64: String = pem.lines().filter(|line| !line.starts_with('-')).collect();
+    let (half, cut) = (&base64[..base64.len() / 2], &pem[..pem.len() / 2]);
+    let broken = "-----BEGIN CERTIFICATE-----\n?\n";
+    for bad in ["", "\n", &key, half, &base64, cut, broken, "nonsense"] {
+        let config = HttpConfig::new("h").unwrap().authorities(bad);
+        let error = config.client(&System::new()).unwrap_err();
+        assert!(matches!(error, ConfigError::Certificate("authority", _)), "{bad}: {error}");
+        assert!(!error.to_string().contains(half), "{error}");
+    }
+    let both = HttpConfig::new("h").unwrap().authorities(key + &pem);
+    assert!(both.client(&System::new()).is_ok(), "a key beside it does no harm");
 }

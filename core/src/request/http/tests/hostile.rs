@@ -188,7 +188,7 @@ async fn a_server_that_goes_away_is_asked_again_by_those_who_read() {
     let server = Server::on(h2(), |number, mut stream| async move {
         if number == 0 {
             say(&mut stream, SETTINGS).await;
-            until_asked(&mut stream).await;
+            until_asked(&mut stream).await.unwrap();
             say(&mut stream, GOAWAY).await;
             drop(stream.shutdown().await);
             return;
@@ -257,7 +257,7 @@ async fn headers_that_go_on_for_ever_are_an_error_over_http_2_as_well() {
         let told = told.clone();
         async move {
             say(&mut stream, SETTINGS).await;
-            until_asked(&mut stream).await;
+            until_asked(&mut stream).await.unwrap();
             say(&mut stream, frame(HEADERS, 0, &[0x88])).await; // the status is 200
             let more = frame(CONTINUATION, 0, &[0, 1, b'a', 1, b'b'].repeat(3000));
             let mut count = 0;

@@ -3,8 +3,11 @@
 mod broken;
 mod certificates;
 mod hostile;
+mod kept;
+mod refused;
 mod secrets;
 mod server;
+mod streams;
 #[cfg(target_os = "linux")]
 mod wiped;
 

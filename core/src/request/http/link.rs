@@ -1,0 +1,107 @@
+//! One HTTP/2 connection, and how many streams it carries.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use hyper::client::conn::http2;
+use hyper_util::rt::TokioExecutor;
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+use super::connect::Stream;
+use super::pool::Body;
+
+/// The windows of a stream and of its connection, in bytes, as in the reference. A stream that
+/// nobody reads fills its own window, and the others go on: the windows of all streams fit into that
+/// of the connection.
+pub(super) const STREAM_WINDOW: u32 = 4 << 20;
+pub(super) const CONNECTION_WINDOW: u32 = 1 << 30;
+
+/// The largest number of streams on a connection, whatever the server allows.
+const MOST: usize = (CONNECTION_WINDOW / STREAM_WINDOW) as usize;
+
+/// What a server must allow before its settings have come.
+pub(super) const BEFORE_SETTINGS: usize = 100;
+
+/// Moves the bytes of a connection.
+type Driver = http2::Connection<Stream, Body, TokioExecutor>;
+
+/// An HTTP/2 connection. It ends when it and all its streams are dropped.
+pub(super) struct Link {
+    pub(super) sender: http2::SendRequest<Body>,
+    /// Polled by a task of its own, which drops it at the end.
+    driver: Arc<Mutex<Option<Driver>>>,
+    open: AtomicUsize,
+    allowed: AtomicUsize,
+    is_new: AtomicBool,
+    was_used: AtomicBool,
+}
+
+impl Link {
+    pub(super) fn new(sender: http2::SendRequest<Body>, driver: Driver) -> Self {
+        Self {
+            sender,
+            driver: Arc::new(Mutex::new(Some(driver))),
+            open: AtomicUsize::new(0),
+            allowed: AtomicUsize::new(BEFORE_SETTINGS),
+            is_new: AtomicBool::new(true),
+            was_used: AtomicBool::new(true),
+        }
+    }
+
+    /// Returns a future that moves the bytes until the connection ends.
+    pub(super) fn drive(&self) -> impl Future<Output = ()> + Send + use<> {
+        let driver = Arc::clone(&self.driver);
+        std::future::poll_fn(move |context| {
+            let mut driver = driver.lock();
+            let polled = driver.as_mut().map(|it| Pin::new(it).poll(context).map(drop));
+            let polled = polled.unwrap_or(std::task::Poll::Ready(()));
+            if polled.is_ready() {
+                *driver = None;
+            }
+            polled
+        })
+    }
+
+    /// Returns how many streams the server allows at present. A server may change that at any time.
+    fn allowed(&self) -> usize {
+        // If the connection is being polled, the number of a moment ago will do.
+        if let Some(Some(driver)) = self.driver.try_lock().as_deref() {
+            let allowed = driver.current_max_send_streams().clamp(1, MOST);
+            self.allowed.store(allowed, Ordering::Relaxed);
+        }
+        self.allowed.load(Ordering::Relaxed)
+    }
+
+    /// Opens a stream, if the server allows one more. Only one thread may do that at a time.
+    pub(super) fn place(self: &Arc<Self>, room: &Arc<Notify>) -> Option<Place> {
+        if self.open.load(Ordering::SeqCst) >= self.allowed() {
+            return None;
+        }
+        self.open.fetch_add(1, Ordering::SeqCst);
+        self.was_used.store(true, Ordering::Relaxed);
+        let is_first = self.is_new.swap(false, Ordering::Relaxed);
+        Some(Place { link: Arc::clone(self), is_first, room: Arc::clone(room) })
+    }
+
+    /// Tells whether it was not used since the last time that this was asked.
+    pub(super) fn rests(&self) -> bool {
+        self.open.load(Ordering::SeqCst) == 0 && !self.was_used.swap(false, Ordering::Relaxed)
+    }
+}
+
+/// The place of a stream on a connection, until it is dropped.
+pub(super) struct Place {
+    pub(super) link: Arc<Link>,
+    /// It is the first on its connection.
+    pub(super) is_first: bool,
+    room: Arc<Notify>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.link.open.fetch_sub(1, Ordering::SeqCst);
+        self.room.notify_one();
+    }
+}
