@@ -126,6 +126,14 @@ impl Election {
         if self.config.coordinated {
             return self.attempt_over(false, cx);
         }
+        if self.is_strict() {
+            self.sightings.see_none(self.written_transitions.is_some(), cx.now());
+            // The last holder may not know yet, unless it was this elector.
+            let was_own = self.is_holder() && attempt.began < self.term.valid_until;
+            if !was_own && !self.may_take(attempt.began) {
+                return self.attempt_over(false, cx);
+            }
+        }
         attempt.pending = Pending::Create;
         self.send(attempt, cx)
     }
@@ -147,6 +155,8 @@ impl Election {
         };
         let allowed = if self.config.coordinated {
             self.may_renew_coordinated(&attempt, stored)
+        } else if self.is_strict() {
+            renews || self.may_take(attempt.began)
         } else {
             let held = !stored.record.holder.is_empty() && self.lease_valid(attempt.began);
             self.is_holder() || !held

@@ -11,6 +11,8 @@
 //!
 //! * [`Profile::Strict`] (default): at most one leader, whatever the latency of the store, as long
 //!   as clocks keep their stated rate and work stops within its stated time (`election:SF-10`).
+//!   A store that goes back to an older state makes no second leader either, as long as the leader
+//!   reaches it and the other participants knew the lock.
 //!   No clock can help if a process pauses between its check and its action; for that case the
 //!   resource refuses outdated effects by the term's [`Fence`].
 //! * [`Profile::Classic`]: exactly the reference's rules. Late replies, drift and some orders of

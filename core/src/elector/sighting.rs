@@ -62,41 +62,93 @@ impl Raw {
     }
 }
 
-/// One state of the lock, and when it was first seen.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// One state of the lock; the default one is the absence of the lock object.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Sighting {
     uid: Name,
-    version: Version,
-    seen: Observed,
+    version: Option<Version>,
+    record: Record,
+    /// Whether it can follow the state that was seen before it.
+    follows: bool,
 }
 
 /// The last few distinct states of the lock (strict).
 ///
-/// A lagging replica may show an old state after a newer one, and then the newer one again. Each
-/// state counts from its *first* sighting; otherwise a dead leader would seem alive for ever
-/// (`election:CX-12`).
+/// A lagging replica may show an old state after a newer one, and then the newer one again. So a
+/// lease counts from the last time at which a state was seen for the *first* time; otherwise a dead
+/// leader would seem alive for ever (`election:CX-12`).
+///
+/// A store may also go back to an older state, for example when it is restored. It gives away the
+/// old versions again, so two states are the same only if their records are, too. And what an old
+/// state says is outdated: perhaps another has led since then.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Sightings(VecDeque<Sighting>);
+pub(super) struct Sightings {
+    states: VecDeque<Sighting>,
+    /// When a state was last seen for the first time.
+    newest: Instant,
+    /// Whether the state that was read last is the one that was seen first last, and follows its
+    /// predecessor. Otherwise the store may have gone back.
+    current: bool,
+}
 
 impl Sightings {
-    /// Returns the first sighting of a fetched state, which may be this one.
-    pub(super) fn see(&mut self, stored: &Stored, now: Instant) -> &Observed {
-        let is = |old: &Sighting| old.version == stored.version && old.uid == stored.uid;
-        let known = match self.0.back() {
-            Some(last) if is(last) => Some(self.0.len() - 1), // by far the usual case
-            _ => self.0.iter().rposition(is),
+    /// Notes a fetched state.
+    pub(super) fn see(&mut self, stored: &Stored, now: Instant) {
+        let is = |old: &Sighting| {
+            old.version.as_ref() == Some(&stored.version)
+                && old.uid == stored.uid
+                && old.record == stored.record
         };
-        let index = known.unwrap_or_else(|| {
-            if self.0.len() == REMEMBERED {
-                self.0.pop_front();
-            }
-            self.0.push_back(Sighting {
-                uid: stored.uid.clone(),
-                version: stored.version.clone(),
-                seen: Observed { record: stored.record.clone(), at: now },
-            });
-            self.0.len() - 1
+        self.note(is, now, |last| Sighting {
+            uid: stored.uid.clone(),
+            version: Some(stored.version.clone()),
+            record: stored.record.clone(),
+            follows: last.is_none_or(|last| match last.version {
+                None => last.follows, // the object has been created
+                Some(_) => {
+                    last.uid == stored.uid && last.record.transitions <= stored.record.transitions
+                }
+            }),
         });
-        &self.0[index].seen
+    }
+
+    /// Notes that there is no lock object; `is_known` says whether there has ever been one.
+    pub(super) fn see_none(&mut self, is_known: bool, now: Instant) {
+        let is = |old: &Sighting| old.version.is_none();
+        self.note(is, now, |last| Sighting {
+            follows: last.is_none() && !is_known,
+            ..Sighting::default()
+        });
+    }
+
+    fn note(
+        &mut self,
+        is: impl Fn(&Sighting) -> bool,
+        now: Instant,
+        make: impl FnOnce(Option<&Sighting>) -> Sighting,
+    ) {
+        if !self.states.iter().rev().any(&is) {
+            let state = make(self.states.back());
+            if state.version.is_some() {
+                // If the object is gone after this state, that is news.
+                self.states.retain(|old| old.version.is_some());
+            }
+            if self.states.len() == REMEMBERED {
+                self.states.pop_front();
+            }
+            self.states.push_back(state);
+            self.newest = now;
+        }
+        self.current = self.states.back().is_some_and(|last| last.follows && is(last));
+    }
+
+    /// Returns the time from which a lease counts that another may hold.
+    pub(super) fn newest(&self) -> Instant {
+        self.newest
+    }
+
+    /// Tells whether the state that was read last can be relied on: nothing newer was seen.
+    pub(super) fn is_current(&self) -> bool {
+        self.current
     }
 }

@@ -153,6 +153,21 @@ impl Election {
         if seconds < 0 { self.observed.at > now + length } else { self.observed.at + length > now }
     }
 
+    /// Tells whether a participant that does not lead may write, by what it has seen of the lock
+    /// (strict; `election:LE-22`, `CX-12`). If the store may have gone back, or the lock object is gone,
+    /// it waits, whoever holds the lease by that state.
+    pub(super) fn may_take(&self, began: Instant) -> bool {
+        let record = &self.observed.record;
+        if self.sightings.is_current() && (record.holder.is_empty() || self.is_holder()) {
+            return true;
+        }
+        let recorded = Duration::from_secs(u64::try_from(record.duration_seconds).unwrap_or(0));
+        let own = self.config.timing.stored_lease();
+        let is_known = self.sightings.is_current() && !recorded.is_zero();
+        let lease = if is_known { recorded } else { recorded.max(own) };
+        self.sightings.newest() + lease <= began
+    }
+
     /// Notes a fetched state of the lock (`election:LE-21`). If it is older than one seen before,
     /// changes nothing and returns false.
     pub(super) fn observe(&mut self, stored: &Stored, now: Instant) -> bool {
@@ -167,9 +182,10 @@ impl Election {
         if self.config.versions == Versions::Ordered && !self.advance(&stored.version) {
             return false;
         }
-        let seen = self.sightings.see(stored, now);
-        if self.observed != *seen {
-            self.observed = seen.clone();
+        self.sightings.see(stored, now);
+        let at = self.sightings.newest();
+        if self.observed.at != at || self.observed.record != stored.record {
+            self.observed = Observed { record: stored.record.clone(), at };
         }
         self.remembered = Some(stored.version.clone());
         true

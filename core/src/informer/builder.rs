@@ -7,6 +7,7 @@ use crate::runtime::{Runtime, System};
 use crate::store::Transform;
 use crate::store::{Cause, Described, Handle};
 
+use super::health::Recovery;
 use super::list_watch::ListWatch;
 use super::reflector::{Config, Consistency, Difference, Hooks};
 use super::shared::{Informer, Refused};
@@ -40,13 +41,15 @@ pub(super) struct Built<O> {
     pub(super) refused: Refused,
     pub(super) transform: Option<Transform<O>>,
     pub(super) check: Option<Consistency<O>>,
+    pub(super) recovery: Recovery,
 }
 
 impl<O: Handle + Described, R: Runtime> Builder<O, R> {
     pub(super) fn new(runtime: &R, source: Arc<dyn ListWatch<O>>) -> Self {
         let (config, hooks) = (Config::default(), Hooks::default());
         let refused: Refused = Arc::new(|_| ());
-        let built = Built { source, config, hooks, refused, transform: None, check: None };
+        let (transform, check, recovery) = (None, None, Recovery::default());
+        let built = Built { source, config, hooks, refused, transform, check, recovery };
         Self { runtime: runtime.clone(), built }
     }
 
@@ -59,6 +62,12 @@ impl<O: Handle + Described, R: Runtime> Builder<O, R> {
     /// Sets the hooks that the reflector calls.
     pub fn hooks(mut self, hooks: Hooks) -> Self {
         self.built.hooks = hooks;
+        self
+    }
+
+    /// Sets the consequence of a panic in a function that the informer calls.
+    pub fn recovery(mut self, recovery: Recovery) -> Self {
+        self.built.recovery = recovery;
         self
     }
 

@@ -28,12 +28,14 @@ mod change;
 pub mod feed;
 pub mod fresh;
 mod handler;
+mod health;
 pub mod keys;
 mod list_watch;
 mod object;
 mod own_writes;
 mod partly;
 mod predicate;
+mod process;
 mod readers;
 mod reads;
 pub mod reflector;
@@ -48,6 +50,7 @@ pub use builder::Builder;
 pub use feed::{Over, Progress, Subscription};
 pub use fresh::NotVisible;
 pub use handler::{Handler, Handling, OnPanic, Registration, Report};
+pub use health::{Recovery, Unwell};
 pub use list_watch::{
     Awaited, Event, ListOptions, ListWatch, Match, Page, SourceError, SourceKind, Stream,
     WatchOptions,

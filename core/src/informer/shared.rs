@@ -1,35 +1,31 @@
 //! The informer: a reflector, a queue, a store, and their readers.
 
 use std::fmt;
-use std::future::poll_fn;
-use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::task::Poll;
 
 use crate::cancel::CancelToken;
+use crate::caught::discard;
 use crate::monitor::Monitor;
-use crate::ordered_fifo::{Batch, Event, Options, OrderedFifo};
+use crate::ordered_fifo::{Options, OrderedFifo};
+use crate::polling::Delays as _;
 use crate::runtime::{Atomic, Runtime, System};
-use crate::slab::Line;
 use crate::store::Intake;
 use crate::store::indexed::{VersionOf, metadata_version};
 use crate::store::{Cause, Described, Handle, IndexedStore, metadata_key};
 
 use super::apply::{ApplyError, Change};
 use super::builder::{Builder, Built};
-use super::feed::{Complete, End, Feed, Push, Shared, Subscription};
+use super::feed::{End, Feed, Subscription};
 use super::fresh::{Fresh, Visible};
 use super::handler::Crew;
+use super::health::{Panics, Recovery, Unwell, caught, message};
 use super::list_watch::ListWatch;
-use super::partly::apply_what_can_be;
-use super::readers::{Readers, Stage, Wants, is_wanted, mark, resync_if_due};
+use super::process::{Forgotten, forget};
+use super::readers::{Readers, Stage, Wants, resync_if_due};
 use super::reflector::known::stored;
-use super::reflector::{Config, Driver, Hooks, Skipped};
+use super::reflector::{Config, Driver, Failed, Hooks, Skipped, delays};
 
-/// How many changes are told at a time, so that the changes of a long list are not all in memory
-/// twice.
-const PART: usize = 1024;
 /// Up to this number of notes none is looked for to forget.
 const FEW_NOTES: usize = 64;
 
@@ -64,19 +60,22 @@ pub type ObjectChange<O> = Change<String, O>;
 pub struct Informer<O: Handle + Described, R: Runtime = System> {
     pub(super) runtime: R,
     pub(super) store: Arc<IndexedStore<String, O, R>>,
-    queue: OrderedFifo<String, O, crate::store::NothingKnown, R>,
-    reflector: Driver<O, R>,
-    config: Config,
-    readers: Arc<R::Mutex<Readers<O, R>>>,
+    pub(super) queue: OrderedFifo<String, O, crate::store::NothingKnown, R>,
+    pub(super) reflector: Driver<O, R>,
+    pub(super) config: Config,
+    pub(super) readers: Arc<R::Mutex<Readers<O, R>>>,
     /// Whether the first list is in the store, and whether the informer has stopped: not zero if so.
     /// They change under the lock of the readers, and are read without it, because a long list holds
     /// it for long.
-    synced: R::Atomic,
-    stopped: R::Atomic,
+    pub(super) synced: R::Atomic,
+    pub(super) stopped: R::Atomic,
     /// How far the store is, and the writes of this client.
     pub(super) visible: Visible<R>,
     pub(super) handlers: R::Mutex<Crew<R>>,
-    refused: Refused,
+    pub(super) refused: Refused,
+    pub(super) recovery: Recovery,
+    pub(super) panics: R::Mutex<Panics>,
+    pub(super) forgotten: Arc<Forgotten<R>>,
 }
 
 /// A function that is told which objects the store refused.
@@ -118,7 +117,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
     }
 
     pub(super) fn built(runtime: &R, builder: Built<O>) -> Self {
-        let Built { source, config, mut hooks, refused, transform, check } = builder;
+        let Built { source, config, mut hooks, refused, transform, check, recovery } = builder;
         let plain =
             Intake::new(runtime, |object: &O| -> Result<String, Cause> { metadata_key(object) });
         // Only the queue transforms objects, so each is transformed once (`cache:INV-26`).
@@ -136,13 +135,16 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         hooks.should_resync = resync_if_due(runtime, &readers, hooks.should_resync);
         let visible = Visible::new(runtime, Fresh::default(), FEW_NOTES);
         hooks.skipped = noted(visible.refuser(), hooks.skipped);
+        let forgotten: Arc<Forgotten<R>> =
+            Arc::new(runtime.mutex(std::collections::BTreeMap::new()));
         Self {
             runtime: runtime.clone(),
             store,
             queue: OrderedFifo::with_options(runtime, intake, Options::default()),
             reflector: Driver::new(runtime, source, config.clone(), hooks)
                 .checking(check)
-                .knowing(known),
+                .knowing(known)
+                .forgetting(forget(runtime, &forgotten)),
             config,
             readers,
             synced: runtime.atomic(0),
@@ -150,6 +152,9 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
             visible,
             handlers: runtime.mutex(Crew::new(runtime)),
             refused,
+            recovery,
+            panics: runtime.mutex(Panics::default()),
+            forgotten,
         }
     }
 
@@ -167,6 +172,15 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
     /// (`cache:SI-14`, `SI-15`).
     pub fn has_synced(&self) -> bool {
         self.synced.load(Ordering::Acquire) != 0
+    }
+
+    /// Checks the informer, for a health check of the program.
+    ///
+    /// # Errors
+    /// It has ended, or it has panicked and not recovered. It may still
+    /// [have synced](Self::has_synced), but the store does not follow the collection.
+    pub fn check(&self) -> Result<(), Unwell> {
+        self.runtime.lock(&self.panics).check(self.is_stopped())
     }
 
     /// Tells whether the informer has stopped.
@@ -222,102 +236,21 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
             self.config.clone().resync(readers.check)
         };
         let ending = Ending(self); // also if the future is dropped or something panics
-        let reflect = async {
-            self.reflector.run_with(config, &self.queue, token).await;
-            self.queue.close();
-        };
-        let (mut reflect, mut process) = (pin!(reflect), pin!(self.process(token)));
-        let (mut reflects, mut processes) = (true, true);
-        // Entries still queued when the token ends may stay (`cache:CT-3`).
-        poll_fn(|context| {
-            reflects = reflects && reflect.as_mut().poll(context).is_pending();
-            processes = processes && process.as_mut().poll(context).is_pending();
-            if reflects || processes { Poll::Pending } else { Poll::Ready(()) }
-        })
-        .await;
+        let mut delays = delays(&self.runtime);
+        while let Err(panic) = caught(self.follow(config.clone(), token)).await {
+            let message = message(&panic);
+            self.runtime.lock(&self.panics).note(message.clone());
+            if self.recovery == Recovery::End {
+                std::panic::resume_unwind(panic);
+            }
+            discard(panic);
+            self.reflector.tell_failed(&Failed::Panicked(message));
+            let delay = delays.next(&self.runtime);
+            token.child_with_deadline(self.runtime.now() + delay).wait_async().await;
+        }
         drop(ending);
         self.join_handlers().await;
         Ok(())
-    }
-
-    /// Changes the store by the events of the queue, and tells readers of the changes.
-    async fn process(&self, token: &CancelToken<R>) {
-        // Whether the last list is in the store, except for its refused objects.
-        let mut stored = false;
-        let apply = |batch: &Batch<String, O>| {
-            let mut told = Line::new();
-            let readers = self.lock();
-            let before = self.visible.prepare(&batch.events).then(|| self.store.list());
-            let is_wanted = is_wanted(&readers.feeds);
-            let tell = &mut |change| {
-                if before.is_none() || is_wanted(&change) {
-                    told.push_back(mark(change, batch.initial));
-                }
-            };
-            let result = apply_what_can_be(&batch.events, batch.initial, &self.store, tell);
-            // The caller drops the replaced objects, without the lock.
-            (told, before, readers.feeds.clone(), result)
-        };
-        loop {
-            if token.is_cancelled() {
-                return;
-            }
-            let Ok((batch, (mut told, before, readers, result))) =
-                self.queue.pop_batch_async(apply).await
-            else {
-                return;
-            };
-            if matches!(&batch.events[..], [Event::ReplacedAll(_)]) {
-                stored = !matches!(result, Err(ApplyError::Store(_)));
-            }
-            // This comes before readers are told, so that a reader that is told of a version can
-            // wait for it.
-            self.visible.advance(&batch.events, result.as_ref().err());
-            if let Err(error) = result {
-                crate::caught::tell(|| (self.refused)(&error));
-            }
-            drop((before, batch));
-            let mut gone = Vec::new();
-            while !told.is_empty() {
-                let part: Vec<_> = std::iter::from_fn(|| told.pop_front()).take(PART).collect();
-                for reader in &readers {
-                    let lost = reader.feed.call(Push(reader.wanted(&part)));
-                    if !lost.is_empty() {
-                        gone.push(&reader.feed);
-                    }
-                }
-            }
-            self.forget(&gone);
-            if stored {
-                self.note_sync();
-            }
-        }
-    }
-
-    /// Forgets readers whose subscription is over.
-    fn forget(&self, gone: &[&Shared<ObjectChange<O>, R>]) {
-        if !gone.is_empty() {
-            self.lock().feeds.retain(|it| !gone.iter().any(|gone| Arc::ptr_eq(gone, &it.feed)));
-        }
-    }
-
-    /// Tells readers, once, that the first list is complete (`cache:PL-21`, `PL-22`).
-    fn note_sync(&self) {
-        if !self.queue.has_synced() {
-            return;
-        }
-        let feeds = {
-            let mut readers = self.lock();
-            if std::mem::replace(&mut readers.has_synced, true) {
-                return;
-            }
-            self.synced.store(1, Ordering::Release);
-            readers.feeds.clone()
-        };
-        self.visible.synced();
-        for reader in feeds {
-            reader.feed.call(Complete);
-        }
     }
 
     pub(super) fn lock(&self) -> R::Guard<'_, Readers<O, R>> {

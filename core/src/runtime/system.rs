@@ -24,17 +24,43 @@ type MachineInstant = std::time::Instant;
 /// The first task that waits for a time starts one thread, which wakes the tasks of the whole
 /// process when their time comes and lives as long as the process. Threads that wait for a time
 /// need no such help.
+///
+/// On Linux and Android the clock also counts the time in which the machine was suspended, so a
+/// leader that asks for the time knows that its lease is over. Sleeping threads and tasks do not
+/// notice: they sleep for as long as they would have without the suspension.
 #[derive(Clone, Copy)]
 pub struct System {
-    epoch: MachineInstant,
+    /// The time at the epoch.
+    epoch: Duration,
+}
+
+/// Returns the time since some moment in the past.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+#[inline]
+fn uptime() -> Duration {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    let (seconds, nanos) = (u64::try_from(now.tv_sec), u32::try_from(now.tv_nsec));
+    Duration::new(seconds.unwrap_or_default(), nanos.unwrap_or_default())
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+#[inline]
+fn uptime() -> Duration {
+    static START: OnceLock<MachineInstant> = OnceLock::new();
+    START.get_or_init(MachineInstant::now).elapsed()
 }
 
 impl System {
     /// Makes a runtime. The epoch is the moment when the first one of the process was made.
     #[must_use]
     pub fn new() -> Self {
-        static EPOCH: OnceLock<MachineInstant> = OnceLock::new();
-        Self { epoch: *EPOCH.get_or_init(MachineInstant::now) }
+        static EPOCH: OnceLock<Duration> = OnceLock::new();
+        Self { epoch: *EPOCH.get_or_init(uptime) }
+    }
+
+    #[cfg(test)]
+    pub(super) fn epoch(&self) -> Duration {
+        self.epoch
     }
 
     /// Returns the machine's instant for a runtime instant; `None` if it is never reached.
@@ -42,7 +68,25 @@ impl System {
         if t == Instant::NEVER {
             return None;
         }
-        self.epoch.checked_add(Duration::from_nanos(t.as_nanos()))
+        let left = t.since(self.now());
+        MachineInstant::now().checked_add(left) // read second, so that nothing wakes too early
+    }
+
+    /// Sleeps until notified or until the deadline; true for the deadline.
+    #[inline]
+    fn wait_until_on<T>(
+        &self,
+        condvar: &Condvar,
+        guard: &mut MutexGuard<'_, T>,
+        deadline: Instant,
+    ) -> bool {
+        match self.machine(deadline) {
+            Some(at) => condvar.wait_until(guard, at).timed_out(),
+            None => {
+                condvar.wait(guard);
+                false
+            }
+        }
     }
 }
 
@@ -61,7 +105,7 @@ impl fmt::Debug for System {
 impl Ambient for System {
     #[inline]
     fn now(&self) -> Instant {
-        Instant::from_nanos(u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX))
+        Instant::ZERO + uptime().saturating_sub(self.epoch)
     }
 
     #[expect(clippy::disallowed_types, reason = "this is where the seam meets the machine")]
@@ -140,13 +184,7 @@ impl Runtime for System {
         mut guard: Self::Guard<'a, T>,
         deadline: Instant,
     ) -> (Self::Guard<'a, T>, bool) {
-        let timed_out = match self.machine(deadline) {
-            Some(at) => condvar.wait_until(&mut guard, at).timed_out(),
-            None => {
-                condvar.wait(&mut guard);
-                false
-            }
-        };
+        let timed_out = self.wait_until_on(condvar, &mut guard, deadline);
         (guard, timed_out)
     }
 
@@ -195,7 +233,8 @@ impl Runtime for System {
     }
 
     fn wake_at(&self, deadline: Instant, waker: Waker) -> SystemTimer {
-        SystemTimer(self.machine(deadline).map(|at| Alarms::shared().arm(at, waker)))
+        let is_reached = deadline != Instant::NEVER;
+        SystemTimer(is_reached.then(|| Alarms::shared().arm(deadline, waker)))
     }
 
     #[expect(clippy::disallowed_methods, reason = "this is where the seam meets the machine")]
@@ -214,6 +253,16 @@ impl Runtime for System {
         name: &str,
         body: impl FnOnce() -> T + Send + 'static,
     ) -> Self::Join<T> {
+        // A thread that is started by a task can do what the task can: open connections, sleep, and
+        // spawn tasks.
+        #[cfg(feature = "tokio")]
+        let body = {
+            let home = tokio::runtime::Handle::try_current();
+            move || {
+                let _entered = home.as_ref().ok().map(tokio::runtime::Handle::enter);
+                body()
+            }
+        };
         std::thread::Builder::new()
             .name(name.to_owned())
             .spawn(body)
@@ -225,7 +274,7 @@ impl Runtime for System {
     }
 }
 
-type AlarmId = (MachineInstant, u64);
+type AlarmId = (Instant, u64);
 
 /// An armed deadline of [`System`]; `None` if it is never reached.
 #[derive(Debug)]
@@ -271,7 +320,7 @@ impl Alarms {
         })
     }
 
-    fn arm(&self, at: MachineInstant, waker: Waker) -> AlarmId {
+    fn arm(&self, at: Instant, waker: Waker) -> AlarmId {
         let mut armed = self.armed.lock();
         armed.next += 1;
         let id = (at, armed.next);
@@ -288,11 +337,12 @@ impl Alarms {
     }
 
     fn serve(&self) -> ! {
+        let system = System::new();
         let mut armed = self.armed.lock();
         loop {
             match armed.wakers.first_key_value().map(|(id, _)| *id) {
                 None => self.earlier.wait(&mut armed),
-                Some(id) if id.0 <= MachineInstant::now() => {
+                Some(id) if id.0 <= system.now() => {
                     let waker = armed.wakers.remove(&id);
                     MutexGuard::unlocked(&mut armed, || {
                         if let Some(panic) = each(waker, Waker::wake) {
@@ -301,7 +351,7 @@ impl Alarms {
                     });
                 }
                 Some(id) => {
-                    let _timed_out = self.earlier.wait_until(&mut armed, id.0);
+                    let _timed_out = system.wait_until_on(&self.earlier, &mut armed, id.0);
                 }
             }
         }

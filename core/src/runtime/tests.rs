@@ -180,3 +180,16 @@ fn an_alarm_that_is_dropped_wakes_nobody() {
     assert_eq!((bell.rings(), Arc::strong_count(&bell)), (0, 1));
     drop(timer);
 }
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+#[test]
+fn the_time_in_suspend_counts() {
+    let read = || {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+        Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
+    };
+    let epoch = System::new().epoch();
+    let before = read();
+    let now = epoch + Duration::from_nanos(System::new().now().as_nanos());
+    assert!((before..=read()).contains(&now), "on a machine that was suspended clocks differ");
+}

@@ -1,6 +1,7 @@
 //! Events about the election, shown by `kubectl describe` of the Lease.
 
 use std::fmt;
+use std::time::Duration;
 
 use kube::Client;
 use kube::api::{Api, DynamicObject, PostParams};
@@ -8,6 +9,10 @@ use kube::core::{ApiResource, GroupVersionKind};
 use seatrial_core::elector::{EventRecorder, LockEvent, Timestamp};
 use seatrial_core::runtime::{Ambient, Tokio};
 use serde_json::json;
+
+/// How long an event is being written, at most. Otherwise a server that never answers would collect
+/// a task for every change of the leader.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Writes events of the core API group, each in its own task. An event that is refused, for example
 /// because the service account may not write events, is dropped; the election does not depend on
@@ -41,7 +46,8 @@ impl EventRecorder for Recorder {
         let api = Api::<DynamicObject>::namespaced_with(self.client.clone(), namespace, &kind);
         let event = DynamicObject::new(&format!("{name}.{unique:016x}"), &kind).data(content);
         drop(tokio::spawn(async move {
-            drop(api.create(&PostParams::default(), &event).await);
+            let options = PostParams::default();
+            drop(tokio::time::timeout(PATIENCE, api.create(&options, &event)).await);
         }));
     }
 }

@@ -90,6 +90,11 @@ fn only_classic_forgets_a_version_when_it_fails_to_create() {
         bench.io(Try);
         bench.reply(Ok(stored("other", 0.0, 4)));
         bench.io(Try);
+        if kept {
+            assert_eq!(bench.reply(Err(StoreError::NotFound)), Next::Done(false));
+            bench.pass(s(15.0));
+            bench.io(Try);
+        }
         bench.reply_io(Err(StoreError::NotFound));
         bench.reply(Err(StoreError::AlreadyExists));
         assert_eq!(bench.election.remembered().is_some(), kept, "LK-3");

@@ -11,6 +11,7 @@ mod corners;
 mod driver;
 mod ends;
 mod fence;
+mod going_back;
 mod kept;
 mod lock;
 mod metrics;

@@ -76,6 +76,25 @@ impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
         self.fresh.call(Advance(if nothing_is_stored { None } else { newest(events) }));
     }
 
+    /// Tells whether the store lacks a state of the object with this key, because it was refused.
+    pub fn lacks_a_state_of(&self, key: &str) -> bool {
+        let part = Some(Part { key: Some(key.to_owned()), version: u64::MAX });
+        let all = AtLeast { version: 0, part, until: Instant::ZERO };
+        self.fresh.call(Look).lacks && self.fresh.call(all).is_err()
+    }
+
+    /// Says that objects are gone from the store, and the versions at which they were deleted.
+    pub fn gone(&self, objects: Vec<(String, u64)>) {
+        if !objects.is_empty() {
+            self.fresh.call(Stored::Objects(objects));
+        }
+    }
+
+    /// Says that the store has all changes up to a version.
+    pub fn advance_to(&self, version: u64) {
+        self.fresh.call(Advance(Some(version)));
+    }
+
     /// Says that the first list is in the store.
     pub fn synced(&self) {
         self.fresh.call(Synced);

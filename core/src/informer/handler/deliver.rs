@@ -6,9 +6,9 @@ use std::time::Duration;
 use crate::cancel::CancelToken;
 use crate::caught::discard;
 use crate::informer::feed::{Over, Subscription};
+use crate::informer::health::message;
 use crate::informer::shared::ObjectChange;
-use crate::pool::Cause;
-use crate::runtime::{Panic, Runtime};
+use crate::runtime::Runtime;
 use crate::store::Handle;
 
 use super::{Handler, Handling, OnPanic, Report};
@@ -55,17 +55,9 @@ pub(super) fn deliver<O: Handle, R: Runtime>(
                 std::process::abort(); // the panic hook of the process has printed the panic
             }
             changes.disown();
-            report(Report::Panicked { message: message(panic) });
+            report(Report::Panicked { message: message(&panic) });
+            discard(panic);
             life.wait_until(runtime.now() + PAUSE);
         }
     }
-}
-
-fn message(panic: Panic) -> Option<String> {
-    let cause = Cause::<()>::Panic(panic);
-    let message = cause.panic_message().map(str::to_owned);
-    if let Cause::Panic(panic) = cause {
-        discard(panic);
-    }
-    message
 }

@@ -12,7 +12,7 @@ read_by_harness! {
         /// How many objects a page has; zero lets the reflector choose.
         page_size: u32,
         /// The least time after which a server ends a watch; the actual time is random, up to twice
-        /// as long. Less than five minutes has no effect.
+        /// as long. Less than five minutes has no effect, nor has more than 68 years.
         min_watch: Duration,
         /// For how long a watch that fails by an internal error of the server is retried at once;
         /// zero for never.
@@ -24,6 +24,10 @@ read_by_harness! {
 
 /// The smallest value of `min_watch` that has an effect (`cache:RE-16`).
 const MIN_WATCH: Duration = Duration::from_secs(300);
+
+/// The longest time that is asked for. A longer one overflows when it is added to a clock, here and
+/// at the server.
+const MAX_WATCH: u64 = i32::MAX as u64;
 
 impl Default for Config {
     fn default() -> Self {
@@ -53,7 +57,7 @@ impl Config {
     }
 
     /// Sets the least time after which a server ends a watch; the actual time is random, up to
-    /// twice as long. Less than five minutes has no effect.
+    /// twice as long. Less than five minutes has no effect, nor has more than 68 years.
     #[must_use]
     pub fn min_watch(mut self, least: Duration) -> Self {
         self.min_watch = least;
@@ -79,7 +83,7 @@ impl Config {
     /// 1.
     pub(super) fn watch_timeout(&self, part: f64) -> Duration {
         let least = self.min_watch.max(MIN_WATCH).as_secs();
-        Duration::from_secs(least.saturating_add((least as f64 * part) as u64))
+        Duration::from_secs(least.saturating_add((least as f64 * part) as u64).min(MAX_WATCH))
     }
 }
 
@@ -94,5 +98,7 @@ mod tests {
             config.watch_timeout(part).as_secs()
         };
         assert_eq!([timeout(1, 0.0), timeout(10, 0.0), timeout(10, 0.5)], [300, 600, 900], "RE-16");
+        let for_ever = Config::default().min_watch(Duration::MAX).watch_timeout(0.9);
+        assert_eq!(for_ever.as_secs(), 2_147_483_647, "every clock and server can add this");
     }
 }

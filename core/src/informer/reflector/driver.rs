@@ -58,6 +58,10 @@ impl fmt::Debug for Hooks {
     }
 }
 
+/// A function that is told, by key and version, of a deletion whose last state a transformer
+/// refused.
+pub(in crate::informer) type Forget = Arc<dyn Fn(&str, &str) + Send + Sync>;
+
 /// A reflector and its source.
 pub struct Driver<O, R: Runtime> {
     runtime: R,
@@ -66,6 +70,7 @@ pub struct Driver<O, R: Runtime> {
     hooks: Hooks,
     check: Option<Consistency<O>>,
     known: Option<Known<O>>,
+    forget: Forget,
     /// The newest version that the consumer was given.
     last: R::Published<String>,
 }
@@ -74,7 +79,8 @@ impl<O: Handle + Described, R: Runtime> Driver<O, R> {
     /// Makes a reflector of `source` that has seen nothing.
     pub fn new(runtime: &R, source: Arc<dyn ListWatch<O>>, config: Config, hooks: Hooks) -> Self {
         let last = runtime.published(Arc::new(String::new()));
-        Self { runtime: runtime.clone(), source, config, hooks, check: None, known: None, last }
+        let (runtime, forget) = (runtime.clone(), Arc::new(|_: &str, _: &str| ()));
+        Self { runtime, source, config, hooks, check: None, known: None, forget, last }
     }
 
     /// Compares streams with lists.
@@ -91,6 +97,18 @@ impl<O: Handle + Described, R: Runtime> Driver<O, R> {
         self
     }
 
+    /// Tells `forget` of deletions whose last state a transformer refuses, before it queues them.
+    #[must_use]
+    pub(in crate::informer) fn forgetting(mut self, forget: Forget) -> Self {
+        self.forget = forget;
+        self
+    }
+
+    /// Reports that the reflector begins anew.
+    pub(in crate::informer) fn tell_failed(&self, failed: &Failed) {
+        crate::caught::tell(|| (self.hooks.failed)(failed));
+    }
+
     /// Returns the newest version that the consumer was given; empty before the first
     /// (`cache:RE-1`).
     pub fn last_resource_version(&self) -> Arc<String> {
@@ -98,21 +116,18 @@ impl<O: Handle + Described, R: Runtime> Driver<O, R> {
     }
 
     /// Keeps `queue` in step with the source until the token ends.
-    pub async fn run<K, Q: Queue<K, O>>(&self, queue: &Q, token: &CancelToken<R>) {
+    pub async fn run<Q: Queue<String, O>>(&self, queue: &Q, token: &CancelToken<R>) {
         self.run_with(self.config.clone(), queue, token).await;
     }
 
     /// As [`run`](Self::run), with other settings.
-    pub(in crate::informer) async fn run_with<K, Q: Queue<K, O>>(
+    pub(in crate::informer) async fn run_with<Q: Queue<String, O>>(
         &self,
         config: Config,
         queue: &Q,
         token: &CancelToken<R>,
     ) {
-        let now = self.runtime.now();
-        let (initial, max) = (Duration::from_millis(800), Duration::from_secs(30));
-        let reset = Duration::from_secs(120);
-        let backoff = ExponentialDelays::new(initial, max, reset, 2.0, 1.0, now);
+        let backoff = delays(&self.runtime);
         let streams = self.source.streams_lists();
         let mut machine = Reflector::new(config, streams, backoff);
         let mut stream: Option<Box<dyn Stream<O>>> = None;
@@ -149,7 +164,7 @@ impl<O: Handle + Described, R: Runtime> Driver<O, R> {
     }
 
     /// Does what the machine asks for; `None` once the token has ended.
-    async fn answer<K, Q: Queue<K, O>>(
+    async fn answer<Q: Queue<String, O>>(
         &self,
         want: Want<O>,
         stream: &mut Option<Box<dyn Stream<O>>>,
@@ -181,7 +196,7 @@ impl<O: Handle + Described, R: Runtime> Driver<O, R> {
             Want::Deliver(delivery) => Got::Delivered(self.deliver(delivery, queue)),
             Want::Sleep { until, failed } => {
                 if let Some(failed) = failed {
-                    crate::caught::tell(|| (self.hooks.failed)(&failed));
+                    self.tell_failed(&failed);
                 }
                 token.child_with_deadline(until).wait_async().await;
                 Got::Slept
@@ -232,12 +247,12 @@ impl<O: Handle + Described, R: Runtime> Driver<O, R> {
         .await
     }
 
-    fn deliver<K, Q: Queue<K, O>>(&self, delivery: Delivery<O>, queue: &Q) -> Result<(), Cause> {
+    fn deliver<Q: Queue<String, O>>(&self, delivery: Delivery<O>, queue: &Q) -> Result<(), Cause> {
         let result = match delivery {
             Delivery::Replace(objects, version) => queue.replace(objects, &version),
             Delivery::Add(object) => queue.add(object),
             Delivery::Update(object) => queue.update(object),
-            Delivery::Delete(object) => queue.delete(LastState::Final(object)),
+            Delivery::Delete(object) => self.delete(object, queue),
             Delivery::Bookmark(version) => {
                 queue.bookmark(&version);
                 Ok(())
@@ -250,10 +265,31 @@ impl<O: Handle + Described, R: Runtime> Driver<O, R> {
         };
         result.map_err(|error: EnqueueError| Arc::new(error) as Cause)
     }
+
+    /// Queues a deletion. The object is gone whatever the transformer thinks of its last state, so
+    /// if that is refused, the key alone is queued.
+    fn delete<Q: Queue<String, O>>(&self, object: O, queue: &Q) -> Result<(), EnqueueError> {
+        let refused = match queue.delete(LastState::Final(object.clone())) {
+            Err(error @ EnqueueError::Transform(_)) => error,
+            result => return result,
+        };
+        let Some((key, metadata)) = object.key().ok().zip(object.metadata()) else {
+            return Err(refused);
+        };
+        (self.forget)(&key, metadata.resource_version);
+        queue.delete(LastState::unknown(key, None))
+    }
+}
+
+/// Returns the pauses between attempts that follow each other.
+pub(in crate::informer) fn delays<R: Runtime>(runtime: &R) -> ExponentialDelays {
+    let (initial, max) = (Duration::from_millis(800), Duration::from_secs(30));
+    let reset = Duration::from_secs(120);
+    ExponentialDelays::new(initial, max, reset, 2.0, 1.0, runtime.now())
 }
 
 /// Yields once to the other tasks of this thread.
-async fn pause() {
+pub(in crate::informer) async fn pause() {
     let mut paused = false;
     poll_fn(|context| {
         if std::mem::replace(&mut paused, true) {

@@ -20,6 +20,7 @@ mod want;
 pub use config::Config;
 pub use consistency::{Consistency, Difference};
 pub use driver::{Driver, Hooks};
+pub(super) use driver::{Forget, delays, pause};
 pub use want::{Failed, Skipped};
 
 for_harness! {

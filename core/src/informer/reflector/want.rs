@@ -118,6 +118,9 @@ pub enum Failed {
     Watch(SourceError),
     /// The consumer refuses the list.
     Replace(Cause),
+    /// The source, the transformer or another function that an informer calls panicked, with this
+    /// message if it has one.
+    Panicked(Option<String>),
 }
 
 impl fmt::Display for Failed {
@@ -126,6 +129,8 @@ impl fmt::Display for Failed {
             Self::List(_) => f.write_str("failed to list"),
             Self::Watch(_) => f.write_str("failed to watch"),
             Self::Replace(_) => f.write_str("the consumer refuses the list"),
+            Self::Panicked(None) => f.write_str("the informer panicked"),
+            Self::Panicked(Some(message)) => write!(f, "the informer panicked: {message}"),
         }
     }
 }
@@ -135,6 +140,7 @@ impl std::error::Error for Failed {
         match self {
             Self::List(error) | Self::Watch(error) => Some(error),
             Self::Replace(cause) => Some(&**cause),
+            Self::Panicked(_) => None,
         }
     }
 }

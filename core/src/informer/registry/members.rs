@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::cancel::CancelToken;
 use crate::caught::{each, pass_on};
 use crate::informer::feed::Over;
+use crate::informer::health::Unwell;
 use crate::informer::list_watch::Awaited;
 use crate::runtime::{Instant, Runtime};
 
@@ -18,6 +19,13 @@ pub trait Runs<R: Runtime>: Send + Sync + 'static {
     fn run_async<'a>(&'a self, token: &'a CancelToken<R>) -> Awaited<'a, ()>;
     /// Waits for its first list; false if it is not there in time, or never will be.
     fn wait_for_sync_async(&self, until: Instant) -> Awaited<'_, bool>;
+    /// Tells whether it runs as it should.
+    ///
+    /// # Errors
+    /// The reason why it does not.
+    fn check(&self) -> Result<(), Unwell> {
+        Ok(())
+    }
     /// Returns it as `Any`, for a downcast.
     fn any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }
@@ -142,6 +150,28 @@ impl<R: Runtime> Members<R> {
             });
             entry.running = Some(Running { ended, thread });
         }
+    }
+
+    /// Checks all members; a member whose thread or task has ended is not well.
+    ///
+    /// # Errors
+    /// The names of the members that are not well, and why.
+    pub fn check(&self) -> Result<(), Vec<(String, Unwell)>> {
+        let is_over = |it: &Entry<R>| it.running.as_ref().is_some_and(|it| it.ended.is_cancelled());
+        let all: Vec<_> = {
+            let inside = self.runtime.lock(&self.inside);
+            let entries = inside.entries.values();
+            entries.map(|it| (it.name.clone(), Arc::clone(&it.member), is_over(it))).collect()
+        };
+        let mut unwell = Vec::new();
+        for (name, member, is_over) in all {
+            match member.check() {
+                Err(why) => unwell.push((name, why)),
+                Ok(()) if is_over => unwell.push((name, Unwell::Ended { panic: None })),
+                Ok(()) => {}
+            }
+        }
+        if unwell.is_empty() { Ok(()) } else { Err(unwell) }
     }
 
     /// Waits until every member has its first list.

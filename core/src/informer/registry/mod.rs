@@ -11,6 +11,7 @@ use crate::runtime::{Instant, Runtime, System};
 use crate::store::{Described, Handle};
 
 use super::feed::Over;
+use super::health::Unwell;
 use super::list_watch::Awaited;
 use super::shared::Informer;
 
@@ -61,6 +62,10 @@ impl<O: Handle + Described, R: Runtime> Runs<R> for Informer<O, R> {
         Box::pin(Self::wait_for_sync_async(self, until))
     }
 
+    fn check(&self) -> Result<(), Unwell> {
+        Self::check(self)
+    }
+
     fn any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
         self
     }
@@ -90,7 +95,9 @@ impl<R: Runtime> Registry<R> {
         self.members.get(name)
     }
 
-    /// Starts a thread for every informer that does not run yet.
+    /// Starts a thread for every informer that does not run yet. With [`System`] and the feature
+    /// `tokio`, the threads can use the tokio runtime in which this is called. A source that needs
+    /// one, for example one that uses the client of kube, panics without it.
     pub fn start(&self) {
         self.members.start();
     }
@@ -102,6 +109,15 @@ impl<R: Runtime> Registry<R> {
     /// running.
     pub fn start_with(&self, spawn: impl FnMut(Awaited<'static, ()>)) {
         self.members.start_with(spawn);
+    }
+
+    /// Checks all informers ([`Informer::check`]), for a health check of the program. An informer
+    /// whose thread or task has ended is not well.
+    ///
+    /// # Errors
+    /// The names of the informers that are not well, and why.
+    pub fn check(&self) -> Result<(), Vec<(String, Unwell)>> {
+        self.members.check()
     }
 
     /// Sleeps until every informer has its first list.

@@ -9,10 +9,10 @@ use super::nap;
 use super::server::{Object, Server};
 use crate::cancel::CancelToken;
 use crate::informer::reflector::{Hooks, Skipped};
-use crate::informer::{ApplyError, Informer, NotVisible, Subscription};
+use crate::informer::{ApplyError, Change, Informer, NotVisible, Subscription};
 use crate::runtime::{Instant, System};
 use crate::store::indexed::IndexFunction;
-use crate::store::{Described, NoMetadata};
+use crate::store::{Described, LastState, NoMetadata};
 
 /// The versions that are refused.
 type Bad = Arc<Mutex<Vec<&'static str>>>;
@@ -196,4 +196,59 @@ fn a_change_that_is_refused_is_not_taken_for_seen() {
             assert_eq!(bed.informer.get_written("a", Instant::ZERO), Ok(Some(written)));
         });
     }
+}
+
+#[test]
+fn a_deletion_clears_what_was_refused_whoever_refuses_its_last_state() {
+    let bed = Bed::new(&[], &["2", "3", "4", "6", "7"]);
+    bed.server.put("a");
+    let mut reader: Subscription<_> = bed.informer.subscribe();
+    bed.running(|| {
+        assert!(bed.informer.wait_for_sync(Instant::NEVER));
+        let known = bed.informer.store().get(&"a".to_owned()).unwrap();
+        bed.server.put("a"); // refused, and so is its deletion
+        bed.server.delete("a");
+        bed.server.put("b"); // refused
+        bed.server.delete("b");
+        bed.server.put("c"); // refused, and so is its deletion
+        bed.server.delete("c");
+        bed.comes("d", &bed.server.put("d").version);
+        for (key, version) in [("a", "3"), ("b", "5"), ("c", "7"), ("a", "8"), ("c", "8")] {
+            assert_eq!(bed.get(key, version), Ok(None), "{key}");
+        }
+        assert!(bed.informer.list_at_least("8", Instant::ZERO).is_ok(), "nothing is lacking");
+        assert!(bed.informer.forgotten.lock().is_empty());
+        assert_eq!(bed.stored(), named(&[("d", "8")]));
+        let told: Vec<_> = (0..3).map(|_| reader.next().unwrap()).collect();
+        let gone = LastState::unknown("a".to_owned(), Some(Arc::clone(&known)));
+        assert_eq!(told[0], Change::Added { object: known, initial: true });
+        assert_eq!(told[1], Change::Deleted(gone), "the last state that was told");
+        assert!(matches!(&told[2], Change::Added { object, .. } if object.name == "d"), "{told:?}");
+        assert_eq!(bed.skipped.lock().len(), 3, "a deletion is not lost");
+    });
+}
+
+#[test]
+fn what_was_refused_and_never_told_is_not_told_as_gone() {
+    let bed = Bed::new(&["2", "4", "5"], &[]);
+    bed.server.put("a");
+    let mut reader: Subscription<_> = bed.informer.subscribe();
+    bed.running(|| {
+        assert!(bed.informer.wait_for_sync(Instant::NEVER));
+        bed.server.put("new"); // refused
+        bed.server.delete("new");
+        bed.server.put("a"); // refused
+        bed.server.put("a"); // refused
+        bed.comes("b", &bed.server.put("b").version);
+        bed.server.delete("a");
+        bed.comes("c", &bed.server.put("c").version);
+        let told: Vec<_> = (0..4).map(|_| reader.next().unwrap()).collect();
+        let names = told.iter().map(|change| match change {
+            Change::Added { object, .. } => format!("+{}", object.name),
+            Change::Deleted(last) => format!("-{}", last.object().unwrap().name),
+            Change::Updated { .. } => "changed".to_owned(),
+        });
+        assert_eq!(names.collect::<Vec<_>>(), ["+a", "+b", "-a", "+c"]);
+        assert!(bed.informer.list_at_least("8", Instant::ZERO).is_ok());
+    });
 }

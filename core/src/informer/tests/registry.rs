@@ -11,7 +11,9 @@ use parking_lot::Mutex;
 use super::nap;
 use super::server::{Object, Server};
 use crate::informer::list_watch::Awaited;
-use crate::informer::{Informer, Over, Registry};
+use crate::informer::{Informer, Over, Recovery, Registry, Unwell};
+#[cfg(feature = "tokio")]
+use crate::informer::{ListOptions, ListWatch, Page, SourceError, Stream, WatchOptions};
 use crate::runtime::{Ambient, Instant, Runtime, System};
 
 const LONG: Duration = Duration::from_secs(600);
@@ -52,6 +54,7 @@ fn all_are_started_synced_and_joined() {
     registry.start();
     registry.start(); // no effect on informers that run already
     registry.wait_for_sync(system.now() + LONG).unwrap();
+    assert_eq!(registry.check(), Ok(()));
     assert!(all.iter().all(|it| it.store().len() == 1));
     registry.shut_down();
     assert!(all.iter().all(|it| it.is_stopped()) && handlers.iter().all(|it| it.has_ended()));
@@ -130,7 +133,7 @@ fn all_have_ended_when_the_panic_of_one_goes_on() {
             assert!(object.name != "bad", "a bug");
             Ok(object)
         };
-        Informer::builder(&system, source).transform(transform).build()
+        Informer::builder(&system, source).transform(transform).recovery(Recovery::End).build()
     });
     let broken = broken.unwrap();
     let slow = registry.informer("slow", || informer(&system, &server)).unwrap();
@@ -141,6 +144,9 @@ fn all_have_ended_when_the_panic_of_one_goes_on() {
     while !broken.is_stopped() {
         nap(5);
     }
+    let unwell = registry.check().unwrap_err();
+    let [(name, Unwell::Ended { panic: Some(panic) })] = &unwell[..] else { panic!("{unwell:?}") };
+    assert!(name.starts_with("broken (") && panic == "a bug", "{unwell:?}");
     server.put("b"); // the handler has something to do
     let down = catch_unwind(AssertUnwindSafe(|| registry.shut_down()));
     assert_eq!(down.unwrap_err().downcast_ref::<&str>(), Some(&"a bug"));
@@ -200,4 +206,52 @@ fn tasks_of_one_thread_can_wait_for_the_informers_beside_them() {
         waits.as_mut().poll(context)
     }));
     assert!(things.is_stopped() && things.store().len() == 1);
+}
+
+/// A source that needs a tokio runtime.
+#[cfg(feature = "tokio")]
+struct Sleepy(Server);
+
+#[cfg(feature = "tokio")]
+impl ListWatch<Object> for Sleepy {
+    fn list(&self, options: ListOptions) -> Awaited<'_, Result<Page<Object>, SourceError>> {
+        Box::pin(async {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            self.0.list(options).await
+        })
+    }
+
+    fn watch(
+        &self,
+        options: WatchOptions,
+    ) -> Awaited<'_, Result<Box<dyn Stream<Object>>, SourceError>> {
+        self.0.watch(options)
+    }
+
+    fn streams_lists(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(feature = "tokio")]
+#[test]
+fn threads_that_are_started_in_a_tokio_runtime_can_use_it() {
+    let (system, server) = (System::new(), Server::default());
+    let tokio = tokio::runtime::Builder::new_multi_thread().enable_time().build().unwrap();
+    let registry = Registry::new(&system);
+    let sleepy = || Informer::new(&system, Arc::new(Sleepy(server.clone())));
+    registry.informer("inside", sleepy).unwrap();
+    {
+        let _inside = tokio.enter();
+        registry.start();
+    }
+    registry.wait_for_sync(system.now() + LONG).unwrap();
+    let outside = registry.informer("outside", sleepy).unwrap();
+    registry.start();
+    while outside.check().is_ok() {
+        nap(5);
+    }
+    let why = outside.check().unwrap_err().to_string();
+    assert!(why.contains("no reactor running"), "{why}");
+    registry.shut_down();
 }

@@ -110,11 +110,11 @@ impl HttpConfig {
         self
     }
 
-    /// Sets the time within which a dead connection is detected; 45 seconds by default, and a tenth
-    /// of a second at least.
+    /// Sets the time within which a dead connection is detected; 45 seconds by default. It is at
+    /// least a tenth of a second, because every answer to a ping takes some time, and at most a day.
     #[must_use]
     pub fn dead_after(mut self, limit: Duration) -> Self {
-        self.dead_after = limit;
+        self.dead_after = limit.clamp(Duration::from_millis(100), Duration::from_secs(86_400));
         self
     }
 

@@ -66,6 +66,11 @@ pub enum Action {
     },
     /// The lock object is deleted.
     Delete,
+    /// The store goes back to an older state: its last changes are lost.
+    GoBack {
+        /// How many of them; more than there are for all.
+        writes: u64,
+    },
     /// An administrator clears the holder.
     ClearHolder,
     /// An administrator or another program removes the duration (`election:CX-11`).

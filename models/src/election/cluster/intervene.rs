@@ -36,6 +36,11 @@ impl<F: Faults, H: Host<Election>> Simulated<F, H> {
                     self.edited();
                 }
             }
+            Action::GoBack { writes } => {
+                if self.server.go_back(writes, self.now) {
+                    self.edited();
+                }
+            }
             Action::ClearHolder => {
                 if self.server.edit(self.now, |record| record.holder = Name::EMPTY) {
                     self.edited();

@@ -111,6 +111,8 @@ plan! {
     cancels: number = 0;
     /// How many deletions of the lock object.
     deletes: number = 0;
+    /// How often the store goes back, at most: to nothing, to any state, or by its last few writes.
+    returns: number = 0;
     /// How many changes of the record by an administrator.
     edits: number = 0;
     /// Whether a lease is released at the end of a term.
@@ -288,6 +290,16 @@ impl Plan {
             0 => Action::ClearHolder,
             _ => Action::ClearDuration,
         });
+        for _ in 0..self.returns {
+            // A process that starts later has seen nothing, and takes a lease that is not there.
+            let at = long.saturating_add(random.up_to(self.horizon));
+            let writes = match random.below(4) {
+                0 => u64::MAX,
+                1 => 1 + random.below(200),
+                _ => 1 + random.below(12),
+            };
+            actions.push((at, Action::GoBack { writes }));
+        }
         actions
     }
 

@@ -28,10 +28,14 @@ pub struct Entry {
     pub epoch: u32,
 }
 
-/// The lock object and its history. Version `n` is the `n`-th entry, counted from one.
+/// The lock object and its history. Version `n` is the `n`-th entry, counted from one, until the
+/// store goes back: then it gives away the versions after that state a second time.
 #[derive(Clone, Debug)]
 pub struct Server {
     history: Vec<Entry>,
+    /// The version of each entry, if the store has ever gone back.
+    versions: Vec<u64>,
+    /// How many objects were created.
     epoch: u32,
     uids: Vec<Name>,
     /// Whether an Endpoints or ConfigMap holds the lock. Such a store does not validate durations,
@@ -43,7 +47,13 @@ impl Server {
     /// Makes a server without the object.
     #[must_use]
     pub fn new(lenient: bool) -> Self {
-        Self { history: Vec::new(), epoch: 0, uids: vec![Name::EMPTY], lenient }
+        Self {
+            history: Vec::new(),
+            versions: Vec::new(),
+            epoch: 0,
+            uids: vec![Name::EMPTY],
+            lenient,
+        }
     }
 
     /// Returns every version, oldest first.
@@ -55,13 +65,20 @@ impl Server {
     /// Returns the number of the newest version; zero before the first.
     #[must_use]
     pub fn newest(&self) -> u64 {
-        self.history.len() as u64
+        self.version_of(self.history.len())
+    }
+
+    /// Returns the version of the entry of that number, counted from one.
+    fn version_of(&self, number: usize) -> u64 {
+        let Some(index) = number.checked_sub(1) else { return 0 };
+        self.versions.get(index).copied().unwrap_or(number as u64)
     }
 
     /// Forgets everything, and goes on in the memory of an old history.
     pub fn restart(&mut self, lenient: bool, mut history: Vec<Entry>) {
         history.clear();
         self.history = history;
+        self.versions.clear();
         self.epoch = 0;
         self.lenient = lenient;
     }
@@ -76,10 +93,11 @@ impl Server {
     /// # Errors
     /// If the object did not exist.
     pub fn read(&self, lag: u64) -> Result<Stored, StoreError> {
-        let version = self.newest().saturating_sub(lag);
-        let entry = version.checked_sub(1).and_then(|index| self.history.get(index as usize));
-        let record = entry.and_then(|entry| entry.record.clone()).ok_or(StoreError::NotFound)?;
-        Ok(self.stored(record, version))
+        let number = self.history.len().saturating_sub(lag as usize);
+        let entry = number.checked_sub(1).and_then(|index| self.history.get(index));
+        let entry = entry.ok_or(StoreError::NotFound)?;
+        let record = entry.record.clone().ok_or(StoreError::NotFound)?;
+        Ok(self.stored(record, self.version_of(number), entry.epoch))
     }
 
     /// Creates the object.
@@ -95,7 +113,7 @@ impl Server {
         if self.uids.len() <= self.epoch as usize {
             self.uids.push(Name::new(&format!("uid-{}", self.epoch)));
         }
-        Ok(self.append(record, by, 0, at))
+        Ok(self.append(record, by, 0, at, self.epoch))
     }
 
     /// Replaces the record, if the object still has the version.
@@ -110,14 +128,14 @@ impl Server {
         at: u64,
     ) -> Result<Stored, StoreError> {
         self.validate(&record)?;
-        if self.current().is_none() {
+        let Some(Entry { record: Some(_), epoch, .. }) = self.history.last() else {
             return Err(StoreError::NotFound);
-        }
-        let newest = self.newest();
+        };
+        let (newest, epoch) = (self.newest(), *epoch);
         if *version != Version::Number(newest) {
             return Err(StoreError::Conflict);
         }
-        Ok(self.append(record, by, newest, at))
+        Ok(self.append(record, by, newest, at, epoch))
     }
 
     /// Deletes the object; false if there is none.
@@ -125,17 +143,34 @@ impl Server {
         let exists = self.current().is_some();
         if exists {
             let (over, epoch) = (self.newest(), self.epoch);
-            self.history.push(Entry { at, by: Writer::Outside, over, record: None, epoch });
+            self.push(Entry { at, by: Writer::Outside, over, record: None, epoch }, over + 1);
         }
         exists
+    }
+
+    /// Loses the last `writes` changes, as after a restore from an older copy: the object and its
+    /// version are as they were then. Returns false if there was no change.
+    pub fn go_back(&mut self, writes: u64, at: u64) -> bool {
+        let lost = usize::try_from(writes).unwrap_or(usize::MAX);
+        let number = self.history.len().saturating_sub(lost);
+        let is_changed = number < self.history.len();
+        if is_changed {
+            self.versions = (1..=self.history.len()).map(|it| self.version_of(it)).collect();
+            let old = number.checked_sub(1).map(|index| self.history[index].clone());
+            let (record, epoch) = old.map_or((None, 0), |old| (old.record, old.epoch));
+            let (by, over) = (Writer::Outside, self.newest());
+            let version = self.version_of(number);
+            self.push(Entry { at, by, over, record, epoch }, version);
+        }
+        is_changed
     }
 
     /// Changes the record from outside; false if there is no object.
     pub fn edit(&mut self, at: u64, change: impl FnOnce(&mut Record)) -> bool {
         let Some(mut record) = self.current().cloned() else { return false };
         change(&mut record);
-        let over = self.newest();
-        let _stored = self.append(record, Writer::Outside, over, at);
+        let (over, epoch) = (self.newest(), self.history.last().map_or(0, |entry| entry.epoch));
+        let _stored = self.append(record, Writer::Outside, over, at, epoch);
         true
     }
 
@@ -149,15 +184,22 @@ impl Server {
         if self.lenient { Ok(()) } else { LeaseSpec::from_record(record).validate() }
     }
 
-    fn append(&mut self, record: Record, by: Writer, over: u64, at: u64) -> Stored {
-        let epoch = self.epoch;
-        let stored = self.stored(record.clone(), self.newest() + 1);
-        self.history.push(Entry { at, by, over, record: Some(record), epoch });
+    fn append(&mut self, record: Record, by: Writer, over: u64, at: u64, epoch: u32) -> Stored {
+        let version = self.newest() + 1;
+        let stored = self.stored(record.clone(), version, epoch);
+        self.push(Entry { at, by, over, record: Some(record), epoch }, version);
         stored
     }
 
-    fn stored(&self, record: Record, version: u64) -> Stored {
-        let uid = self.uids[self.epoch as usize].clone();
+    fn push(&mut self, entry: Entry, version: u64) {
+        self.history.push(entry);
+        if !self.versions.is_empty() || version != self.history.len() as u64 {
+            self.versions.push(version);
+        }
+    }
+
+    fn stored(&self, record: Record, version: u64, epoch: u32) -> Stored {
+        let uid = self.uids[epoch as usize].clone();
         let text = self.lenient.then(|| Arc::from(record.to_json(Default::default())));
         let mut stored = Stored::new(record, Version::Number(version), uid);
         stored.text = text;

@@ -67,6 +67,28 @@ fn classic_keeps_everything_on_a_good_network_within_its_bound() {
     assert!(led > 400);
 }
 
+fn a_store_that_goes_back_leaves_one_leader() {
+    let one_leader = |text: &str| {
+        let (plan, mut led) = (plan(text), 0);
+        let mut campaign = Campaign::new();
+        let broken = (0..400).filter(|seed| {
+            let run = campaign.run(&plan.with_seed(*seed));
+            led += count(run, |what| matches!(what, What::Leads { .. }));
+            let broken =
+                |name| super::invariants::invariant(name).unwrap().check(run, &terms(&plan));
+            broken("one_leader").is_err() || broken("one_actor").is_err()
+        });
+        (broken.collect::<Vec<_>>(), led)
+    };
+    // Each elector runs again: a new process would have seen nothing.
+    let weather = "returns=3,slow=300ms,drift=10000,rerun=1000,work=500ms,scheduling=100ms,acts=1s";
+    let (broken, led) = one_leader(&format!("strict,{weather}"));
+    assert_eq!(broken, [0; 0]);
+    assert!(led > 600, "{led} terms: the store must go back while one leads");
+    let (broken, _) = one_leader("classic,returns=3");
+    assert!(!broken.is_empty(), "the reference takes a lease that it saw long ago");
+}
+
 fn classic_without_slack_has_two_leaders_although_no_clock_drifts() {
     let (_, broken) = campaign(&plan("classic,renew=14s,retry=5s,cut_off=5"), 100, true);
     assert!(!broken.is_empty());
@@ -274,6 +296,7 @@ fn the_election_scales_with_its_durations() {
 
 pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
     strict_keeps_everything_in_rough_weather,
+    a_store_that_goes_back_leaves_one_leader,
     strict_keeps_tokens_in_order_through_pauses_deletions_and_edits,
     classic_keeps_everything_on_a_good_network_within_its_bound,
     classic_without_slack_has_two_leaders_although_no_clock_drifts,

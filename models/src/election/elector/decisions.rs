@@ -165,7 +165,8 @@ impl Place {
     fn meddle(&mut self, how: u8) {
         let at = self.now;
         let done = match how % 8 {
-            0 => self.server.delete(at),
+            0 if how < 128 => self.server.delete(at),
+            0 => self.server.go_back(1 + u64::from(how / 8 % 4), at),
             1 => self.server.edit(at, |record| record.holder = "".into()),
             2 => self.server.edit(at, |record| record.duration_seconds = 0),
             3 => self.server.edit(at, |record| record.holder = "b".into()),

@@ -26,6 +26,10 @@ struct Term {
     valid_until: u64,
 }
 
+/// A state of the lock: object, version and record, unless there was none; and whether it can
+/// follow the state that was seen before it.
+type Seen = (Option<(Name, Version, Record)>, bool);
+
 /// One elector (`election:LE-8`).
 #[derive(Clone, Debug)]
 pub struct Spec {
@@ -34,12 +38,17 @@ pub struct Spec {
     pub observed: (Record, u64),
     /// The raw bytes that were read last, as text.
     raw: String,
-    /// The states that the strict profile has seen: object, version, record, and time. Oldest
-    /// first.
-    seen: Vec<(Name, Version, Record, u64)>,
+    /// The states that the strict profile has seen, oldest first.
+    seen: Vec<Seen>,
+    /// When a state was last seen for the first time, and whether the last one that was read is
+    /// that state and follows its predecessor.
+    newest: u64,
+    current: bool,
     remembered: Option<Version>,
     reported: Name,
     term: Option<Term>,
+    /// When the last term ends, or would have ended.
+    over: u64,
     written: Option<i64>,
 }
 
@@ -52,9 +61,12 @@ impl Spec {
             observed: (Record::default(), 0),
             raw: String::new(),
             seen: Vec::new(),
+            newest: 0,
+            current: false,
             remembered: None,
             reported: Name::EMPTY,
             term: None,
+            over: 0,
             written: None,
         }
     }
@@ -122,7 +134,16 @@ impl Spec {
             }
         }
         let read = match around.call(Io::Get) {
-            Err(StoreError::NotFound) => return self.create(now, desired, around),
+            Err(StoreError::NotFound) => {
+                if self.strict() && self.term.is_none() {
+                    self.see(None, around.now());
+                    let was_own = self.holds() && now < self.over;
+                    if !was_own && !self.may_take(now) {
+                        return false;
+                    }
+                }
+                return self.create(now, desired, around);
+            }
             Err(_) => return false,
             Ok(read) => read,
         };
@@ -161,8 +182,7 @@ impl Spec {
             desired.acquire_time = record.acquire_time;
             desired.transitions = record.transitions;
         } else {
-            let others = !record.holder.is_empty() && record.holder != self.config.identity;
-            if others && self.lease_valid(now) {
+            if !self.may_take(now) {
                 return false;
             }
             desired.acquire_time = desired.renew_time;
@@ -220,9 +240,13 @@ impl Spec {
         let renewed = self.term.is_some();
         if self.live(now) {
             self.term.iter_mut().for_each(|term| term.valid_until = valid_until);
+            self.over = valid_until;
             return true;
         }
         let acquired = !renewed && now < valid_until;
+        if acquired {
+            self.over = valid_until;
+        }
         self.term = acquired.then(|| Term { uid: stored.uid.clone(), transitions, valid_until });
         acquired
     }
@@ -238,20 +262,43 @@ impl Spec {
             }
             return;
         }
-        let sighting = self
-            .seen
-            .iter()
-            .rfind(|(uid, version, ..)| (uid, version) == (&read.uid, &read.version))
-            .cloned();
-        let (.., record, since) = sighting.unwrap_or_else(|| {
-            let sighting = (read.uid.clone(), read.version.clone(), read.record.clone(), now);
-            self.seen.push(sighting.clone());
+        let state = (read.uid.clone(), read.version.clone(), read.record.clone());
+        self.see(Some(state), now);
+        self.observed = (read.record.clone(), self.newest);
+    }
+
+    /// Takes note of a state, or that there is none ([S] `election:CX-12`).
+    fn see(&mut self, state: Option<(Name, Version, Record)>, now: u64) {
+        if !self.seen.iter().any(|(seen, _)| *seen == state) {
+            let follows = match (self.seen.last(), &state) {
+                (None, None) => self.written.is_none(),
+                (None, _) => true,
+                (Some((None, follows)), _) => *follows,
+                (Some((Some(last), _)), Some(new)) => {
+                    last.0 == new.0 && last.2.transitions <= new.2.transitions
+                }
+                (Some(_), None) => false,
+            };
+            self.seen.retain(|(old, _)| old.is_some());
+            self.seen.push((state.clone(), follows));
+            self.newest = now;
             if self.seen.len() > 8 {
                 self.seen.remove(0);
             }
-            sighting
-        });
-        self.observed = (record, since);
+        }
+        self.current = self.seen.last() == Some(&(state, true));
+    }
+
+    /// Tells whether the strict elector may write, although it does not lead.
+    fn may_take(&self, now: u64) -> bool {
+        let record = &self.observed.0;
+        let own = self.config.timing.lease.as_secs() as i64;
+        let seconds = match record.duration_seconds {
+            seconds if seconds > 0 && self.current => seconds,
+            seconds => seconds.max(own),
+        };
+        let over = i128::from(self.newest) + i128::from(seconds) * 1_000_000_000 <= i128::from(now);
+        over || self.current && (record.holder.is_empty() || self.holds())
     }
 
     /// Gives up the lease (`election:LE-41`, strict: `LE-42`). `pause` is called between tries of

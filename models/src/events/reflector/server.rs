@@ -77,6 +77,8 @@ pub enum Trouble {
     Bookmark(u8),
     /// Among the first objects of a stream comes a bookmark that does not end them.
     FalseEnd,
+    /// A stream tells what changed since it began before it tells the end of its first objects.
+    LateEnd,
     /// A list that may have any version has an old one.
     Lags,
     /// The consumer refuses a list.
@@ -103,7 +105,7 @@ impl Trouble {
             | (Self::IsSlow, At::List(_) | At::Watch)
             | (Self::Breaks(_) | Self::Ends | Self::Foreign, At::Stream { .. })
             | (Self::Unnamed | Self::Bookmark(_), At::Stream { initial: false })
-            | (Self::FalseEnd, At::Stream { initial: true })
+            | (Self::FalseEnd | Self::LateEnd, At::Stream { initial: true })
             | (Self::Versionless | Self::Garbled, At::Change)
             | (Self::ListIsRefused, At::Consumer) => true,
             (Self::PageExpires | Self::PageRepeats, At::List(options)) => {
@@ -122,6 +124,8 @@ pub(super) struct Open {
     initial: VecDeque<Object>,
     /// Whether the end of the initial objects is still to come.
     ends_initial: bool,
+    /// Whether it comes after the changes that happened meanwhile.
+    ends_late: bool,
     /// The version of the last change that was sent.
     at: u64,
     /// Whether the stream begins with an error.
@@ -280,10 +284,12 @@ impl Server {
             let all = self.at(self.revision);
             let initial = all.iter().map(|(key, at)| Thing::object(*key, *at)).collect();
             let ends_initial = options.send_initial_events;
-            return Ok(Open { initial, ends_initial, at: self.revision, expired: false });
+            let at = self.revision;
+            return Ok(Open { initial, ends_initial, ends_late: false, at, expired: false });
         }
         let (initial, at) = (VecDeque::new(), number(version));
-        Ok(Open { initial, ends_initial: false, at, expired: at < self.compacted })
+        let expired = at < self.compacted;
+        Ok(Open { initial, ends_initial: false, ends_late: false, at, expired })
     }
 
     /// The next event of a stream; `None` if there is none yet.
@@ -292,13 +298,16 @@ impl Server {
             return Some(Some(Event::Error(error(SourceKind::Expired))));
         }
         let initial = open.ends_initial;
+        open.ends_late |= self.has(Trouble::LateEnd, At::Stream { initial });
         if let Some(trouble) = self.trouble(At::Stream { initial }) {
             return Some(self.told(trouble, open));
         }
         if let Some(object) = open.initial.pop_front() {
             return Some(Some(Event::Added(object)));
         }
-        if std::mem::take(&mut open.ends_initial) {
+        let is_behind = self.revision > open.at;
+        if open.ends_initial && !(open.ends_late && is_behind) {
+            open.ends_initial = false;
             let resource_version = open.at.to_string();
             return Some(Some(Event::Bookmark { resource_version, ends_initial: true }));
         }

@@ -220,6 +220,25 @@ fn what_is_not_given_is_said_with_its_cause() {
 }
 
 #[test]
+fn what_is_gone_before_the_end_of_the_first_objects_is_not_one_of_them() {
+    let mut led = Led::new(Config::default());
+    led.opens("");
+    let thing = |name, version| Arc::new(Thing(Some(name), version));
+    led.tells(Event::Added(thing("a", "1")));
+    led.tells(Event::Added(thing("b", "2")));
+    led.tells(Event::Deleted(thing("a", "3")));
+    led.tells(Event::Modified(thing("b", "4")));
+    led.tells(Event::Bookmark { resource_version: "4".to_owned(), ends_initial: true });
+    let Want::Deliver(Delivery::Replace(objects, version)) = &led.want else {
+        panic!("{:?}", led.want)
+    };
+    let [Thing(name, state)] = objects.iter().map(|it| &**it).collect::<Vec<_>>()[..] else {
+        panic!("{objects:?}")
+    };
+    assert_eq!((*name, *state, &**version), (Some("b"), "4", "4"));
+}
+
+#[test]
 fn what_a_stream_of_all_objects_tells_in_vain_is_said_as_well() {
     let mut led = Led::new(Config::default());
     led.opens("");

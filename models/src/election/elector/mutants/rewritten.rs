@@ -51,6 +51,11 @@ mutants! {
     Exhibit, fractional_leases: FractionalLeases ["election:LE-4"]
         ["unsafe_set_ups_are_refused"] "museum H5";
     Seeded, needs_times: NeedsTimes ["election:LK-11"] ["never_panics"] "museum K2";
+    Seeded, counts_from_the_old_sighting: CountsFromTheOldSighting ["election:CX-12", "election:SF-6"]
+        ["one_leader"]
+        "own: a state that is seen again after newer ones counts from its own first sighting";
+    Seeded, creates_at_once: CreatesAtOnce ["election:LE-20", "election:SF-6"] ["one_leader"]
+        "own: a lock object that is gone is created at once, whoever held the lease";
     Seeded, no_wait: NoWait ["election:LE-22", "election:SF-6"]
         ["takeover_waits", "one_leader_per_lease_window"]
         "own: the elector does not check whether the lease is still valid";

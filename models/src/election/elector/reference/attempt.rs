@@ -99,6 +99,12 @@ impl Plain {
                     self.revoke(cx); // LE-38
                     return self.attempt_over(false, cx);
                 }
+                self.see(None, cx.now());
+                let was_own = self.is_holder() && attempt.began < self.term.valid_until;
+                let may = was_own || self.may_take(attempt.began);
+                if !may && !self.makes(CreatesAtOnce) {
+                    return self.attempt_over(false, cx);
+                }
                 attempt.awaits = Awaits::Create; // LE-20
                 self.send(attempt, cx)
             }
@@ -130,11 +136,11 @@ impl Plain {
                 return self.attempt_over(false, cx);
             }
         }
-        let held = !stored.record.holder.is_empty() && self.lease_is_valid(attempt.began);
-        if held && !own_name && !self.makes(NoWait) {
+        let renews = self.term_is_live(cx);
+        if !renews && !self.may_take(attempt.began) && !self.makes(NoWait) {
             return self.attempt_over(false, cx);
         }
-        if self.term_is_live(cx) {
+        if renews {
             attempt.desired.transitions = stored.record.transitions;
             attempt.desired.acquire_time = stored.record.acquire_time;
             self.notes.slow_path = true;

@@ -35,6 +35,10 @@ pub(in crate::election::elector) enum Mistake {
     /// An elector that reads a lease without times panics.
     NeedsTimes,
     // Mistakes that any programmer may make.
+    /// A state that is seen again counts from its own first sighting.
+    CountsFromTheOldSighting,
+    /// A lock object that is gone is created anew at once, whoever held the lease.
+    CreatesAtOnce,
     /// A lease is taken when it is first read.
     NoWait,
     /// An attempt goes on with its calls although its run is cancelled.

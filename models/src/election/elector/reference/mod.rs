@@ -61,6 +61,12 @@ struct Term {
     working: bool,
 }
 
+/// A state of the lock; `None` if there is no lock object.
+type State = Option<(Name, Version, Record)>;
+
+/// A state, when it was first seen, and whether it can follow the one seen before it.
+type Sighting = (State, Instant, bool);
+
 /// The strict elector, in plain code.
 #[derive(Clone, Debug)]
 pub(super) struct Plain {
@@ -68,8 +74,11 @@ pub(super) struct Plain {
     config: Config,
     bounds: Bounds,
     observed: Observed,
-    /// The first sighting of each of the last few states of the lock.
-    sightings: Vec<(Name, Version, Observed)>,
+    /// The last few states of the lock, and when one was last seen for the first time.
+    sightings: Vec<Sighting>,
+    newest: Instant,
+    /// Nothing newer was seen than the state that was read last.
+    current: bool,
     /// The version that an update names.
     version: Option<Version>,
     reported: Name,
@@ -130,6 +139,8 @@ impl Plain {
             bounds,
             observed: Observed::default(),
             sightings: Vec::new(),
+            newest: Instant::ZERO,
+            current: false,
             version: None,
             reported: Name::EMPTY,
             stage: Stage::Idle,
@@ -177,25 +188,52 @@ impl Plain {
         }
     }
 
-    /// LE-21, [S] CX-12: each state of the lock counts from its first sighting.
+    /// LE-21, [S] CX-12: a lease counts from the last first sighting of any state.
     fn observe(&mut self, stored: &Stored, now: Instant) {
+        let (uid, version, record) =
+            (stored.uid.clone(), stored.version.clone(), stored.record.clone());
+        let first = self.see(Some((uid, version, record.clone())), now);
+        let at = if self.makes(CountsFromTheOldSighting) { first } else { self.newest };
+        self.set_observed(Observed::new(record, at));
+        self.remember(&stored.version);
+    }
+
+    /// Notes a state, and returns when it was first seen.
+    fn see(&mut self, state: State, now: Instant) -> Instant {
         const REMEMBERED: usize = 8;
-        let same = |(uid, version, _): &&(Name, Version, Observed)| {
-            *uid == stored.uid && *version == stored.version
-        };
-        let seen = match self.sightings.iter().find(same) {
-            Some((_, _, seen)) => seen.clone(),
-            None => {
-                let seen = Observed::new(stored.record.clone(), now);
-                self.sightings.push((stored.uid.clone(), stored.version.clone(), seen.clone()));
-                if self.sightings.len() > REMEMBERED {
-                    self.sightings.remove(0);
-                }
-                seen
+        if let Some((seen, first, follows)) = self.sightings.iter().find(|it| it.0 == state) {
+            let is_last = self.sightings.last().is_some_and(|last| last.0 == *seen);
+            self.current = is_last && *follows;
+            return *first;
+        }
+        self.current = match (self.sightings.last(), &state) {
+            (None, None) => self.written.is_none(),
+            (None, Some(_)) => true,
+            (Some((None, _, follows)), _) => *follows,
+            (Some((Some(_), ..)), None) => false,
+            (Some((Some((uid, _, last)), ..)), Some((of, _, record))) => {
+                uid == of && last.transitions <= record.transitions
             }
         };
-        self.set_observed(seen);
-        self.remember(&stored.version);
+        self.sightings.retain(|(old, ..)| old.is_some());
+        self.sightings.push((state, now, self.current));
+        if self.sightings.len() > REMEMBERED {
+            self.sightings.remove(0);
+        }
+        self.newest = now;
+        now
+    }
+
+    /// LE-22, [S] CX-12: tells whether it may write, although it does not lead. If the store may
+    /// have gone back, or the lock object is gone, it waits whoever holds the lease.
+    fn may_take(&self, began: Instant) -> bool {
+        if self.current || self.makes(CountsFromTheOldSighting) {
+            let held = !self.observed.record.holder.is_empty() && self.lease_is_valid(began);
+            return self.is_holder() || !held;
+        }
+        let recorded = u64::try_from(self.observed.record.duration_seconds).unwrap_or(0);
+        let own = self.config.timing.stored_lease();
+        self.newest + own.max(Duration::from_secs(recorded)) <= began
     }
 
     fn remember(&mut self, version: &Version) {

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::judged::{Judged, promised, unsafe_weather};
+use super::judged::{Judged, breaks, named, promised, unsafe_weather};
 use super::{Simulated, Trying, shown, simulate};
 use crate::cluster::invariants::Terms;
 use crate::cluster::{Campaign as Cluster, Plan as Weather};
@@ -25,6 +25,8 @@ enum Expects {
     Everything,
     /// The unconditional promises are kept, and sometimes there are two leaders.
     TwoLeaders,
+    /// There is never more than one leader.
+    OneLeader,
 }
 
 /// Every fault except the ones that no rule survives.
@@ -34,6 +36,10 @@ macro_rules! rough {
          rerun=300,cancels=3,release=true,crashes=3,work=500ms,scheduling=100ms,acts=1s,probe=true"
     };
 }
+
+/// The promises about a store that goes back. Others rely on a store whose versions are never
+/// given away twice.
+const ONE_LEADER: [&str; 3] = ["one_leader", "one_actor", "stopping_follows_leading"];
 
 /// Every campaign.
 pub(super) const ALL: &[Campaign] = &[
@@ -62,6 +68,19 @@ pub(super) const ALL: &[Campaign] = &[
         expects: Expects::TwoLeaders,
     },
     Campaign {
+        name: "store_goes_back_strict",
+        says: "the store goes back to an earlier state, or to nothing, while the leader reaches it",
+        plan: "strict,returns=3,slow=300ms,drift=10000,rerun=1000,work=500ms,scheduling=100ms,\
+               acts=1s",
+        expects: Expects::OneLeader,
+    },
+    Campaign {
+        name: "store_goes_back_classic",
+        says: "the same by the reference's rules",
+        plan: "classic,returns=3",
+        expects: Expects::TwoLeaders,
+    },
+    Campaign {
         name: "random_weather_classic",
         says: "the reference's rules on a network within their bound",
         // The client gives up early. Suppose that the update of a first renewal is lost, and is
@@ -86,10 +105,13 @@ impl Campaign {
     }
 
     fn judged(&self) -> Vec<Judged> {
-        let strict = self.plan().strict;
+        let plan = self.plan();
+        let strict = plan.strict;
         match self.expects {
             Expects::Everything => promised(strict, true),
+            Expects::TwoLeaders if plan.returns > 0 => vec![breaks("one_leader")],
             Expects::TwoLeaders => unsafe_weather(strict),
+            Expects::OneLeader => ONE_LEADER.map(named).into(),
         }
     }
 }

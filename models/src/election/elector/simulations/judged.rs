@@ -42,8 +42,14 @@ fn holds(invariant: &'static Invariant) -> Judged {
     Judged { info, promise: Promise::Kept(invariant) }
 }
 
-fn breaks(name: &str) -> Judged {
-    let mut judged = holds(invariant(name).expect("the cluster has this promise"));
+/// Returns the promise of that name.
+pub(super) fn named(name: &str) -> Judged {
+    holds(invariant(name).expect("the cluster has this promise"))
+}
+
+/// As [`named`], expected to break.
+pub(super) fn breaks(name: &str) -> Judged {
+    let mut judged = named(name);
     judged.info.expect = Expect::Violated;
     judged
 }

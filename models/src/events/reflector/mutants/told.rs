@@ -129,6 +129,18 @@ pub(super) fn of_heard() -> Vec<Mutant<Reflector>> {
                     event => event,
                 })
             }) breaks ["events_are_told"];
+        Seeded "what_is_gone_before_the_end_stays"
+            from "own: a deletion before the end of the first objects is ignored":
+            (|memory, got| {
+                let first = memory.reads_a_list();
+                events(got, |event| match event {
+                    Some(Event::Deleted(object)) if first => {
+                        let resource_version = object.version.to_string();
+                        Some(Event::Bookmark { resource_version, ends_initial: false })
+                    }
+                    event => event,
+                })
+            }) breaks ["a_list_is_one_state"];
         Seeded "nonsense_counts" from "cache:RE-23":
             (|memory, got| {
                 let stream = !memory.reads_a_list();

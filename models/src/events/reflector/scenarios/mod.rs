@@ -27,6 +27,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Reflector>>> {
         Box::new(ServerIsBehind),
         Box::new(Bookmarks),
         Box::new(FirstByAStream),
+        Box::new(odd::ChangesBeforeTheEnd),
         Box::new(FirstStreamBreaks),
         Box::new(CannotStream),
         Box::new(Pages),

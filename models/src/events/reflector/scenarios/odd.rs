@@ -1,5 +1,5 @@
-//! Wrong answers of a server: versions that are no numbers, pages without end, streams that end at
-//! once.
+//! Odd and wrong answers of a server: versions that are no numbers, pages without end, streams that
+//! end at once, changes among the first objects.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use seatrial_core::informer::SourceKind;
 use seatrial_core::informer::reflector::Config;
 
 use super::Happen::{Meet, Remove, Write};
-use super::{Stage, failed, is_stream, setting, some, turns};
+use super::{Stage, failed, is_stream, setting, some, streaming, turns};
 use crate::engine::Engine;
 use crate::reflector::follower::Setting;
 use crate::reflector::server::Trouble::{
-    Bookmark, Breaks, Ends, Foreign, Garbled, PageRepeats, Versionless,
+    Bookmark, Breaks, Ends, Foreign, Garbled, LateEnd, PageRepeats, Versionless,
 };
-use crate::reflector::turn::{Asked, Reply, Turned};
+use crate::reflector::turn::{Asked, Given, Reply, Turned};
 use crate::reflector::{History, Reflector};
 use crate::trial::{Scenario, World, sleeps};
 use seatrial_core::runtime::Runtime;
@@ -57,5 +57,22 @@ scenario!(
     |history| {
         let ended = turns(history).filter(|turn| is_stream(turn) && turn.reply == Reply::Ended);
         ended.count() >= 3 && some(history, |turn| turn.reply == Reply::Stuck)
+    }
+);
+
+scenario!(
+    ChangesBeforeTheEnd,
+    "changes_before_the_end",
+    "changes and deletions are told by a stream before it tells the end of the first objects",
+    |_| None,
+    |world| {
+        let setting = Setting { objects: 2, ..streaming() };
+        let stage = Stage::new(world, setting, &[Meet(LateEnd)]);
+        stage.happen(&[Write(1), Remove(0)]);
+        stage.stop_at_rest();
+    },
+    |history| {
+        let all = |told: &Given| matches!(told, Given::All(objects, _) if objects.len() == 1);
+        some(history, |turn| turn.given.as_ref().is_some_and(all))
     }
 );

@@ -1,0 +1,100 @@
+//! A store that goes back to an earlier state, as after a restore: nobody takes the lease of a
+//! leader that has not noticed yet.
+
+use super::bench::{Bench, s, stored};
+use crate::elector::{Io, Next, Profile, StoreError, Stored, Try};
+
+/// Reads this; returns whether the elector then writes.
+fn writes(bench: &mut Bench, read: Result<Stored, StoreError>) -> bool {
+    bench.io(Try);
+    match bench.reply(read) {
+        Next::Done(false) => false,
+        Next::Call { io: Io::Create(_) | Io::Update(..), .. } => {
+            bench.reply(Err(StoreError::Conflict));
+            true
+        }
+        next => panic!("{next:?}"),
+    }
+}
+
+#[test]
+fn a_lease_that_is_seen_again_counts_from_the_newest_first_sighting() {
+    let mut bench = Bench::strict();
+    assert!(!writes(&mut bench, Ok(stored("a", 1.0, 1))));
+    bench.pass(s(14.0));
+    assert!(!writes(&mut bench, Ok(stored("a", 2.0, 2))));
+    for _ in 0..14 {
+        bench.pass(s(1.0));
+        assert!(!writes(&mut bench, Ok(stored("a", 1.0, 1))), "the leader may still lead");
+    }
+    bench.pass(s(1.0));
+    assert!(writes(&mut bench, Ok(stored("a", 1.0, 1))));
+}
+
+#[test]
+fn a_version_that_is_given_away_again_is_another_state() {
+    let mut bench = Bench::strict();
+    assert!(!writes(&mut bench, Ok(stored("a", 1.0, 1))));
+    bench.pass(s(16.0));
+    assert!(!writes(&mut bench, Ok(stored("a", 9.0, 1))), "it was never read");
+    bench.pass(s(15.0));
+    assert!(writes(&mut bench, Ok(stored("a", 9.0, 1))));
+}
+
+#[test]
+fn an_old_state_that_names_nobody_is_not_taken_at_once() {
+    let of_term = |transitions, stored: Stored| Stored {
+        record: stored.record.transitions(transitions),
+        ..stored
+    };
+    let mut bench = Bench::strict();
+    assert!(writes(&mut bench, Ok(of_term(3, stored("", 1.0, 1)))), "nobody holds it");
+    assert!(!writes(&mut bench, Ok(of_term(4, stored("a", 2.0, 2)))));
+    assert!(!writes(&mut bench, Ok(of_term(3, stored("", 1.0, 1)))), "seen before");
+    let older = || Ok(of_term(2, stored("", 0.5, 0)));
+    for holder in ["", "me"] {
+        let of_another_object = Stored { uid: "other".into(), ..stored(holder, 0.5, 7) };
+        assert!(!writes(&mut bench, Ok(of_another_object)));
+        assert!(!writes(&mut bench, older()), "older than what was seen");
+    }
+    bench.pass(s(15.0));
+    assert!(writes(&mut bench, older()));
+    // A lease that is freed by its holder is taken at once, also after that.
+    assert!(!writes(&mut bench, Ok(of_term(3, stored("b", 3.0, 1)))));
+    assert!(writes(&mut bench, Ok(of_term(3, stored("", 4.0, 2)))));
+}
+
+#[test]
+fn a_lock_object_that_is_gone_is_created_when_its_holder_cannot_lead_any_more() {
+    let gone = || Err(StoreError::NotFound);
+    let mut bench = Bench::strict();
+    assert!(writes(&mut bench, gone()), "there was none");
+    assert!(!writes(&mut bench, Ok(stored("a", 1.0, 1))));
+    bench.pass(s(4.0));
+    assert!(!writes(&mut bench, gone()));
+    bench.pass(s(14.9));
+    assert!(!writes(&mut bench, gone()), "its last renewal may have been lost with it");
+    bench.pass(s(0.1));
+    assert!(writes(&mut bench, gone()));
+    let mut classic = Bench::classic();
+    assert!(!writes(&mut classic, Ok(stored("a", 1.0, 1))));
+    assert!(writes(&mut classic, gone()), "LE-20");
+    assert_eq!(classic.election.config().profile, Profile::Classic);
+}
+
+#[test]
+fn the_last_holder_creates_its_own_lock_object_at_once() {
+    let mut bench = Bench::strict();
+    assert!(!writes(&mut bench, Ok(stored("a", 1.0, 1))));
+    bench.pass(s(15.0));
+    bench.io(Try);
+    let takes = bench.reply_io(Ok(stored("a", 1.0, 1)));
+    assert_eq!(bench.accept(takes, 2), Next::Done(true));
+    bench.io(Try);
+    bench.reply_io(Err(StoreError::Conflict));
+    assert_eq!(bench.reply(Err(StoreError::NotFound)), Next::Done(false), "LE-38");
+    assert!(writes(&mut bench, Err(StoreError::NotFound)));
+    bench.pass(s(20.0));
+    assert!(!writes(&mut bench, Ok(stored("b", 1.0, 1))));
+    assert!(!writes(&mut bench, Err(StoreError::NotFound)), "another holds it now");
+}
