@@ -57,7 +57,7 @@
 //! | 100,000 objects in the store: MiB (the objects alone: 162) | 168 | 234 |
 //! | bytes an object beyond the object | 61 | 755 |
 
-mod changes;
+pub mod cache;
 pub mod controller;
 pub mod election;
 mod object;
@@ -65,6 +65,7 @@ mod object_ref;
 mod race;
 pub mod shards;
 pub mod watcher;
+mod writes;
 
 pub use object::Object;
 pub use seatrial_core::runtime::Tokio;

@@ -4,6 +4,7 @@ mod common;
 mod controller;
 mod election;
 mod lease_store;
+mod paused;
 mod plans;
 mod shards;
 mod watcher;
