@@ -48,6 +48,7 @@
 mod jitter;
 mod parked;
 mod queue;
+mod run;
 mod source;
 mod worker;
 
@@ -59,17 +60,12 @@ use std::time::Duration;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::{Api, Resource};
-use seatrial_core::informer::Informer;
 use seatrial_core::limiter::{Exponential, Limiter};
 use seatrial_core::metrics::Metrics;
-use seatrial_core::pool::policy;
-use seatrial_core::pool::tasks::TaskPool;
-use seatrial_core::runtime::{Ambient, Tokio};
+use seatrial_core::runtime::Tokio;
 use serde::de::DeserializeOwned;
-use tokio::task::{JoinError, JoinSet};
-use tokio::time::{Instant, timeout_at};
 
-use crate::cache::{Cache, Kind, NotSynced};
+use crate::cache::{Cache, Kind};
 use crate::object::Object;
 use crate::shards::Shard;
 use crate::watcher::Config;
@@ -80,16 +76,11 @@ pub use crate::writes::Writes;
 pub use seatrial_core::informer::Predicate;
 pub use seatrial_core::pool::Action;
 
-use jitter::Jittered;
-use queue::{FairQueue, KeyLimiter};
-use source::{Begun, Source};
-use worker::Worker;
+use queue::KeyLimiter;
+use source::Source;
 
 /// How long the first lists may take, as in the reference.
 const LISTED: Duration = Duration::from_secs(120);
-
-/// How long a write of the controller is waited for before it may be lost.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Reconciles the objects of a kind when they change, or when objects that belong to them change.
 pub struct Controller<K: Resource + fmt::Debug + Send + Sync + 'static> {
@@ -325,116 +316,6 @@ impl<K: Resource + fmt::Debug + Send + Sync + 'static> Controller<K> {
     pub fn store(&self) -> Store<K> {
         self.main.store()
     }
-
-    /// Reconciles until the shutdown. Keys that still wait then are dropped; the next start lists
-    /// their objects.
-    ///
-    /// The error policy decides about an object that failed: [`Action::Requeue`] tries it again,
-    /// later each time, [`Action::RequeueAfter`] after that time, [`Action::Done`] when it changes.
-    /// A panic is tried again, like an error. Dropping the future stops everything at once,
-    /// wherever the reconcile function awaits.
-    ///
-    /// # Errors
-    /// A collection was not listed in time; nothing was reconciled.
-    ///
-    /// # Panics
-    /// If a mapper panics.
-    pub async fn run<F, W, E, P, C>(
-        self,
-        reconcile: F,
-        error_policy: P,
-        context: Arc<C>,
-    ) -> Result<(), NotSynced>
-    where
-        F: Fn(Arc<K>, Arc<C>) -> W + Send + Sync + 'static,
-        W: Future<Output = Result<Action, E>> + Send,
-        E: Send + 'static,
-        P: Fn(Arc<K>, &E, Arc<C>) -> Action + Send + Sync + 'static,
-        C: Send + Sync + 'static,
-    {
-        let Self { main, sources, mut shutdown, listed, .. } = self;
-        let (runtime, informer) = (&main.shared.runtime, Arc::clone(&main.shared.informer));
-        let limiter = Jittered::over(self.limiter, self.jitter, runtime);
-        let queue = Arc::new(FairQueue::new(runtime, limiter, &self.metrics, self.shard));
-        let mut helpers = JoinSet::new(); // aborted when it drops
-        let its = Source::new(main.clone(), |object| Some(ObjectRef::from_obj(&**object)));
-        let sources = sources.into_iter().chain(Some(its)).map(|source| source.begin(&queue));
-        let synced = all_listed(sources.collect(), listed, &mut helpers);
-        let (ages, measures) = (Arc::clone(&queue), Arc::clone(&queue));
-        let waits = Arc::clone(&queue).bring_back(until_visible(&informer, runtime));
-        helpers.spawn(async move { ages.age().await });
-        helpers.spawn(async move { measures.refresh_metrics().await });
-        helpers.spawn(waits);
-        let synced = async { crate::race::first(synced, unless_it_panics(&mut helpers)).await };
-        match crate::race::first(synced, &mut shutdown).await {
-            Some(Some(synced)) => synced?,
-            _ => return Ok(()),
-        }
-        let worker =
-            Worker { queue: Arc::clone(&queue), main: informer, reconcile, error_policy, context };
-        let pool = TaskPool::start(&queue, self.workers, policy(worker).counting(&self.metrics));
-        crate::race::first(shutdown, unless_it_panics(&mut helpers)).await;
-        // The queue stops first, so that the end of the caches starts no reconcile.
-        seatrial_core::pool::Source::shut_down(&*queue);
-        let end = pool.shut_down(Duration::MAX).await;
-        tracing::info!(waiting = end.waiting, "the controller has stopped");
-        Ok(())
-    }
-}
-
-/// Spawns the sources, and returns a future that is ready when all of them have been listed.
-fn all_listed(
-    sources: Vec<Begun>,
-    (limit, goes_on): (Duration, bool),
-    helpers: &mut JoinSet<()>,
-) -> impl Future<Output = Result<(), NotSynced>> + use<> {
-    let far = Instant::now() + Duration::from_secs(100 * 365 * 24 * 3600);
-    let until = Instant::now().checked_add(limit).unwrap_or(far);
-    let begun = |Begun { fill, synced, not_synced }| {
-        helpers.spawn(fill);
-        (synced, not_synced)
-    };
-    let sources: Vec<_> = sources.into_iter().map(begun).collect();
-    async move {
-        for (synced, not_synced) in sources {
-            if timeout_at(until, synced).await.is_ok() {
-                continue;
-            }
-            let error = not_synced();
-            if !goes_on {
-                return Err(error);
-            }
-            tracing::warn!("the controller begins although {error}");
-        }
-        Ok(())
-    }
-}
-
-/// Returns a function that waits until a noted write of an object is visible, or takes too long.
-fn until_visible<K: Resource + fmt::Debug + Send + Sync + 'static>(
-    informer: &Arc<Informer<Object<K>, Tokio>>,
-    runtime: &Tokio,
-) -> impl Fn(&ObjectRef) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync + use<K> {
-    let (informer, runtime) = (Arc::clone(informer), runtime.clone());
-    move |key| {
-        let (informer, until, key) =
-            (Arc::clone(&informer), runtime.now() + PATIENCE, key.to_string());
-        Box::pin(async move {
-            let Err(error) = informer.get_written_async(&key, until).await else { return };
-            let are_lost = informer.forget_lost_writes();
-            tracing::warn!(key, are_lost, "the controller does not see its own write: {error}");
-        })
-    }
-}
-
-/// Runs for ever, unless a task panics: a controller without one of its sources would miss changes.
-async fn unless_it_panics(tasks: &mut JoinSet<()>) {
-    while let Some(ended) = tasks.join_next().await {
-        if let Err(Ok(panic)) = ended.map_err(JoinError::try_into_panic) {
-            std::panic::resume_unwind(panic);
-        }
-    }
-    std::future::pending::<()>().await;
 }
 
 /// Tells whether an owner is of the kind.

@@ -24,17 +24,22 @@ type Pace = Option<(usize, Duration)>;
 pub(crate) struct Switch {
     face: Arc<Mutex<Face>>,
     pace: Arc<Mutex<Pace>>,
+    /// The paths of all GET requests.
+    asked: Arc<Mutex<Vec<String>>>,
 }
 
 impl Switch {
     pub(crate) fn new() -> Self {
         let face = Face::new(Server::new(&Options::default()));
-        Self { face: Arc::new(Mutex::new(face)), pace: Arc::default() }
+        Self { face: Arc::new(Mutex::new(face)), pace: Arc::default(), asked: Arc::default() }
     }
 
     pub(crate) fn client(&self) -> Client {
-        let (face, pace) = (Arc::clone(&self.face), Arc::clone(&self.pace));
-        let service = tower::service_fn(move |request| {
+        let Self { face, pace, asked } = self.clone();
+        let service = tower::service_fn(move |request: Request<KubeBody>| {
+            if request.method() == "GET" {
+                asked.lock().unwrap().push(request.uri().path().to_owned());
+            }
             let service = face.lock().unwrap().service();
             answer(service, request, *pace.lock().unwrap())
         });
@@ -43,6 +48,11 @@ impl Switch {
 
     pub(crate) fn with<R>(&self, action: impl FnOnce(&mut Server) -> R) -> R {
         self.face.lock().unwrap().with(action)
+    }
+
+    /// Counts the lists and watches of a resource.
+    pub(crate) fn requests(&self, resource: &str) -> usize {
+        self.asked.lock().unwrap().iter().filter(|path| path.ends_with(resource)).count()
     }
 
     /// From now on a list comes in so many pieces, with this wait before each.
