@@ -148,7 +148,8 @@ async fn ours(client: Client, work: Arc<Work>) {
     Controller::new(Api::<ConfigMap>::all(client), Config::default().list_watch())
         .concurrency(WORKERS)
         .run(reconcile, |_, _, _| Action::Requeue, work)
-        .await;
+        .await
+        .expect("all is listed");
 }
 
 async fn theirs(client: Client, work: Arc<Work>) {

@@ -61,7 +61,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let second = appears(&secrets, "colours", first.uid()).await?;
     println!("it is there again, with another uid: {}", first.uid() != second.uid());
     drop(stop);
-    running.await?;
+    running.await??;
     maps.delete("colours", &DeleteParams::default()).await?;
     secrets.delete("colours", &DeleteParams::default()).await?;
     Ok(())

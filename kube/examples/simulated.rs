@@ -58,7 +58,8 @@ async fn operator(client: Client, notes_first: bool) {
     // In `main` you would use `Controller::new`. A simulation needs random numbers from a seed.
     Controller::on(&Tokio::seeded(1), maps, Config::default())
         .run(reconcile, |_, _, _| Action::Requeue, Arc::new(Context { client, notes_first }))
-        .await;
+        .await
+        .expect("the maps are listed");
 }
 
 fn main() {

@@ -12,7 +12,12 @@
 //! | metrics of the queue | the reference's seven, through [`Controller::metrics`](controller::Controller::metrics) |
 //! | limited concurrency that reaches every key | [`controller`]: the key that became ready first is next; figures below |
 //! | indices on a store | [`Controller::store`](controller::Controller::store) and `add_indexers` |
-//! | one cache, many readers | [`watcher::informer`]: any number of subscriptions, and of streams of [`watcher::changes`]. Controllers do not share one yet |
+//! | one cache, many readers | [`cache`]: any number of controllers and subscriptions, and of streams of [`watcher::changes`] |
+//! | kinds that are known at run time, or metadata alone | [`cache::Cache::of_kind`] of `DynamicObject`; `Api` of `PartialObjectMeta` |
+//! | predicates on what is owned or watched | [`cache::Cache::filter_updates`] of the handle that a controller gets |
+//! | several controllers in one program | [`manager`]: one election, one address for probes and metrics, an orderly end |
+//! | finalizers, writes after conflicts, events | [`finalizer`], [`conflict`], [`events`] |
+//! | a limit on retries, and jitter | [`Controller::limiter`](controller::Controller::limiter) with any of core's limiters, [`Controller::jitter`](controller::Controller::jitter) |
 //! | subscribing late without a race between snapshot and changes | a subscription begins with all existing objects, and then tells each change once |
 //! | deletions that a filter swallows | [`Controller::filter_updates`](controller::Controller::filter_updates) judges only updates, and never skips one that hides a deletion |
 //! | stale reads after one's own writes | [`Controller::writes`](controller::Controller::writes) |
@@ -59,14 +64,19 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod changes;
+pub mod cache;
+pub mod conflict;
 pub mod controller;
 pub mod election;
+pub mod events;
+pub mod finalizer;
+pub mod manager;
 mod object;
 mod object_ref;
 mod race;
 pub mod shards;
 pub mod watcher;
+mod writes;
 
 pub use object::Object;
 pub use seatrial_core::runtime::Tokio;

@@ -16,11 +16,14 @@
 //!     .run(move |shard, leadership| {
 //!         let client = client.clone();
 //!         async move {
-//!             Controller::new(Api::<ConfigMap>::all(client.clone()), Config::default())
+//!             let ended = Controller::new(Api::<ConfigMap>::all(client.clone()), Config::default())
 //!                 .shard(shard)
 //!                 .graceful_shutdown_on(async move { leadership.lost().await })
 //!                 .run(reconcile, |_, _, _| Action::Requeue, Arc::new(client))
 //!                 .await;
+//!             if let Err(error) = ended {
+//!                 eprintln!("{error}"); // another replica may try it
+//!             }
 //!         }
 //!     })
 //!     .await?;

@@ -81,7 +81,8 @@ async fn ours(client: Client, workers: u16, log: Log) {
     Controller::new(Api::<ConfigMap>::all(client), Config::default().list_watch())
         .concurrency(workers)
         .run(reconcile, |_, _, _| Action::Requeue, Arc::new(log))
-        .await;
+        .await
+        .expect("all is listed");
 }
 
 async fn theirs(client: Client, workers: u16, log: Log) {

@@ -1,6 +1,7 @@
 //! Fencing tokens: with them a protected resource can refuse a former leader (`election:SF-14`).
 
 use std::cmp::Ordering;
+use std::collections::{BTreeSet, VecDeque};
 
 use super::lock::Version;
 use super::record::Name;
@@ -29,13 +30,17 @@ impl Fence {
 /// than the highest one seen.
 ///
 /// Tokens of different lock objects are ordered by version if versions are numbers, otherwise by
-/// first sight.
+/// first sight. It remembers the last 1,024 lock objects whose epoch is over.
 #[derive(Clone, Debug, Default)]
 pub struct Gate {
     highest: Option<Fence>,
-    /// Lock objects whose epoch is over.
-    past: Vec<Name>,
+    /// Lock objects whose epoch is over: a set to search, and their order.
+    past: BTreeSet<Name>,
+    order: VecDeque<Name>,
 }
+
+/// How many past lock objects a gate remembers. Each is a lock that was deleted and made anew.
+const PAST: usize = 1_024;
 
 impl Gate {
     /// Makes a gate that has seen nothing.
@@ -57,23 +62,39 @@ impl Gate {
             return true;
         };
         let order = if highest.uid == token.uid {
-            token.transitions.cmp(&highest.transitions)
+            Some(token.transitions.cmp(&highest.transitions))
         } else if self.past.contains(&token.uid) {
-            Ordering::Less
+            Some(Ordering::Less)
         } else {
-            // A token that cannot be compared counts as newer, because its lock object was never
-            // seen before.
-            token.version.compare(&highest.version).unwrap_or(Ordering::Greater)
+            token.version.compare(&highest.version)
         };
-        if order == Ordering::Less {
-            return false;
+        // A token that cannot be compared counts as newer, because its lock object was never seen
+        // before.
+        match order {
+            Some(Ordering::Less) => return false,
+            Some(Ordering::Equal) => return true,
+            Some(Ordering::Greater) | None => {}
         }
-        if order == Ordering::Greater {
-            if highest.uid != token.uid {
-                self.past.push(highest.uid.clone());
-            }
-            self.highest = Some(token.clone());
+        let left = self.highest.replace(token.clone());
+        if let Some(left) = left.filter(|left| left.uid != token.uid) {
+            self.leave(left.uid);
         }
         true
+    }
+
+    #[cfg(test)]
+    pub(super) fn remembered(&self) -> usize {
+        self.past.len().max(self.order.len())
+    }
+
+    fn leave(&mut self, uid: Name) {
+        if self.past.insert(uid.clone()) {
+            self.order.push_back(uid);
+        }
+        if self.order.len() > PAST
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.past.remove(&oldest);
+        }
     }
 }

@@ -22,7 +22,8 @@ pub struct AfterOwnWrites<F, O: Handle + Described, R: Runtime> {
 /// Calls a reconciler for a key only once the informer shows what was last
 /// [written](Informer::wrote) to it. If that takes longer than `patience`, the key comes back when
 /// the queue's limiter says so and counts as a failure there; its worker takes other keys
-/// meanwhile.
+/// meanwhile. Writes that a server has lost, which went back to an older version, are not waited
+/// for again.
 pub fn after_own_writes<F, O: Handle + Described, R: Runtime>(
     informer: &Arc<Informer<O, R>>,
     patience: Duration,
@@ -34,6 +35,11 @@ pub fn after_own_writes<F, O: Handle + Described, R: Runtime>(
 impl<F, O: Handle + Described, R: Runtime> AfterOwnWrites<F, O, R> {
     fn until(&self) -> Instant {
         self.informer.runtime.now() + self.patience
+    }
+
+    fn later(&self) -> Action {
+        self.informer.forget_lost_writes();
+        Action::Requeue
     }
 }
 
@@ -48,7 +54,7 @@ where
     fn reconcile(&self, key: &String, attempt: Attempt<'_>) -> Result<Action, Fault<F::Error>> {
         match self.informer.get_written(key, self.until()) {
             Ok(_) => self.reconciler.reconcile(key, attempt),
-            Err(_) => Ok(Action::Requeue),
+            Err(_) => Ok(self.later()),
         }
     }
 
@@ -76,7 +82,7 @@ where
     ) -> Result<Action, Fault<F::Error>> {
         match self.informer.get_written_async(key, self.until()).await {
             Ok(_) => self.reconciler.reconcile(key, attempt).await,
-            Err(_) => Ok(Action::Requeue),
+            Err(_) => Ok(self.later()),
         }
     }
 

@@ -96,8 +96,17 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         self.visible.note(&*self.store, object, Some(object.uid))
     }
 
+    /// Forgets the noted writes that the store lacks, if a list has gone back to an older version
+    /// since this was last called. Tells whether one has. A server whose storage was restored from
+    /// a copy never shows those writes, so a wait for them would never end. Call this when such a
+    /// wait has failed: a server that only lags has caught up by then.
+    pub fn forget_lost_writes(&self) -> bool {
+        self.visible.forget_lost()
+    }
+
     /// Returns the object with a key once the store has the last write to it. If a list went back
-    /// to an older version, it waits until the store is as new as when it last showed a write.
+    /// to an older version, it waits until the store is as new as when it last showed a write, or
+    /// until [`forget_lost_writes`](Self::forget_lost_writes) is called.
     ///
     /// # Errors
     /// The store does not have it in time.

@@ -15,12 +15,12 @@
 //!     Ok(Action::RequeueAfter(Duration::from_secs(3600)))
 //! }
 //!
-//! # async fn operator(client: Client) {
+//! # async fn operator(client: Client) -> Result<(), seatrial_kube::cache::NotSynced> {
 //! Controller::new(Api::<Deployment>::all(client.clone()), Config::default())
 //!     .owns(Api::<ConfigMap>::all(client.clone()), Config::default())
 //!     .concurrency(4)
 //!     .run(reconcile, |_, _, _| Action::Requeue, Arc::new(Context { client }))
-//!     .await;
+//!     .await
 //! # }
 //! ```
 //!
@@ -29,24 +29,28 @@
 //! * **One at a time**: an object is reconciled by one worker at a time, with its newest state in
 //!   the store. Changes during that time cause one more run.
 //! * **No starvation**: workers take the key that became ready first. Objects from the first list,
-//!   and
-//!   objects that are shown again, come after changes for at most six seconds; then they are in the
-//!   same line. So a key waits only until the keys that were ready before it have had a worker.
+//!   and objects that are shown again, come after changes for at most five seconds, and the second
+//!   until the next look; then they are in the same line. So a key waits only until the keys that
+//!   were ready before it have had a worker.
 //! * **Back-off by key**: an [`Action::Requeue`] of the error policy waits 5 ms, 10 ms and so on,
-//!   up
-//!   to 1000 s; a success resets that.
+//!   up to 1000 s; a success resets that.
 //! * **No state before a write**: if a write was noted by the [`Writes`] of a controller, its
-//!   object is
-//!   reconciled with that state or a later one.
-//! * **Complete lists first**: the first reconcile begins when all collections have been listed.
+//!   object is reconciled with that state or a later one. Until then its key holds no worker. A
+//!   server that went back to an older version, as one that was restored from a copy, may have lost
+//!   the write: then it is waited for five seconds more.
+//! * **Complete lists first**: the first reconcile begins when all collections have been listed. If
+//!   that takes too long, [`Controller::run`] ends with an error, or goes on without the rest
+//!   ([`Controller::without_unlisted`]).
 //!
 //! Queue metrics go to the provider of the process
 //! ([`set_provider`](seatrial_core::metrics::set_provider)), under the kind's name.
 
+mod jitter;
+mod parked;
 mod queue;
+mod run;
 mod source;
 mod worker;
-mod writes;
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -56,74 +60,84 @@ use std::time::Duration;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::{Api, Resource};
-use seatrial_core::cancel::CancelToken;
-use seatrial_core::informer::Informer;
-use seatrial_core::limiter::Exponential;
+use seatrial_core::limiter::{Exponential, Limiter};
 use seatrial_core::metrics::Metrics;
-use seatrial_core::pool::policy;
-use seatrial_core::pool::tasks::TaskPool;
 use seatrial_core::runtime::Tokio;
-use seatrial_core::store::IndexedStore;
 use serde::de::DeserializeOwned;
-use tokio::task::{JoinError, JoinSet};
 
+use crate::cache::{Cache, Kind};
 use crate::object::Object;
 use crate::shards::Shard;
-use crate::watcher::{Config, informer};
+use crate::watcher::Config;
 
+pub use crate::cache::Store;
 pub use crate::object_ref::ObjectRef;
+pub use crate::writes::Writes;
 pub use seatrial_core::informer::Predicate;
 pub use seatrial_core::pool::Action;
 
-use queue::FairQueue;
+use queue::KeyLimiter;
 use source::Source;
-use worker::Worker;
-pub use writes::Writes;
 
-/// The store of a controller: its objects by `namespace/name`.
-pub type Store<K> = Arc<IndexedStore<String, Object<K>, Tokio>>;
+/// How long the first lists may take, as in the reference.
+const LISTED: Duration = Duration::from_secs(120);
 
 /// Reconciles the objects of a kind when they change, or when objects that belong to them change.
 pub struct Controller<K: Resource + fmt::Debug + Send + Sync + 'static> {
-    runtime: Tokio,
-    main: Arc<Informer<Object<K>, Tokio>>,
-    /// Selects the updates of its own objects that cause a reconcile; `None` means all.
-    wanted: Option<Predicate<Object<K>>>,
+    main: Cache<K>,
     sources: Vec<Source>,
     workers: NonZeroUsize,
-    backoff: (Duration, Duration),
+    limiter: KeyLimiter,
+    jitter: f64,
     metrics: Metrics,
     shard: Option<Shard>,
+    /// How long the first lists may take, and whether it begins without those that take longer.
+    listed: (Duration, bool),
     shutdown: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
 impl<K> Controller<K>
 where
-    K: Resource<DynamicType = ()> + Clone + DeserializeOwned + fmt::Debug + Send + Sync + 'static,
+    K: Resource + Clone + DeserializeOwned + fmt::Debug + Send + Sync + 'static,
 {
-    /// Makes a controller for the objects of a collection that match `config`.
+    /// Makes a controller for the objects of a collection that match `config`, with a cache of its
+    /// own.
     ///
     /// # Panics
     /// Outside of a tokio runtime: tokio's own panic.
     #[must_use]
-    pub fn new(api: Api<K>, config: Config) -> Self {
-        Self::on(&Tokio::current(), api, config)
+    pub fn new(api: Api<K>, config: Config) -> Self
+    where
+        K::DynamicType: Default,
+    {
+        Self::of(&Cache::new(api, config))
     }
 
     /// As [`new`](Self::new), on an existing runtime. In a test, use [`Tokio::seeded`]: then the
     /// times of watches and back-offs are the same in every run.
     #[must_use]
-    pub fn on(runtime: &Tokio, api: Api<K>, config: Config) -> Self {
-        let main = Arc::new(informer(runtime, api, &config));
+    pub fn on(runtime: &Tokio, api: Api<K>, config: Config) -> Self
+    where
+        K::DynamicType: Default,
+    {
+        Self::of(&Cache::on(runtime, api, config, &K::DynamicType::default()))
+    }
+}
+
+impl<K: Resource + fmt::Debug + Send + Sync + 'static> Controller<K> {
+    /// Makes a controller for the objects of a cache, which others may use as well.
+    #[must_use]
+    pub fn of(cache: &Cache<K>) -> Self {
+        let backoff = Exponential::new(Duration::from_millis(5), Duration::from_secs(1000));
         Self {
-            runtime: runtime.clone(),
-            main,
-            wanted: None,
+            main: cache.clone(),
             sources: Vec::new(),
             workers: NonZeroUsize::MIN,
-            backoff: (Duration::from_millis(5), Duration::from_secs(1000)),
-            metrics: Metrics::named(K::kind(&()).to_lowercase()),
+            limiter: Box::new(backoff),
+            jitter: 0.0,
+            metrics: Metrics::named(cache.shared.kind.name.to_lowercase()),
             shard: None,
+            listed: (LISTED, false),
             shutdown: Box::pin(std::future::pending()),
         }
     }
@@ -133,12 +147,24 @@ where
     #[must_use]
     pub fn owns<Child>(self, api: Api<Child>, config: Config) -> Self
     where
-        Child: Resource<DynamicType = ()> + Clone + DeserializeOwned + fmt::Debug,
-        Child: Send + Sync + 'static,
+        Child: Resource + Clone + DeserializeOwned + fmt::Debug + Send + Sync + 'static,
+        Child::DynamicType: Default,
     {
-        self.watches(api, config, |child: Arc<Child>| {
+        let cache = self.cache_of(api, config);
+        self.owns_of(&cache)
+    }
+
+    /// As [`owns`](Self::owns), for the objects of a cache, and for the updates that this handle of
+    /// it passes on ([`Cache::filter_updates`]).
+    #[must_use]
+    pub fn owns_of<Child>(self, cache: &Cache<Child>) -> Self
+    where
+        Child: Resource + fmt::Debug + Send + Sync + 'static,
+    {
+        let kind = self.main.shared.kind.clone();
+        self.watches_of(cache, move |child: Arc<Child>| {
             let metadata = child.meta();
-            let owners = metadata.owner_references.iter().flatten().filter(|it| is_of::<K>(it));
+            let owners = metadata.owner_references.iter().flatten().filter(|it| is_of(&kind, it));
             let named = |owner: &OwnerReference| {
                 let namespace = metadata.namespace.clone();
                 ObjectRef { namespace, name: owner.name.clone() }
@@ -151,24 +177,48 @@ where
     /// that an object also learns that another one no longer belongs to it.
     #[must_use]
     pub fn watches<Other, I>(
-        mut self,
+        self,
         api: Api<Other>,
         config: Config,
         mapper: impl Fn(Arc<Other>) -> I + Send + Sync + 'static,
     ) -> Self
     where
-        Other: Resource<DynamicType = ()> + Clone + DeserializeOwned + fmt::Debug,
-        Other: Send + Sync + 'static,
+        Other: Resource + Clone + DeserializeOwned + fmt::Debug + Send + Sync + 'static,
+        Other::DynamicType: Default,
         I: IntoIterator<Item = ObjectRef>,
     {
-        let others = Arc::new(informer(&self.runtime, api, &config));
-        let store = Arc::clone(self.main.store());
+        let cache = self.cache_of(api, config);
+        self.watches_of(&cache, mapper)
+    }
+
+    /// As [`watches`](Self::watches), for the objects of a cache, and for the updates that this
+    /// handle of it passes on ([`Cache::filter_updates`]). A mapper that needs other objects can
+    /// keep the [store](Cache::store) of any cache.
+    #[must_use]
+    pub fn watches_of<Other, I>(
+        mut self,
+        cache: &Cache<Other>,
+        mapper: impl Fn(Arc<Other>) -> I + Send + Sync + 'static,
+    ) -> Self
+    where
+        Other: Resource + fmt::Debug + Send + Sync + 'static,
+        I: IntoIterator<Item = ObjectRef>,
+    {
+        let store = self.main.store();
         let keys = move |other: &Object<Other>| {
             let known = mapper(Arc::clone(&other.0)).into_iter();
             known.filter_map(|key| stored(&store, key)).collect::<Vec<_>>()
         };
-        self.sources.push(Source::new(others, None, keys));
+        self.sources.push(Source::new(cache.clone(), keys));
         self
+    }
+
+    fn cache_of<Other>(&self, api: Api<Other>, config: Config) -> Cache<Other>
+    where
+        Other: Resource + Clone + DeserializeOwned + fmt::Debug + Send + Sync + 'static,
+        Other::DynamicType: Default,
+    {
+        Cache::on(&self.main.shared.runtime, api, config, &Other::DynamicType::default())
     }
 
     /// Skips unwanted updates of the controller's own objects. [`Predicate::generation`], for
@@ -176,7 +226,7 @@ where
     /// Additions, deletions, and updates that hide a deletion are never skipped.
     #[must_use]
     pub fn filter_updates(mut self, wanted: Predicate<Object<K>>) -> Self {
-        self.wanted = Some(wanted);
+        self.main = self.main.filter_updates(wanted);
         self
     }
 
@@ -189,8 +239,24 @@ where
 
     /// Sets how long a failed object waits: the first time, doubling up to the longest.
     #[must_use]
-    pub fn backoff(mut self, first: Duration, longest: Duration) -> Self {
-        self.backoff = (first, longest);
+    pub fn backoff(self, first: Duration, longest: Duration) -> Self {
+        self.limiter(Exponential::new(first, longest))
+    }
+
+    /// Sets the limiter that says how long a failed object waits, for example
+    /// [`default_controller`](seatrial_core::limiter::default_controller), which also limits how
+    /// many of all objects are tried again in a second.
+    #[must_use]
+    pub fn limiter(mut self, limiter: impl Limiter<ObjectRef>) -> Self {
+        self.limiter = Box::new(limiter);
+        self
+    }
+
+    /// Lets a failed object wait longer by a random part of its time, at most by this factor: 0.1
+    /// for up to a tenth. So objects that failed together are not tried again together.
+    #[must_use]
+    pub fn jitter(mut self, factor: f64) -> Self {
+        self.jitter = factor;
         self
     }
 
@@ -208,98 +274,54 @@ where
         self
     }
 
+    /// Sets how long the first lists may take; the default is two minutes. A kind that cannot be
+    /// listed until then, for example because the service account may not, ends the controller.
+    #[must_use]
+    pub fn sync_timeout(mut self, limit: Duration) -> Self {
+        self.listed.0 = limit;
+        self
+    }
+
+    /// Begins without the kinds that cannot be listed in time, in place of an error. Their objects
+    /// cause reconciles once they are listed.
+    #[must_use]
+    pub fn without_unlisted(mut self) -> Self {
+        self.listed.1 = true;
+        self
+    }
+
     /// Stops the controller when this future is ready: running reconciles finish, and no further
-    /// ones begin. A leader passes `leadership.lost()`.
+    /// ones begin. A leader passes `leadership.lost()`. If it is called again, the first of the
+    /// futures to be ready stops it.
     #[must_use]
     pub fn graceful_shutdown_on(
         mut self,
         trigger: impl Future<Output = ()> + Send + 'static,
     ) -> Self {
-        self.shutdown = Box::pin(trigger);
+        let before = self.shutdown;
+        self.shutdown = Box::pin(async move {
+            let _which = crate::race::first(before, trigger).await;
+        });
         self
     }
 
     /// Returns a handle that notes writes, so that no object is reconciled in a state before them.
     #[must_use]
     pub fn writes(&self) -> Writes<K> {
-        Writes(Arc::clone(&self.main))
+        self.main.writes()
     }
 
     /// Returns the store, for reading and indexing while the controller runs.
     #[must_use]
     pub fn store(&self) -> Store<K> {
-        Arc::clone(self.main.store())
+        self.main.store()
     }
-
-    /// Reconciles until the shutdown. Keys that still wait then are dropped; the next start lists
-    /// their objects.
-    ///
-    /// The error policy decides about an object that failed: [`Action::Requeue`] tries it again,
-    /// later each time, [`Action::RequeueAfter`] after that time, [`Action::Done`] when it changes.
-    /// A panic is tried again, like an error. Dropping the future stops everything at once,
-    /// wherever the reconcile function awaits.
-    ///
-    /// # Panics
-    /// If a mapper panics.
-    pub async fn run<F, W, E, P, C>(self, reconcile: F, error_policy: P, context: Arc<C>)
-    where
-        F: Fn(Arc<K>, Arc<C>) -> W + Send + Sync + 'static,
-        W: Future<Output = Result<Action, E>> + Send,
-        E: Send + 'static,
-        P: Fn(Arc<K>, &E, Arc<C>) -> Action + Send + Sync + 'static,
-        C: Send + Sync + 'static,
-    {
-        let backoff = Exponential::new(self.backoff.0, self.backoff.1);
-        let queue = Arc::new(FairQueue::new(&self.runtime, backoff, &self.metrics, self.shard));
-        let token = CancelToken::new(&self.runtime);
-        let mut helpers = JoinSet::new(); // aborted when it drops
-        let mut synced = Vec::new();
-        let its = |object: &Object<K>| Some(ObjectRef::from_obj(&**object));
-        let its = Source::new(Arc::clone(&self.main), self.wanted, its);
-        for source in self.sources.into_iter().chain(Some(its)) {
-            helpers.spawn((source.run)(Arc::clone(&queue), token.clone()));
-            synced.push(source.synced);
-        }
-        let (ages, measures) = (Arc::clone(&queue), Arc::clone(&queue));
-        helpers.spawn(async move { ages.age().await });
-        helpers.spawn(async move { measures.refresh_metrics().await });
-        let mut shutdown = self.shutdown;
-        let all = async {
-            for list in synced {
-                list.await;
-            }
-        };
-        let all = async { crate::race::first(all, unless_it_panics(&mut helpers)).await };
-        if crate::race::first(all, &mut shutdown).await.is_none() {
-            return;
-        }
-        let (runtime, main) = (self.runtime, self.main);
-        let worker = Worker { runtime, main, reconcile, error_policy, context };
-        let worker = policy(worker).counting(&self.metrics);
-        let pool = TaskPool::start(&queue, self.workers, worker);
-        crate::race::first(shutdown, unless_it_panics(&mut helpers)).await;
-        // The queue stops first, so that the end of the informers starts no reconcile.
-        seatrial_core::pool::Source::shut_down(&*queue);
-        token.cancel();
-        let end = pool.shut_down(Duration::MAX).await;
-        tracing::info!(waiting = end.waiting, "the controller has stopped");
-    }
-}
-
-/// Runs for ever, unless a task panics: a controller without one of its sources would miss changes.
-async fn unless_it_panics(tasks: &mut JoinSet<()>) {
-    while let Some(ended) = tasks.join_next().await {
-        if let Err(Ok(panic)) = ended.map_err(JoinError::try_into_panic) {
-            std::panic::resume_unwind(panic);
-        }
-    }
-    std::future::pending::<()>().await;
 }
 
 /// Tells whether an owner is of the kind.
-fn is_of<K: Resource<DynamicType = ()>>(owner: &OwnerReference) -> bool {
+fn is_of(kind: &Kind, owner: &OwnerReference) -> bool {
     let group = owner.api_version.split_once('/').map_or("", |(group, _)| group);
-    owner.kind == K::kind(&()) && group == K::group(&())
+    owner.kind == kind.name && group == kind.group
 }
 
 /// Returns the key under which an object is stored. `None` if it is not stored: it will be

@@ -1,61 +1,67 @@
-//! The sources of a controller's keys: the changes of an informer, mapped.
+//! The sources of a controller's keys: the changes of a cache, mapped.
 
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
 use kube::Resource;
-use seatrial_core::cancel::CancelToken;
-use seatrial_core::informer::{Change, Informer, ObjectChange, Predicate, Wants};
-use seatrial_core::runtime::Tokio;
+use seatrial_core::informer::{Change, ObjectChange, Wants};
 use seatrial_core::store::Described;
 
 use super::ObjectRef;
 use super::queue::FairQueue;
+use crate::cache::{Cache, NotSynced};
 use crate::object::Object;
 
 type Awaited<T> = Pin<Box<dyn Future<Output = T> + Send>>;
-type Run = dyn FnOnce(Arc<FairQueue>, CancelToken<Tokio>) -> Awaited<()> + Send;
+type Begin = dyn FnOnce(Arc<FairQueue>) -> Begun + Send;
 
-/// An informer whose changes become keys.
-pub(super) struct Source {
-    /// Follows the collection and fills the queue until the token ends.
-    pub(super) run: Box<Run>,
+/// A cache whose changes become keys.
+pub(super) struct Source(Box<Begin>);
+
+/// A source that has begun.
+pub(super) struct Begun {
+    /// Fills the queue. It panics if the cache ends, because changes would be missed from then on.
+    pub(super) fill: Awaited<()>,
     /// Ready when the first list is in the queue; false if it never will be.
     pub(super) synced: Awaited<bool>,
+    /// Says what is not listed, and why.
+    pub(super) not_synced: Box<dyn Fn() -> NotSynced + Send>,
 }
 
 impl Source {
-    /// Maps every state of a change, the new and the old one, to keys. Updates that are not wanted
-    /// are skipped.
+    /// Maps every state of a change, the new and the old one, to keys. Updates that the handle of
+    /// the cache does not want are skipped.
     pub(super) fn new<O, I>(
-        informer: Arc<Informer<Object<O>, Tokio>>,
-        wanted: Option<Predicate<Object<O>>>,
+        cache: Cache<O>,
         keys: impl Fn(&Object<O>) -> I + Send + Sync + 'static,
     ) -> Self
     where
         O: Resource + fmt::Debug + Send + Sync + 'static,
         I: IntoIterator<Item = ObjectRef>,
     {
-        let mut changes = informer.subscribe_with(Wants::default().resyncs());
-        let progress = changes.progress();
-        let synced = Box::pin(async move { progress.wait_for_sync_async().await });
-        let run = |queue: Arc<FairQueue>, token| -> Awaited<()> {
-            Box::pin(async move {
-                let fill = async {
-                    while let Ok(change) = changes.next_async().await {
-                        if wanted.as_ref().is_none_or(|wanted| wanted.wants(&change)) {
-                            enqueue(&change, &keys, &queue);
-                        }
+        Self(Box::new(move |queue| {
+            let Cache { shared, wanted } = cache;
+            let mut changes = shared.informer.subscribe_with(Wants::default().resyncs());
+            let progress = changes.progress();
+            shared.start();
+            let about = Arc::clone(&shared);
+            let fill = Box::pin(async move {
+                while let Ok(change) = changes.next_async().await {
+                    if wanted.as_ref().is_none_or(|wanted| wanted.wants(&change)) {
+                        enqueue(&change, &keys, &queue);
                     }
-                };
-                let follow = async {
-                    let _ran_before = informer.run_async(&token).await; // no one else runs it
-                };
-                crate::race::first(fill, follow).await;
-            })
-        };
-        Self { run: Box::new(run), synced }
+                }
+                panic!("the cache of {} has ended, which a controller reads", shared.kind.name);
+            });
+            let synced = Box::pin(async move { progress.wait_for_sync_async().await });
+            Begun { fill, synced, not_synced: Box::new(move || about.not_synced()) }
+        }))
+    }
+
+    /// Begins to follow the collection, and to fill the queue.
+    pub(super) fn begin(self, queue: &Arc<FairQueue>) -> Begun {
+        (self.0)(Arc::clone(queue))
     }
 }
 

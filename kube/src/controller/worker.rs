@@ -3,22 +3,19 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use seatrial_core::informer::Informer;
 use seatrial_core::pool::tasks::ReconcileAsync;
 use seatrial_core::pool::{Action, Attempt, Fault};
-use seatrial_core::runtime::{Ambient, Tokio};
+use seatrial_core::runtime::{Instant, Tokio};
 
 use super::ObjectRef;
+use super::queue::{FairQueue, PARKED};
 use crate::object::Object;
-
-/// How long a worker waits for the controller's own writes before it takes another object.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A reconcile function with its policy and context.
 pub(super) struct Worker<K: kube::Resource + fmt::Debug + Send + Sync + 'static, F, P, C> {
-    pub(super) runtime: Tokio,
+    pub(super) queue: Arc<FairQueue>,
     pub(super) main: Arc<Informer<Object<K>, Tokio>>,
     pub(super) reconcile: F,
     pub(super) error_policy: P,
@@ -37,15 +34,19 @@ where
     type Error = E;
 
     async fn reconcile(&self, key: &ObjectRef, _: Attempt<'_>) -> Result<Action, Fault<E>> {
-        let until = self.runtime.now() + PATIENCE;
-        let object = match self.main.get_written_async(&key.to_string(), until).await {
+        let object = match self.main.get_written_async(&key.to_string(), Instant::ZERO).await {
             Ok(Some(object)) => object,
             // A deleted object has nothing left to reconcile; finalizers have run before.
             Ok(None) => return Ok(Action::Done),
-            Err(_late) => return Ok(Action::Requeue),
+            // The worker takes other keys until the write is visible.
+            Err(_) => {
+                self.queue.park(key.clone());
+                return Ok(Action::Priority(PARKED, None));
+            }
         };
         let context = Arc::clone(&self.context);
         let error = match (self.reconcile)(Arc::clone(&object.0), context).await {
+            Ok(Action::Priority(PARKED, delay)) => return Ok(Action::Priority(PARKED + 1, delay)),
             Ok(action) => return Ok(action),
             Err(error) => error,
         };

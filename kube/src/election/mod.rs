@@ -55,6 +55,8 @@ use seatrial_core::cancel::CancelToken;
 use seatrial_core::elector::{Config, Elector, LeaseLock, Name};
 use seatrial_core::runtime::{Ambient, Tokio};
 
+use crate::events::Recorder;
+
 pub use seatrial_core::elector::{
     Bounds, ConfigError, Fence, LeaderMetrics, Profile, Timing, Wedged, set_leader_metrics,
 };
@@ -211,9 +213,9 @@ impl LeaderElection {
         let store = LeaseStore::new(client.clone(), patience).protecting(runs.clone());
         let mut lock = LeaseLock::new(store, &namespace, &config.name).with_labels(self.labels);
         if self.writes_events {
-            let identity = config.identity.as_str().to_owned();
-            let recorder = events::Recorder { client, runtime: runtime.clone(), identity };
-            lock = lock.with_recorder(Arc::new(recorder));
+            let identity = config.identity.as_str();
+            let recorder = Recorder::of_instance(&runtime, client, "seatrial-kube", identity);
+            lock = lock.with_recorder(Arc::new(events::Recorder(recorder)));
         }
         let elector = Elector::new(&runtime, lock, config)?;
         self.health.attach(&elector);

@@ -9,6 +9,7 @@ use crate::common::{client, serve, soon};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{DeleteParams, Patch, PatchParams};
 use kube::{Client, ResourceExt};
+use seatrial_kube::cache::NotSynced;
 use seatrial_kube::controller::{Action, Controller, ObjectRef, Predicate};
 use seatrial_kube::watcher::Config;
 use seatrial_sim::apiserver::{Fault, Point, Trouble};
@@ -17,7 +18,9 @@ use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-fn start(client: &Client) -> JoinHandle<()> {
+type Running = JoinHandle<Result<(), NotSynced>>;
+
+fn start(client: &Client) -> Running {
     let run = controller(client)
         .concurrency(2)
         .backoff(Duration::from_millis(5), Duration::from_millis(500));
@@ -105,7 +108,7 @@ fn run<W: Future<Output = Result<Action, &'static str>> + Send + 'static>(
     controller: Controller<ConfigMap>,
     order: &Arc<Mutex<Vec<(String, Instant)>>>,
     work: impl Fn(Arc<ConfigMap>) -> W + Send + Sync + 'static,
-) -> JoinHandle<()> {
+) -> Running {
     let order = Arc::clone(order);
     let reconcile = move |map: Arc<ConfigMap>, _| {
         order.lock().unwrap().push((map.name_any(), Instant::now()));
@@ -228,7 +231,8 @@ async fn a_shutdown_finishes_what_is_under_way_and_begins_nothing() {
     });
     soon("one is under way", async || order.lock().unwrap().len() == 1).await;
     stop.notify_one();
-    tokio::time::timeout(Duration::from_secs(30), task).await.expect("it ends").expect("no panic");
+    let ended = tokio::time::timeout(Duration::from_secs(30), task).await.expect("it ends");
+    ended.expect("no panic").expect("it was listed");
     assert_eq!((order.lock().unwrap().len(), finished.load(Ordering::SeqCst)), (1, 1));
 }
 

@@ -28,12 +28,14 @@ fn seeded(client: &Client, config: Config) -> Controller<ConfigMap> {
 
 async fn by_streams(client: Client) {
     let controller = seeded(&client, Config::default());
-    controller.run(reconcile, |_, _, _| Action::Requeue, Arc::new(client)).await;
+    let run = controller.run(reconcile, |_, _, _| Action::Requeue, Arc::new(client));
+    run.await.expect("all is listed");
 }
 
 async fn by_pages(client: Client) {
     let controller = seeded(&client, Config::default().list_watch());
-    controller.run(reconcile, |_, _, _| Action::Requeue, Arc::new(client)).await;
+    let run = controller.run(reconcile, |_, _, _| Action::Requeue, Arc::new(client));
+    run.await.expect("all is listed");
 }
 
 /// Has a bug: it assumes that a parent with its finalizer also has its Secret, but a process may
@@ -46,7 +48,8 @@ async fn forgetful(client: Client) {
         reconcile(map, client).await
     };
     let controller = seeded(&client, Config::default());
-    controller.run(reconcile, |_, _, _| Action::Requeue, Arc::new(client)).await;
+    let run = controller.run(reconcile, |_, _, _| Action::Requeue, Arc::new(client));
+    run.await.expect("all is listed");
 }
 
 fn parent(name: &str) -> ConfigMap {
@@ -115,7 +118,8 @@ async fn keeper(client: Client, hands: Hands) {
         .owns(Api::<ConfigMap>::all(client.clone()), Config::default())
         .concurrency(4)
         .run(reconcile, |_, _, _| Action::Requeue, Arc::new((client, hands)))
-        .await;
+        .await
+        .expect("all is listed");
 }
 
 #[test]

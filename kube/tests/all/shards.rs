@@ -99,7 +99,8 @@ async fn operate(shards: Shards, client: Client, seen: Seen, who: &'static str) 
                 .concurrency(2)
                 .graceful_shutdown_on(async move { leadership.lost().await })
                 .run(reconcile, |_, _, _| Action::Requeue, Arc::new(seen))
-                .await;
+                .await
+                .expect("all is listed");
         }
     };
     shards.run(work).await.expect("a good set-up");

@@ -42,3 +42,16 @@ fn terms_of_one_lock_are_ordered_by_their_count_whatever_the_versions() {
     assert!(gate.admit(&token("a", 4, "not a number")));
     assert!(!gate.admit(&token("a", 3, "nor this")));
 }
+
+#[test]
+fn a_gate_of_many_epochs_keeps_little_and_admits_no_past_one() {
+    let mut gate = Gate::new();
+    let uid = |number: u32| format!("lock-{number}");
+    for number in 0..5_000 {
+        assert!(gate.admit(&token(&uid(number), 0, "text")));
+    }
+    for number in 4_000..4_999 {
+        assert!(!gate.admit(&token(&uid(number), 9, "text")), "{number}");
+    }
+    assert_eq!(gate.remembered(), 1_024);
+}

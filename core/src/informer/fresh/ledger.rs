@@ -33,11 +33,13 @@ pub(in crate::informer) struct Ledger {
     full: usize,
     /// The least value of `full`: so few notes need little memory.
     few: usize,
+    /// How often a list had gone back when lost writes were forgotten last.
+    returns: u64,
 }
 
 impl Ledger {
     pub(in crate::informer) fn new(few: usize) -> Self {
-        Self { written: BTreeMap::new(), seen: 0, full: few, few }
+        Self { written: BTreeMap::new(), seen: 0, full: few, few, returns: 0 }
     }
 
     /// Notes a write. The version of a key never goes back. Of two deleted objects with the same
@@ -78,6 +80,17 @@ impl Ledger {
             self.written.remove(key);
             self.seen = self.seen.max(at.version);
         }
+    }
+
+    /// Forgets the writes that a store lacks at `at`, if a list has gone back since this was last
+    /// asked: the server may have lost them. Tells whether a list has.
+    pub(in crate::informer) fn forget_lost(&mut self, at: &View) -> bool {
+        if std::mem::replace(&mut self.returns, at.returns) == at.returns {
+            return false;
+        }
+        self.written.retain(|_, it| it.version <= at.version);
+        self.seen = self.seen.min(at.version);
+        true
     }
 
     /// Returns a copy of all entries when it is time to look for visible ones. The caller then

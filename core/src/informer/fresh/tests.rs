@@ -221,3 +221,20 @@ fn who_waits_for_what_was_refused_is_woken_when_it_is_stored() {
     fresh.call(Stored::Objects(vec![("a".to_owned(), 6)]));
     assert!(runtime.join(thread).unwrap().is_ok());
 }
+
+#[test]
+fn writes_that_a_server_lost_are_forgotten_once_a_list_went_back() {
+    let mut ledger = Ledger::new(64);
+    ledger.note("kept".to_owned(), 4, None);
+    ledger.note("lost".to_owned(), 9, None);
+    ledger.note("seen".to_owned(), 8, None);
+    ledger.forget("seen", &ledger.get("seen").unwrap(), &at(8, false));
+    assert!(!ledger.forget_lost(&at(8, false)), "no list went back: it only takes long");
+    assert_eq!((ledger.len(), ledger.seen()), (2, 8));
+    let back = View { returns: 2, ..at(5, false) };
+    assert!(ledger.forget_lost(&back));
+    assert_eq!((ledger.all().0, ledger.seen()), (4, 5));
+    ledger.note("new".to_owned(), 7, None);
+    assert!(!ledger.forget_lost(&back), "what was written since is waited for");
+    assert_eq!(ledger.all().0, 7);
+}

@@ -151,6 +151,13 @@ impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
         ledger.looked();
     }
 
+    /// Forgets the writes that the store lacks, if a list has gone back to an older version since
+    /// this was last asked. Tells whether one has.
+    pub fn forget_lost(&self) -> bool {
+        let now = self.fresh.call(Look);
+        self.runtime().lock(&self.ledger).forget_lost(&now)
+    }
+
     /// Reads an object once the store has a version.
     pub async fn one_at_least<S: Readable>(
         &self,

@@ -238,3 +238,31 @@ fn a_write_that_was_seen_is_not_unseen_by_a_list_that_goes_back() {
     assert!(bed.informer.list_written(Instant::ZERO).is_ok());
     bed.stop(thread);
 }
+
+/// The storage of the server is restored from a copy that lacks the write.
+#[test]
+fn a_reconciler_starts_again_after_its_write_was_lost() {
+    let (bed, until, thread) = Running::synced();
+    bed.server.put("a");
+    let lost = bed.server.put("a");
+    bed.informer.get_at_least("a", &lost.version, until).unwrap();
+    bed.wrote(&lost);
+    bed.informer.get_written("a", until).unwrap();
+    bed.server.hold(Some(1));
+    bed.server.put("b");
+    bed.server.forget();
+    while bed.informer.get_written("b", Instant::ZERO).is_ok() {
+        nap(1);
+    }
+    let queue = Arc::new(LimitedQueue::with_default_limiter(&bed.system));
+    queue.add("b".to_owned());
+    let (done, is_done) = std::sync::mpsc::channel();
+    let reconcile =
+        after_own_writes(&bed.informer, Duration::from_millis(1), move |key: &String| {
+            done.send(key.clone()).unwrap();
+        });
+    let pool = Pool::start(&bed.system, &queue, NonZeroUsize::MIN, reconcile);
+    assert_eq!(is_done.recv_timeout(LONG).unwrap(), "b");
+    assert!(pool.shut_down(LONG).is_complete());
+    bed.stop(thread);
+}

@@ -25,9 +25,6 @@ use super::pool::{Body, Pool};
 use super::tls::client_config;
 use super::token::Token;
 
-/// A healthy server may take this long to answer a ping.
-const LEAST_DEAD_AFTER: Duration = Duration::from_millis(100);
-
 /// Sends requests over HTTP, to one server.
 ///
 /// It belongs to the tokio runtime in which it is made, and its connections live there. Calls may
@@ -54,7 +51,7 @@ impl HttpTransport {
         if !encrypted && (config.token.is_some() || config.identity.is_some()) {
             return Err(ConfigError::Plain);
         }
-        let dead_after = config.dead_after.max(LEAST_DEAD_AFTER);
+        let dead_after = config.dead_after;
         let ping = dead_after / 3;
         let mut connector = HttpConnector::new();
         connector.enforce_http(false);

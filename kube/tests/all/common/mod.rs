@@ -1,6 +1,7 @@
 //! A simulated server on loopback, clients of it, and a network that can be cut.
 
 pub(crate) mod small;
+pub(crate) mod switch;
 
 use std::net::SocketAddr;
 use std::time::Duration;

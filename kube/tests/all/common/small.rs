@@ -28,9 +28,9 @@ pub(crate) async fn create(client: &Client, name: &str, labels: &[(&str, &str)])
     maps(client).create(&PostParams::default(), &map).await.expect("created");
 }
 
-pub(crate) async fn change(client: &Client, name: &str, to: &str) {
+pub(crate) async fn change(client: &Client, name: &str, to: &str) -> ConfigMap {
     let patch = Patch::Merge(json!({"data": {"x": to}}));
-    maps(client).patch(name, &PatchParams::default(), &patch).await.expect("changed");
+    maps(client).patch(name, &PatchParams::default(), &patch).await.expect("changed")
 }
 
 pub(crate) fn controller(client: &Client) -> Controller<ConfigMap> {

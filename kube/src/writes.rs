@@ -12,7 +12,7 @@ use crate::object::{Object, described};
 /// Notes writes to a controller's own objects. An object is not reconciled again before the store
 /// has the last noted write to it. Cheap to clone; put it into the context.
 pub struct Writes<K: Resource + fmt::Debug + Send + Sync + 'static>(
-    pub(super) Arc<Informer<Object<K>, Tokio>>,
+    pub(crate) Arc<Informer<Object<K>, Tokio>>,
 );
 
 impl<K: Resource + fmt::Debug + Send + Sync + 'static> Writes<K> {
