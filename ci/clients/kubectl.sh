@@ -45,6 +45,11 @@ says "deployment.apps/d unchanged" apply -f "$work/objects.yaml"
 sed -i 's/key: value/key: other/' "$work/objects.yaml"
 says "configmap/a configured" apply -f "$work/objects.yaml"
 says "serverside-applied" apply --server-side --force-conflicts -f "$work/objects.yaml"
+says "configmap/made created" create configmap made --from-literal=key=value
+says "secret/made created" create secret generic made --from-literal=key=value
+says "deployment.apps/made created" create deployment made --image=i --replicas=2
+says "value" get configmap made -o 'jsonpath={.data.key}'
+says "deleted" delete deployment made --cascade=foreground
 says "other" get configmap a -o 'jsonpath={.data.key}'
 says "patched" patch configmap a -p '{"data":{"more":"1"}}'
 says "condition met" wait '--for=jsonpath={.data.more}=1' configmap/a

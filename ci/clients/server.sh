@@ -34,17 +34,24 @@ serve() {
   await "address" test -s "$work/address"
 }
 
+# Ends the server, so that another may be started.
+end() {
+  kill -INT "$server" 2>/dev/null || true
+  for _ in $(seq 100); do
+    alive || break
+    sleep 0.1
+  done
+  kill -KILL "$server" 2>/dev/null || true
+  wait "$server" 2>/dev/null || true
+  server=
+  rm -f "$work/address"
+}
+
 stop() {
   local status=$?
   if [ -n "$server" ]; then
     [ "$status" = 0 ] || alive || echo "the server has ended before its client" >&2
-    kill -INT "$server" 2>/dev/null || true
-    for _ in $(seq 100); do
-      alive || break
-      sleep 0.1
-    done
-    kill -KILL "$server" 2>/dev/null || true
-    wait "$server" 2>/dev/null || true
+    end
   fi
   rm -rf "$work"
   exit "$status"

@@ -123,13 +123,12 @@ func elects(ctx context.Context, clients kubernetes.Interface) {
 func main() {
 	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
 	must(err)
-	// The server takes no protobuf, which is what this client would send.
-	config.ContentType = "application/json"
+	config.ContentType = os.Args[1]
 	clients, err := kubernetes.NewForConfig(config)
 	must(err)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	informs(ctx, clients)
 	elects(ctx, clients)
-	fmt.Println("client-go found everything")
+	fmt.Println("client-go found everything as", os.Args[1])
 }

@@ -6,6 +6,7 @@
 //! | [`patch`] | the four ways to change a part of an object, and who owns which fields |
 //! | [`controllers`] | the controllers of a cluster: garbage collection, workloads, a kubelet |
 //! | [`world`] | an agenda, clocks that are wrong, the fate of a call: for simulations of one's own |
+//! | [`protobuf`] | objects as protobuf, from and to JSON |
 //! | [`conformance`] | replays recordings of a real server, and compares |
 //! | `http` | with the feature `http`: the server on loopback, for clients in any language |
 //! | `tower` | with the feature `tower`: the server as a service in the same process, on tokio's clock |
@@ -30,6 +31,7 @@ pub mod controllers;
 pub mod http;
 mod map;
 pub mod patch;
+pub mod protobuf;
 #[cfg(feature = "simulation")]
 pub mod simulation;
 #[cfg(feature = "tower")]

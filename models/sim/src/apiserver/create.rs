@@ -14,11 +14,11 @@ use super::{Call, Server, clock, decode, negotiate, options, update};
 
 impl Server {
     pub(super) fn post(&mut self, call: &mut Call<'_>) -> Outcome<Response> {
-        negotiate::require_json(call.request)?;
+        negotiate::require_known(call.request, call.resource())?;
         let writing = Self::writing(call, "CreateOptions")?;
         let resource = call.target.resource.clone();
-        let bytes = &call.request.body;
-        let mut object = decode::body(&resource, bytes, writing.unknown, &mut call.warnings)?;
+        let request = call.request;
+        let mut object = decode::body(&resource, request, writing.unknown, &mut call.warnings)?;
         check_namespace(&mut object, &call.target.namespace)?;
         let object = self.create(call, object, &writing, Origin::Post)?;
         Ok(Response::of(201, object))

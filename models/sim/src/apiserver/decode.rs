@@ -4,19 +4,33 @@ use serde_json::Value;
 
 use super::builtin::META;
 use super::create::Origin;
+use super::http::Request;
 use super::json;
+use super::negotiate;
 use super::options::Unknown;
 use super::resource::{Resource, Shape};
 use super::status::{Failure, Outcome};
 use super::types;
+use crate::protobuf;
 
 /// Reads the body of a create or an update. Warnings are added to the list.
 pub(crate) fn body(
     resource: &Resource,
-    bytes: &[u8],
+    request: &Request,
     unknown: Unknown,
     warnings: &mut Vec<String>,
 ) -> Outcome<Value> {
+    let bytes = &request.body;
+    if negotiate::is_protobuf(request) {
+        let (version, of) = (resource.api_version(), &resource.kind);
+        let object = protobuf::decode_as(bytes, Some((&version, of)));
+        let object = object.map_err(|error| match error.is_of_envelope() {
+            true => unrecognized(resource, &error.to_string(), bytes),
+            false => cannot(resource, &error.to_string()),
+        })?;
+        let object = kind(resource, object, bytes)?.unwrap_or_default();
+        return value(resource, object, Vec::new(), unknown, warnings);
+    }
     let (object, twice) = json::parse(bytes).map_err(|error| {
         let why = if error.is_eof() {
             "unexpected end of JSON input".to_owned()

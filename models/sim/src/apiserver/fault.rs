@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Server;
 use super::http::{Answer, Request};
+use super::negotiate;
 use super::route::Target;
 use super::status::Failure;
 use super::store::Key;
@@ -172,7 +173,7 @@ impl Server {
         let (mut delay, mut is_lost, mut stale, mut repeats) = (Duration::ZERO, false, None, false);
         for trouble in troubles {
             if let Some(failure) = self.refusal(&trouble, request, target.as_ref()) {
-                return Answer::Response(failure.response());
+                return Answer::Response(negotiate::told(request, failure.response()));
             }
             match trouble {
                 Trouble::Refuse { .. }

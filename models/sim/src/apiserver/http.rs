@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::protobuf;
+
 /// A request as it comes off the wire.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
@@ -123,11 +125,21 @@ impl Response {
     }
 
     /// The body, if it is JSON.
+    /// The same of one that is sent as protobuf.
     pub fn json(&self) -> Option<&Value> {
         match &self.body {
-            Body::Json(value) => Some(value),
+            Body::Json(value) | Body::Protobuf(value) => Some(value),
             _ => None,
         }
+    }
+
+    /// Sends a body that is JSON as protobuf.
+    pub(crate) fn into_protobuf(mut self) -> Self {
+        if let Body::Json(value) = self.body {
+            self.body = Body::Protobuf(value);
+            self.headers[0].1 = protobuf::MEDIA_TYPE.to_owned();
+        }
+        self
     }
 
     pub(crate) fn of(status: u16, body: Arc<Value>) -> Self {
@@ -155,6 +167,8 @@ pub enum Body {
     Empty,
     /// JSON; the keys of objects are in alphabetical order.
     Json(Arc<Value>),
+    /// The protobuf of that; its kind is one that has a message.
+    Protobuf(Arc<Value>),
     /// Text.
     Text(String),
 }
@@ -169,6 +183,7 @@ impl Body {
                 bytes.push(b'\n');
                 bytes
             }
+            Self::Protobuf(value) => protobuf::encode(value).unwrap_or_default(),
             Self::Text(text) => text.clone().into_bytes(),
         }
     }

@@ -72,6 +72,7 @@ pub(crate) use token::read as read_token;
 pub use watch::{Events, WatchEvent};
 
 use crate::map::Map;
+use crate::protobuf;
 
 /// The options of a new server.
 #[derive(Clone, Debug)]
@@ -220,6 +221,9 @@ impl Server {
         };
         let answer = self.dispatch(request);
         let mut answer = answer.unwrap_or_else(|failure| Answer::Response(failure.response()));
+        if let Answer::Response(response) = answer {
+            answer = Answer::Response(negotiate::told(request, response));
+        }
         if let Some(Change::Response(change)) = self.mistake.map(|it| it.change)
             && let Answer::Response(response) = &mut answer
         {
@@ -282,7 +286,7 @@ impl Server {
         if request.method == "PATCH" {
             patching::check_format(&call)?;
         }
-        let view = negotiate::View::wanted(request, call.resource())?;
+        let (view, is_binary) = negotiate::View::wanted(request, call.resource())?;
         let answer = match self.answer(&mut call, view) {
             Ok(answer) => answer,
             Err(failure) => Answer::Response(failure.response()),
@@ -293,7 +297,12 @@ impl Server {
                 let shown = negotiate::Shown { resource: call.resource(), now: self.now, object };
                 let mut response = view.apply(&shown, response);
                 response.warn(&call.warnings);
-                Answer::Response(response)
+                let is_binary = is_binary && response.status < 400;
+                Answer::Response(if is_binary { response.into_protobuf() } else { response })
+            }
+            Answer::Watch { id, mut head } if is_binary => {
+                head.headers[0].1 = format!("{};stream=watch", protobuf::MEDIA_TYPE);
+                Answer::Watch { id, head }
             }
             other => other,
         })

@@ -9,6 +9,7 @@ use super::http::{Body, Request, Response};
 use super::resource::Resource;
 use super::status::{Failure, Outcome};
 use super::table;
+use crate::protobuf;
 
 const KNOWN: &str = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
 
@@ -24,17 +25,31 @@ pub(crate) enum View {
     Table,
 }
 
+/// The parts of an `Accept` header, the most wanted ones first.
+fn clauses(accept: &str) -> Vec<Clause<'_>> {
+    let mut clauses: Vec<_> = accept.split(',').map(Clause::parse).collect();
+    clauses.sort_by(|a, b| b.quality.total_cmp(&a.quality));
+    clauses
+}
+
 impl View {
-    /// The representation that the `Accept` header asks for.
-    pub(crate) fn wanted(request: &Request, resource: &Resource) -> Outcome<Self> {
+    /// The representation that the `Accept` header asks for, and whether it is wanted as protobuf.
+    pub(crate) fn wanted(request: &Request, resource: &Resource) -> Outcome<(Self, bool)> {
         let accept = match request.header("Accept") {
-            None | Some("") => return Ok(Self::Whole),
+            None | Some("") => return Ok((Self::Whole, false)),
             Some(accept) => accept,
         };
-        let mut clauses: Vec<_> = accept.split(',').map(Clause::parse).collect();
-        clauses.sort_by(|a, b| b.quality.total_cmp(&a.quality));
-        let view = clauses.iter().find_map(Clause::view);
-        view.ok_or_else(|| {
+        let fits = |clause: &Clause<'_>| {
+            let (view, is_binary) = (clause.view()?, clause.is_binary());
+            // Custom resources have no messages, but their metadata has one. Tables are JSON.
+            let has_message = match view {
+                Self::Whole => !resource.is_custom,
+                Self::Metadata | Self::MetadataList => true,
+                Self::Table => false,
+            };
+            (has_message || !is_binary).then_some((view, is_binary))
+        };
+        clauses(accept).iter().find_map(fits).ok_or_else(|| {
             if resource.is_custom {
                 let message = format!("only the following media types are accepted: {KNOWN}");
                 Failure::new(406, "NotAcceptable", message)
@@ -142,8 +157,13 @@ impl<'a> Clause<'a> {
         Self { range, parameters, quality }
     }
 
+    fn is_binary(&self) -> bool {
+        self.range == protobuf::MEDIA_TYPE
+    }
+
     fn view(&self) -> Option<View> {
-        if !matches!(self.range, "*/*" | "application/*" | "application/json") {
+        if !matches!(self.range, "*/*" | "application/*" | "application/json") && !self.is_binary()
+        {
             return None;
         }
         let parameter = |name: &str| {
@@ -169,10 +189,27 @@ pub(crate) fn content_type(request: &Request) -> &str {
     header.split(';').next().unwrap_or("").trim()
 }
 
-/// Refuses bodies that are not JSON.
-pub(crate) fn require_json(request: &Request) -> Outcome<()> {
+/// Brings a failure into the form that the client wants, whatever the resource.
+pub(crate) fn told(request: &Request, response: Response) -> Response {
+    if response.status < 400 {
+        return response;
+    }
+    let clauses = clauses(request.header("Accept").unwrap_or(""));
+    let known = clauses.iter().find(|clause| clause.view() == Some(View::Whole));
+    let is_binary = known.is_some_and(Clause::is_binary);
+    if is_binary { response.into_protobuf() } else { response }
+}
+
+/// Tells whether a body is said to be protobuf.
+pub(crate) fn is_protobuf(request: &Request) -> bool {
+    content_type(request) == protobuf::MEDIA_TYPE
+}
+
+/// Refuses bodies that are neither JSON nor, for a built-in kind, protobuf.
+pub(crate) fn require_known(request: &Request, resource: &Resource) -> Outcome<()> {
     match content_type(request) {
         "application/json" | "" => Ok(()),
+        protobuf::MEDIA_TYPE if !resource.is_custom => Ok(()),
         _ => Err(Failure::unsupported(KNOWN)),
     }
 }

@@ -3,8 +3,10 @@
 use serde_json::{Value, json};
 
 use super::http::Request;
+use super::negotiate;
 use super::status::{Cause, Failure, Outcome};
 use super::types::{self, Type, keep, omit};
+use crate::protobuf;
 
 /// The treatment of unknown fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,9 +183,16 @@ fn of_query(request: &Request) -> Value {
 }
 
 fn of_body(request: &Request) -> Outcome<Value> {
-    let (body, _) = super::json::parse(&request.body).map_err(|error| {
-        Failure::bad_request(format!("couldn't get version/kind; json parse error: {error}"))
-    })?;
+    let body = if negotiate::is_protobuf(request) {
+        let default = Some(("meta.k8s.io/v1", "DeleteOptions"));
+        let options = protobuf::decode_as(&request.body, default);
+        options.map_err(|error| Failure::bad_request(error.to_string()))?
+    } else {
+        let (body, _) = super::json::parse(&request.body).map_err(|error| {
+            Failure::bad_request(format!("couldn't get version/kind; json parse error: {error}"))
+        })?;
+        body
+    };
     let cannot = |why: &str| {
         Failure::bad_request(format!(
             "DeleteOptions in version \"v1\" cannot be handled as a DeleteOptions: {why}"

@@ -8,14 +8,14 @@ use super::create::Origin;
 use super::http::Response;
 use super::metadata::text;
 use super::mistake::Slip;
-use super::negotiate::{content_type, require_json};
+use super::negotiate::{content_type, is_protobuf, require_known};
 use super::options::Writing;
 use super::resource::Resource;
 use super::status::{Cause, Failure, Outcome};
 use super::store::Stored;
 use super::update::check_name;
 use super::{Call, Server, types};
-use crate::patch;
+use crate::{patch, protobuf};
 
 /// The paths of the fields that a scale shows, such as `/spec/replicas`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -151,7 +151,7 @@ impl Server {
         let kind = if is_patch { "PatchOptions" } else { "UpdateOptions" };
         let writing = Writing::parse(call.request, kind, false)?;
         if !is_patch {
-            require_json(call.request)?;
+            require_known(call.request, call.resource())?;
         }
         let sent = if is_patch { None } else { Some(read(call)?) };
         let (scale, stored) = self.scaled(call)?;
@@ -213,8 +213,14 @@ fn drop_empty(fields: &mut Value, path: &str) {
 
 /// The scale of an update. A body that does not fit is refused before the object is looked up.
 fn read(call: &Call<'_>) -> Outcome<Value> {
-    let parsed = super::json::parse(&call.request.body);
-    let (scale, _) = parsed.map_err(|error| Failure::bad_request(error.to_string()))?;
+    let body = &call.request.body;
+    let scale = if is_protobuf(call.request) {
+        let scale = protobuf::decode_as(body, Some(("autoscaling/v1", "Scale")));
+        scale.map_err(|error| Failure::bad_request(error.to_string()))?
+    } else {
+        let parsed = super::json::parse(body);
+        parsed.map_err(|error| Failure::bad_request(error.to_string()))?.0
+    };
     if fits(&scale) {
         return Ok(scale);
     }

@@ -20,10 +20,10 @@ use crate::patch;
 impl Server {
     pub(super) fn put(&mut self, call: &mut Call<'_>) -> Outcome<Response> {
         let writing = Self::writing(call, "UpdateOptions")?;
-        negotiate::require_json(call.request)?;
+        negotiate::require_known(call.request, call.resource())?;
         let resource = call.target.resource.clone();
-        let bytes = &call.request.body;
-        let mut object = decode::body(&resource, bytes, writing.unknown, &mut call.warnings)?;
+        let request = call.request;
+        let mut object = decode::body(&resource, request, writing.unknown, &mut call.warnings)?;
         check_name(&object, call.name())?;
         check_namespace(&mut object, &call.target.namespace)?;
         let (uid, key) = (text(&object, "uid").to_owned(), call.key());

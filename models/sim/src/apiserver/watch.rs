@@ -17,6 +17,7 @@ use super::route::Target;
 use super::status::{Failure, Outcome};
 use super::store::{Event, Stored};
 use super::{Call, Server, options, types};
+use crate::protobuf;
 
 /// How often a quiet watch hears of the newest version, if it wants to.
 const BOOKMARKS: Duration = Duration::from_secs(60);
@@ -36,6 +37,16 @@ impl WatchEvent {
     /// The event as it is sent.
     pub fn to_json(&self) -> Value {
         json!({"type": self.kind, "object": *self.object})
+    }
+
+    /// The bytes that are sent, below the head of the watch: a line of JSON, or a frame of protobuf.
+    pub fn bytes(&self, head: &Response) -> Vec<u8> {
+        if head.header("Content-Type").is_some_and(|it| it.starts_with(protobuf::MEDIA_TYPE)) {
+            return protobuf::frame(self.kind, &self.object).unwrap_or_default();
+        }
+        let mut line = self.to_json().to_string().into_bytes();
+        line.push(b'\n');
+        line
     }
 }
 

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::normal;
 use crate::apiserver::{Answer, Body, Events, Request, Response, WatchEvent, WatchId, parse_json};
+use crate::protobuf;
 
 /// The requests and answers so far. It holds a limited number of bytes: later ones are not written
 /// down, and [`Recorder::is_full`] says so.
@@ -151,6 +152,15 @@ fn is_about_a_resource(path: &str) -> bool {
 }
 
 fn asked(request: &Request) -> Value {
+    let of = request.header("Content-Type").unwrap_or("");
+    if of == protobuf::MEDIA_TYPE
+        && let Ok(body) = protobuf::decode(&request.body)
+    {
+        // A trace is text: the same object is sent again as JSON.
+        let mut readable = request.clone();
+        readable.headers.retain(|(key, _)| !key.eq_ignore_ascii_case("Content-Type"));
+        return asked(&readable.json(&body));
+    }
     let kept = ["Accept", "Content-Type", "User-Agent"];
     let headers = request.headers.iter();
     let headers = headers.filter_map(|(key, value)| {
@@ -175,7 +185,7 @@ fn given(response: &Response) -> Value {
     let mut given = json!({
         "status": response.status, "content_type": response.header("Content-Type"),
         "body": match &response.body {
-            Body::Json(body) => Value::clone(body),
+            Body::Json(body) | Body::Protobuf(body) => Value::clone(body),
             Body::Text(text) => text.as_str().into(),
             Body::Empty => Value::Null,
         },

@@ -135,7 +135,7 @@ impl Replay<'_> {
             return;
         }
         let body = match &ours.body {
-            Body::Json(body) => Value::clone(body),
+            Body::Json(body) | Body::Protobuf(body) => Value::clone(body),
             Body::Text(text) => text.as_str().into(),
             Body::Empty => Value::Null,
         };

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::stream::Stream;
 use super::wire::{self, Received, Trouble};
 use super::{Open, Shared, now};
-use crate::apiserver::{Answer, WatchId};
+use crate::apiserver::{Answer, Response, WatchId};
 
 /// How often a watch looks whether its time is over and its client is still there.
 const LOOK: Duration = Duration::from_millis(200);
@@ -63,7 +63,7 @@ fn converse(stream: &Stream<'_>, shared: &Shared) -> io::Result<()> {
                 shared.door.pause(head.after);
                 let told = wire::head(&mut writer, &head, None, goes_on).and_then(|()| {
                     writer.flush()?;
-                    tell(shared, id, stream, &mut writer)
+                    tell(shared, id, &head, stream, &mut writer)
                 });
                 shared.lock().close(id);
                 told?;
@@ -81,6 +81,7 @@ fn converse(stream: &Stream<'_>, shared: &Shared) -> io::Result<()> {
 fn tell(
     shared: &Shared,
     id: WatchId,
+    head: &Response,
     stream: &Stream<'_>,
     writer: &mut impl Write,
 ) -> io::Result<()> {
@@ -102,9 +103,7 @@ fn tell(
         // A slow client is not waited for.
         drop(inner);
         for event in &news.events {
-            let mut line = event.to_json().to_string().into_bytes();
-            line.push(b'\n');
-            wire::chunk(writer, &line)?;
+            wire::chunk(writer, &event.bytes(head))?;
         }
         if news.has_ended {
             return wire::chunk(writer, b"");

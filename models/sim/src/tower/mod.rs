@@ -266,7 +266,7 @@ async fn serve<B: Backend>(
             reply(&response, Stream::whole(body))
         }
         Answer::Watch { id, head } => {
-            let stream = Stream::watch(shared, id);
+            let stream = Stream::watch(shared, id, head.clone());
             pause(head.after).await;
             reply(&head, stream)
         }

@@ -12,7 +12,7 @@ use http_body::{Body, Frame};
 use tokio::time::{Sleep, sleep_until};
 
 use super::{Backend, Direct, Shared};
-use crate::apiserver::WatchId;
+use crate::apiserver::{Response, WatchId};
 
 /// The body of an answer.
 pub struct Stream<B = Direct> {
@@ -25,6 +25,7 @@ pub struct Stream<B = Direct> {
 struct Watch<B> {
     shared: Arc<Shared<B>>,
     id: WatchId,
+    head: Response,
     close: fn(&Shared<B>, WatchId),
     alarm: Option<Pin<Box<Sleep>>>,
     has_ended: bool,
@@ -37,9 +38,9 @@ impl<B> Stream<B> {
 }
 
 impl<B: Backend> Stream<B> {
-    pub(super) fn watch(shared: Arc<Shared<B>>, id: WatchId) -> Self {
+    pub(super) fn watch(shared: Arc<Shared<B>>, id: WatchId, head: Response) -> Self {
         let close = |shared: &Shared<B>, id| shared.lock().close(id);
-        let watch = Watch { shared, id, close, alarm: None, has_ended: false };
+        let watch = Watch { shared, id, head, close, alarm: None, has_ended: false };
         Self { whole: None, watch: Some(watch) }
     }
 }
@@ -78,8 +79,7 @@ impl<B: Backend> Watch<B> {
             if !told.events.is_empty() {
                 let mut lines = Vec::new();
                 for event in &told.events {
-                    lines.extend_from_slice(event.to_json().to_string().as_bytes());
-                    lines.push(b'\n');
+                    lines.extend(event.bytes(&self.head));
                 }
                 return Poll::Ready(Some(lines.into()));
             }

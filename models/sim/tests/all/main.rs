@@ -13,6 +13,7 @@ mod invariants;
 mod laws;
 mod mistakes;
 mod programs;
+mod protobuf;
 mod real;
 mod recorded_patches;
 mod reference_patches;
