@@ -30,6 +30,7 @@ pub mod http;
 pub mod kube;
 mod map;
 pub mod patch;
+mod short;
 #[cfg(feature = "tower")]
 pub mod tower;
 pub mod world;

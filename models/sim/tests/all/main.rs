@@ -8,6 +8,7 @@ mod controllers;
 mod discovery;
 mod doubts;
 mod faults;
+mod hostile;
 mod http;
 mod invariants;
 mod laws;
