@@ -8,6 +8,7 @@ mod controllers;
 mod discovery;
 mod doubts;
 mod faults;
+mod h2;
 mod hostile;
 mod http;
 mod invariants;
