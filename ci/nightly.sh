@@ -30,6 +30,9 @@ SEATRIAL_PLANS=$(ci/budget.sh nightly pipeline_plans) \
   cargo test --release -p seatrial-core --all-features --test pipeline -- --nocapture
 SEATRIAL_CYCLES=$(ci/budget.sh nightly informer_cycles) \
   cargo test --release -p seatrial-core --features informers --test informers -- --nocapture
+# A million requests that are meant to break the simulated server, and what they cost.
+SEATRIAL_HOSTILE=$(ci/budget.sh nightly hostile_requests) \
+  cargo test --release -p seatrial-sim --test hostile -- --nocapture
 cargo bench --workspace --features seatrial-core/harness,seatrial-core/parts
 # The museum of controllers on kube-rs, each bug replayed in a hundred fresh processes; and cold keys
 # behind hot ones, in a hundred runs.

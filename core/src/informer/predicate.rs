@@ -52,12 +52,15 @@ impl<O: Object + 'static> Predicate<O> {
         Self::new(|old, new| filled(old.annotations()) != filled(new.annotations()))
     }
 
-    /// Updates that change anything, not repeats of an unchanged object (`cache:PT-3`).
+    /// Updates that change anything, not repeats of an unchanged object (`cache:PT-3`). Objects that
+    /// carry no version may have changed each time.
     #[must_use]
     pub fn resource_version() -> Self {
         Self::new(|old, new| {
             let versions = old.metadata().zip(new.metadata());
-            versions.is_none_or(|(old, new)| old.resource_version != new.resource_version)
+            versions.is_none_or(|(old, new)| {
+                new.resource_version.is_empty() || old.resource_version != new.resource_version
+            })
         })
     }
 

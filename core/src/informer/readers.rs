@@ -181,10 +181,13 @@ pub(super) fn mark<O>(change: ObjectChange<O>, initial: bool) -> Told<ObjectChan
     Told { change, initial }
 }
 
-/// Two states with the same uid and version are the same state.
+/// Two states with the same uid and version are the same state. Without a version that cannot be
+/// told, except of a state that is shown again: it is the same object in memory (`cache:SI-23`).
 fn is_same<O: Described>(change: &ObjectChange<O>) -> bool {
     let Change::Updated { old, new } = change else { return false };
     old.metadata().zip(new.metadata()).is_some_and(|(old, new)| {
+        let has_version = !new.resource_version.is_empty();
         (old.resource_version, old.uid) == (new.resource_version, new.uid)
+            && (has_version || std::ptr::eq(old.name, new.name))
     })
 }

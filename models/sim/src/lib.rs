@@ -32,6 +32,7 @@ pub mod http;
 mod map;
 pub mod patch;
 pub mod protobuf;
+mod short;
 #[cfg(feature = "simulation")]
 pub mod simulation;
 #[cfg(feature = "tower")]

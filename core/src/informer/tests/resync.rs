@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use super::nap;
-use super::server::{Object, Server};
+use super::server::{Object, Server, Thing};
 use crate::cancel::CancelToken;
-use crate::informer::readers::{Readers, Stage};
+use crate::informer::readers::{Readers, Stage, is_wanted, mark};
 use crate::informer::reflector::{Config, Hooks};
 use crate::informer::{Change, Informer, ObjectChange, Subscription, Wants};
 use crate::monitor::Monitor;
@@ -52,6 +52,26 @@ fn a_wish_of_less_than_a_second_is_one_for_a_second() {
     let feed = Arc::new(Monitor::new(&System::new(), feed));
     readers.add(feed, Wants::default().resync_every(Duration::from_millis(1)), at(0));
     assert_eq!(readers.check, SECOND);
+}
+
+#[test]
+fn an_update_of_an_object_without_a_version_is_told_and_the_same_object_is_not() {
+    let (readers, _kept) = readers(0, &[None]);
+    let thing = |version: &str| {
+        let (name, version) = ("a".to_owned(), version.to_owned());
+        Arc::new(Thing { name, version, uid: "u".to_owned() })
+    };
+    let told = |old: &Object, new: &Object| {
+        let change = Change::Updated { old: Arc::clone(old), new: Arc::clone(new) };
+        is_wanted(&readers.feeds)(&change)
+            && !readers.feeds[0].wanted(&[mark(change, false)]).is_empty()
+    };
+    let bare = thing("");
+    assert!(told(&bare, &thing("")), "what changed cannot be told");
+    assert!(!told(&bare, &bare), "it is shown again");
+    assert!(!told(&thing("1"), &thing("1")));
+    assert!(told(&thing("1"), &thing("2")));
+    assert!(told(&thing("1"), &thing("")));
 }
 
 #[test]

@@ -135,12 +135,14 @@ fn each_predicate_sees_its_own_difference() {
     assert_eq!(wanted_by(&updated(&old, |it| it.labels = one("a", "b"))), ["labels"]);
     assert_eq!(wanted_by(&updated(&old, |it| it.annotations = one("a", "b"))), ["annotations"]);
     assert_eq!(wanted_by(&updated(&old, |it| it.version = "2")), ["version"]);
+    let bare = Pod { uid: "u", generation: Some(1), ..Pod::default() };
+    assert_eq!(wanted_by(&updated(&bare, |_| ())), ["version"], "it may have changed");
 }
 
 #[test]
 fn an_object_whose_generation_nobody_counts_is_always_worth_a_look() {
     for generation in [None, Some(0)] {
-        let old = Pod { generation, ..Pod::default() };
+        let old = Pod { generation, version: "1", ..Pod::default() };
         assert_eq!(wanted_by(&updated(&old, |_| ())), ["generation"]);
     }
 }

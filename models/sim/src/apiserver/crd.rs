@@ -4,17 +4,22 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::cause::{Cause, Causes};
 use super::kinds::{anything, nothing, whole};
 use super::metadata::{strings, text};
 use super::names::Naming;
 use super::resource::{Resource, Shape};
 use super::scale::Scale;
 use super::schema::Structural;
-use super::status::Cause;
 use super::table;
 use crate::patch::Types;
 
 pub(crate) const PLURAL: &str = "customresourcedefinitions";
+
+/// The bytes that a name of a definition may have.
+const LONGEST: usize = 253;
+/// The versions and the short names that it may have.
+const MOST: usize = 100;
 
 /// The resource of the definitions themselves.
 pub(crate) fn resource(base: Resource) -> Resource {
@@ -64,8 +69,8 @@ fn prepare(object: &mut Value, old: Option<&Value>) {
     });
 }
 
-fn validate(object: &Value, old: Option<&Value>) -> Vec<Cause> {
-    let mut causes = Vec::new();
+fn validate(object: &Value, old: Option<&Value>) -> Causes {
+    let mut causes = Causes::default();
     let spec = &object["spec"];
     let names = &spec["names"];
     let part = |value: &Value| value.as_str().unwrap_or("").to_owned();
@@ -77,6 +82,21 @@ fn validate(object: &Value, old: Option<&Value>) -> Vec<Cause> {
     ] {
         if part(value).is_empty() {
             causes.push(Cause::required(field, ""));
+        }
+    }
+    // Each version repeats the names.
+    for field in ["kind", "singular", "listKind"] {
+        if names[field].as_str().is_some_and(|it| it.len() > LONGEST) {
+            let why = format!("Too long: may not be more than {LONGEST} bytes");
+            causes.push(Cause::new(format!("spec.names.{field}"), "FieldValueTooLong", why));
+        }
+    }
+    for (field, list) in
+        [("versions", &spec["versions"]), ("names.shortNames", &names["shortNames"])]
+    {
+        if let Some(count) = list.as_array().map(Vec::len).filter(|count| *count > MOST) {
+            let why = format!("Too many: {count}: must have at most {MOST} items");
+            causes.push(Cause::new(format!("spec.{field}"), "FieldValueTooMany", why));
         }
     }
     let expected = format!("{plural}.{group}");

@@ -1,7 +1,10 @@
 //! Decoding of a body into an object of the resource.
 
+use std::fmt::Display;
+
 use serde_json::Value;
 
+use super::bounds::At;
 use super::builtin::META;
 use super::create::Origin;
 use super::http::Request;
@@ -9,9 +12,15 @@ use super::json;
 use super::negotiate;
 use super::options::Unknown;
 use super::resource::{Resource, Shape};
+use super::schema::Structural;
 use super::status::{Failure, Outcome};
 use super::types;
+use crate::patch::type_name;
 use crate::protobuf;
+use crate::short::{note, short};
+
+/// The memory that the defaults of one object may take.
+const DEFAULTS: usize = 8 * 1024 * 1024;
 
 /// Reads the body of a create or an update. Warnings are added to the list.
 pub(crate) fn body(
@@ -40,19 +49,6 @@ pub(crate) fn body(
         let why = format!("couldn't get version/kind; json parse error: {why}");
         unrecognized(resource, &why, bytes)
     })?;
-    let found = match &object {
-        Value::Object(_) | Value::Null => None,
-        Value::Bool(_) => Some("bool"),
-        Value::Number(_) => Some("number"),
-        Value::String(_) => Some("string"),
-        Value::Array(_) => Some("array"),
-    };
-    if let Some(found) = found {
-        let why = format!(
-            "couldn't get version/kind; json parse error: json: cannot unmarshal {found} into Go value of type struct {{ APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }}"
-        );
-        return Err(unrecognized(resource, &why, bytes));
-    }
     let twice = twice.into_iter().map(|path| format!("duplicate field {path:?}")).collect();
     let object = match kind(resource, object, bytes)? {
         Some(object) => object,
@@ -71,7 +67,7 @@ pub(crate) fn value(
 ) -> Outcome<Value> {
     let mut paths = Vec::new();
     let object = shape(resource, object, &mut paths).map_err(|why| cannot(resource, &why))?;
-    strict.extend(paths.iter().map(|path| format!("unknown field {path:?}")));
+    paths.iter().for_each(|path| note(&mut strict, format_args!("unknown field {path:?}")));
     match unknown {
         Unknown::Refuse if !strict.is_empty() => {
             let why = format!("strict decoding error: {}", strict.join(", "));
@@ -99,7 +95,7 @@ pub(crate) fn applied(resource: &Resource, mut object: Value) -> Outcome<Value> 
             ))
         });
     };
-    schema.complete(&mut object);
+    complete(schema, &mut object).map_err(|why| cannot(resource, &why))?;
     // Empty fields of the metadata stay as well.
     let metadata = types::read(object["metadata"].clone(), &META, &mut Vec::new());
     metadata.map_err(|why| cannot(resource, &why))?;
@@ -126,7 +122,7 @@ pub(crate) fn stored(resource: &Resource, object: &mut Value, origin: Origin) ->
             parts.insert(key.to_owned(), part);
         }
     }
-    schema.prune(object, "", &mut Vec::new());
+    schema.prune(object, &At::Root, &mut Vec::new());
     schema.drop_nulls(object);
     if let Some(metadata) = parts.get_mut("metadata") {
         let read = types::read(metadata.take(), &META, &mut Vec::new());
@@ -136,6 +132,13 @@ pub(crate) fn stored(resource: &Resource, object: &mut Value, origin: Origin) ->
         fields.extend(parts);
     }
     Ok(written != *object)
+}
+
+/// Puts defaults into an object, as long as they are no more than an object may be.
+fn complete(schema: &Structural, object: &mut Value) -> Result<(), String> {
+    let mut room = DEFAULTS;
+    let fits = schema.complete(object, &mut room);
+    fits.then_some(()).ok_or_else(|| "the defaults of its schema make it too large".to_owned())
 }
 
 pub(crate) fn whole_numbers(value: &mut Value) {
@@ -178,12 +181,12 @@ pub(crate) fn shape(
     }
     let mut inner = Vec::new();
     let metadata = types::read(metadata, &META, &mut inner)?;
-    unknown.extend(inner.iter().map(|path| format!("metadata.{path}")));
+    inner.iter().for_each(|path| note(unknown, format_args!("metadata.{path}")));
     // An object of another kind is refused later; it has not the fields of this one.
     if is_of_kind {
-        schema.prune(&mut object, "", unknown);
+        schema.prune(&mut object, &At::Root, unknown);
         schema.drop_nulls(&mut object);
-        schema.complete(&mut object);
+        complete(schema, &mut object)?;
     }
     let parts = [("kind", kind), ("apiVersion", version), ("metadata", Some(metadata))];
     for (key, part) in parts {
@@ -196,6 +199,13 @@ pub(crate) fn shape(
 
 /// The object with its kind filled in; none if it lacks a required kind.
 pub(crate) fn kind(resource: &Resource, mut object: Value, bytes: &[u8]) -> Outcome<Option<Value>> {
+    if !object.is_object() && !object.is_null() {
+        let found = type_name(&object);
+        let why = format!(
+            "couldn't get version/kind; json parse error: json: cannot unmarshal {found} into Go value of type struct {{ APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }}"
+        );
+        return Err(unrecognized(resource, &why, bytes));
+    }
     let part = |key: &str| match &object[key] {
         Value::Null => Ok(String::new()),
         Value::String(text) => Ok(text.clone()),
@@ -236,8 +246,16 @@ pub(crate) fn kind(resource: &Resource, mut object: Value, bytes: &[u8]) -> Outc
     Ok(Some(object))
 }
 
+/// Stands in errors for the content of a secret.
+pub(crate) const REDACTED: &str = "<secret contents redacted>";
+
+/// A text that an error quotes, unless it may hold a secret.
+pub(crate) fn shown(resource: &Resource, text: impl Display) -> String {
+    if resource.is_secret() { REDACTED.to_owned() } else { short(text) }
+}
+
 fn missing_kind(resource: &Resource, bytes: &[u8]) -> Box<Failure> {
-    let text = String::from_utf8_lossy(bytes).into_owned();
+    let text = shown(resource, String::from_utf8_lossy(bytes));
     unrecognized(resource, &format!("Object 'Kind' is missing in '{text}'"), bytes)
 }
 
@@ -245,6 +263,7 @@ fn unrecognized(resource: &Resource, why: &str, bytes: &[u8]) -> Box<Failure> {
     let text = String::from_utf8_lossy(bytes);
     let shown = match bytes {
         [] => "<empty>".to_owned(),
+        _ if resource.is_secret() => REDACTED.to_owned(),
         [b'{', ..] if text.chars().count() > 30 => {
             format!("{} ...", text.chars().take(30).collect::<String>())
         }

@@ -3,9 +3,9 @@
 
 use serde_json::Value;
 
+use super::cause::{Cause, Causes};
 use super::metadata::text;
 use super::names;
-use super::status::Cause;
 use super::twin;
 
 /// The most bytes that a word of an event may have.
@@ -14,15 +14,15 @@ const WORD: usize = 128;
 const MESSAGE: usize = 1024;
 
 /// The rules of the core group, for new events and for changes.
-pub(crate) fn lax(event: &Value, _: Option<&Value>) -> Vec<Cause> {
-    let mut causes = Vec::new();
+pub(crate) fn lax(event: &Value, _: Option<&Value>) -> Causes {
+    let mut causes = Causes::default();
     basic(event, "reportingComponent", &mut causes);
     causes
 }
 
 /// The rules of `events.k8s.io`.
-pub(crate) fn strict(event: &Value, old: Option<&Value>) -> Vec<Cause> {
-    let mut causes = Vec::new();
+pub(crate) fn strict(event: &Value, old: Option<&Value>) -> Causes {
+    let mut causes = Causes::default();
     let event = twin::with_core_names(event);
     basic(&event, "reportingController", &mut causes);
     match old {
@@ -37,7 +37,7 @@ fn part<'a>(event: &'a Value, field: &str) -> &'a str {
 }
 
 /// The rules for every event. Older events, without `eventTime`, need to fulfil fewer of them.
-fn basic(event: &Value, reporter: &str, causes: &mut Vec<Cause>) {
+fn basic(event: &Value, reporter: &str, causes: &mut Causes) {
     let (own, about) = (text(event, "namespace"), &event["involvedObject"]["namespace"]);
     let is_new = !event["eventTime"].is_null();
     let fits = match about.as_str().unwrap_or("") {
@@ -69,14 +69,14 @@ fn basic(event: &Value, reporter: &str, causes: &mut Vec<Cause>) {
     short(event, "message", MESSAGE, causes);
 }
 
-fn short(event: &Value, field: &str, most: usize, causes: &mut Vec<Cause>) {
+fn short(event: &Value, field: &str, most: usize, causes: &mut Causes) {
     if part(event, field).len() > most {
         let why = format!("can have at most {most} characters");
         causes.push(Cause::invalid(field, &"".into(), &why));
     }
 }
 
-fn new(event: &Value, causes: &mut Vec<Cause>) {
+fn new(event: &Value, causes: &mut Causes) {
     series(event, causes);
     if event["eventTime"].is_null() {
         causes.push(Cause::required("eventTime", ""));
@@ -97,7 +97,7 @@ fn new(event: &Value, causes: &mut Vec<Cause>) {
     }
 }
 
-fn series(event: &Value, causes: &mut Vec<Cause>) {
+fn series(event: &Value, causes: &mut Causes) {
     let series = &event["series"];
     if series.is_null() {
         return;
@@ -111,7 +111,7 @@ fn series(event: &Value, causes: &mut Vec<Cause>) {
 }
 
 /// Nothing but its series changes. The reason is looked at twice.
-fn changed(event: &Value, old: &Value, causes: &mut Vec<Cause>) {
+fn changed(event: &Value, old: &Value, causes: &mut Causes) {
     if event["series"] != old["series"] {
         series(event, causes);
     }

@@ -8,6 +8,11 @@ use serde_json::Value;
 
 use crate::protobuf;
 
+/// The letters that all warnings of an answer may have before they are cut.
+const ALL_WARNINGS: usize = 4 * 1024;
+/// The letters of a warning that is cut.
+const ONE_WARNING: usize = 256;
+
 /// A request as it comes off the wire.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
@@ -152,9 +157,20 @@ impl Response {
         Self { status, headers, body: Body::Text(text.to_owned()), after: Duration::ZERO }
     }
 
+    /// Adds warnings. If they are long together, each is cut, and the last ones are left out, as a
+    /// real server does.
     pub(crate) fn warn(&mut self, warnings: &[String]) {
+        let length = |text: &str| text.chars().count();
+        let is_long = warnings.iter().map(|it| length(it)).sum::<usize>() > ALL_WARNINGS;
+        let mut written = 0;
         for warning in warnings {
-            let quoted = Value::from(warning.as_str()).to_string();
+            let most = if is_long { ONE_WARNING } else { usize::MAX };
+            let text: String = warning.chars().take(most).collect();
+            written += length(&text);
+            if written > ALL_WARNINGS {
+                return;
+            }
+            let quoted = Value::from(text).to_string();
             self.headers.push(("Warning", format!("299 - {quoted}")));
         }
     }

@@ -7,15 +7,24 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 
+use crate::short::{LONGEST, MOST, short};
+
+/// Stands for the part of a path that would make it too long.
+const CUT: &str = "...";
+
 /// The value, and the paths of the keys that appear more than once in their object, the last of
-/// which counts. An object within more than 127 others is an error.
+/// which counts: the first hundred paths, each once. An object within more than 127 others is an
+/// error.
 pub(crate) fn parse(bytes: &[u8]) -> Result<(Value, Vec<String>), serde_json::Error> {
     let twice = RefCell::new(Vec::new());
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let value = Seed { twice: &twice }.deserialize(&mut reader)?;
     reader.end()?;
-    let paths = twice.into_inner();
-    Ok((value, paths.iter().map(|path| path.trim_start_matches('.').to_owned()).collect()))
+    let plain = |path: String| match path.starts_with(CUT) {
+        true => path,
+        false => path.trim_start_matches('.').to_owned(),
+    };
+    Ok((value, twice.into_inner().into_iter().map(plain).collect()))
 }
 
 #[derive(Clone, Copy)]
@@ -29,7 +38,22 @@ impl Seed<'_> {
         let mut twice = self.twice.borrow_mut();
         if twice.len() > from {
             let prefix = with();
-            twice[from..].iter_mut().for_each(|path| path.insert_str(0, &prefix));
+            for path in twice[from..].iter_mut().filter(|path| !path.starts_with(CUT)) {
+                let fits = path.len() + prefix.len() <= LONGEST;
+                path.insert_str(0, if fits { &prefix } else { CUT });
+            }
+        }
+    }
+
+    /// Notes a key that is there twice in an object whose own paths begin at `from`.
+    fn note(self, from: usize, key: &str) {
+        let mut twice = self.twice.borrow_mut();
+        if twice.len() >= MOST {
+            return;
+        }
+        let path = short(format_args!(".{key}"));
+        if !twice[from..].contains(&path) {
+            twice.push(path);
         }
     }
 }
@@ -90,16 +114,17 @@ impl<'de> Visitor<'de> for Seed<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
         let mut fields = Map::new();
+        let begin = self.twice.borrow().len();
         while let Some(key) = access.next_key::<String>()? {
             let from = self.twice.borrow().len();
             let value = access.next_value_seed(self)?;
-            self.prefix(from, || format!(".{key}"));
+            self.prefix(from, || short(format_args!(".{key}")));
             match fields.entry(key) {
                 Entry::Vacant(place) => {
                     place.insert(value);
                 }
                 Entry::Occupied(mut place) => {
-                    self.twice.borrow_mut().push(format!(".{}", place.key()));
+                    self.note(begin, place.key());
                     place.insert(value);
                 }
             }
@@ -120,6 +145,20 @@ mod tests {
         let (value, twice) = parse(body).expect("it is JSON");
         assert_eq!(value, json!({"m": {"name": "b"}, "l": [{}, {"k": 2}], "m2": 1}));
         assert_eq!(twice, ["m.name", "l[1].k"]);
+    }
+
+    #[test]
+    fn a_hundred_paths_are_told_each_once_and_none_is_long() {
+        let same = format!("{{{}}}", vec![r#""a":1"#; 1_000].join(","));
+        assert_eq!(parse(same.as_bytes()).expect("it is JSON").1, ["a"]);
+        let many = (0..1_000).map(|n| format!(r#""k{n}":1,"k{n}":2"#)).collect::<Vec<_>>();
+        let many = format!("{{{}}}", many.join(","));
+        let inner =
+            (0..100).fold(many, |inner, _| format!(r#"{{"{}":{inner}}}"#, "x".repeat(1_000)));
+        let (_, twice) = parse(inner.as_bytes()).expect("it is JSON");
+        assert_eq!(twice.len(), 100);
+        assert!(twice.iter().all(|path| path.len() < 10_000 && path.starts_with("...")));
+        assert!(twice[7].ends_with("x.k7"), "{}", twice[7].len());
     }
 
     #[test]

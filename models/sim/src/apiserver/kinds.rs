@@ -1,11 +1,15 @@
 //! Completion and checks of single built-in kinds.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
+use super::cause::{Cause, Causes};
+use super::decode::REDACTED;
 use super::label::Labels;
 use super::metadata::{strings, text};
 use super::names;
-use super::status::Cause;
+use crate::short::short;
 
 const IMMUTABLE: &str = "field is immutable when `immutable` is set";
 
@@ -13,8 +17,8 @@ pub(crate) fn nothing(_: &mut Value, _: Option<&Value>) {}
 
 pub(crate) fn whole(_: &mut Value) {}
 
-pub(crate) fn anything(_: &Value, _: Option<&Value>) -> Vec<Cause> {
-    Vec::new()
+pub(crate) fn anything(_: &Value, _: Option<&Value>) -> Causes {
+    Causes::default()
 }
 
 /// Sets a field that is missing.
@@ -31,9 +35,12 @@ fn default(object: &mut Value, path: &[&str], value: Value) {
     }
 }
 
-fn config_keys(object: &Value, fields: &[&str], causes: &mut Vec<Cause>) {
+fn config_keys(object: &Value, fields: &[&str], causes: &mut Causes) {
     for field in fields {
         for key in object[field].as_object().into_iter().flat_map(|fields| fields.keys()) {
+            if causes.is_full() {
+                return;
+            }
             for why in names::config_key(key) {
                 let field = format!("{field}[{key}]");
                 causes.push(Cause::invalid(field, &key.as_str().into(), &why));
@@ -43,7 +50,7 @@ fn config_keys(object: &Value, fields: &[&str], causes: &mut Vec<Cause>) {
 }
 
 /// An object that calls itself immutable keeps its content, and goes on being immutable.
-fn kept(object: &Value, old: Option<&Value>, fields: &[&str], causes: &mut Vec<Cause>) {
+fn kept(object: &Value, old: Option<&Value>, fields: &[&str], causes: &mut Causes) {
     let Some(old) = old.filter(|old| old["immutable"] == true) else { return };
     if object["immutable"] != true {
         causes.push(Cause::forbidden("immutable", IMMUTABLE));
@@ -53,8 +60,8 @@ fn kept(object: &Value, old: Option<&Value>, fields: &[&str], causes: &mut Vec<C
     }
 }
 
-pub(crate) fn config_map(object: &Value, old: Option<&Value>) -> Vec<Cause> {
-    let mut causes = Vec::new();
+pub(crate) fn config_map(object: &Value, old: Option<&Value>) -> Causes {
+    let mut causes = Causes::default();
     kept(object, old, &["data", "binaryData"], &mut causes);
     config_keys(object, &["data", "binaryData"], &mut causes);
     for key in object["data"].as_object().into_iter().flat_map(|fields| fields.keys()) {
@@ -82,7 +89,7 @@ pub(crate) fn complete_secret(object: &mut Value) {
 }
 
 /// Checks that a secret holds the keys that its type requires.
-fn secret_of_type(object: &Value, causes: &mut Vec<Cause>) {
+fn secret_of_type(object: &Value, causes: &mut Causes) {
     use base64::Engine as _;
     let bytes = |key: &str| {
         let text = object["data"].get(key)?.as_str().unwrap_or("");
@@ -116,7 +123,7 @@ fn secret_of_type(object: &Value, causes: &mut Vec<Cause>) {
                 None => require(&key),
                 Some(bytes) if is_object(bytes.clone()) => {}
                 Some(_) => {
-                    let shown = json!("<secret contents redacted>");
+                    let shown = json!(REDACTED);
                     causes.push(Cause::invalid(format!("data[{key}]"), &shown, "invalid JSON"));
                 }
             }
@@ -125,8 +132,8 @@ fn secret_of_type(object: &Value, causes: &mut Vec<Cause>) {
     }
 }
 
-pub(crate) fn secret(object: &Value, old: Option<&Value>) -> Vec<Cause> {
-    let mut causes = Vec::new();
+pub(crate) fn secret(object: &Value, old: Option<&Value>) -> Causes {
+    let mut causes = Causes::default();
     if old.is_some_and(|old| old["type"] != object["type"]) {
         causes.push(Cause::invalid("type", &object["type"], "field is immutable"));
     }
@@ -154,8 +161,8 @@ pub(crate) fn prepare_lease(object: &mut Value, _: Option<&Value>) {
     }
 }
 
-pub(crate) fn lease(object: &Value, _: Option<&Value>) -> Vec<Cause> {
-    let mut causes = Vec::new();
+pub(crate) fn lease(object: &Value, _: Option<&Value>) -> Causes {
+    let mut causes = Causes::default();
     let spec = &object["spec"];
     let (seconds, transitions) = (&spec["leaseDurationSeconds"], &spec["leaseTransitions"]);
     if seconds.as_i64().is_some_and(|it| it <= 0) {
@@ -207,24 +214,25 @@ pub(crate) fn complete_pod(object: &mut Value) {
     }
 }
 
-pub(crate) fn pod(object: &Value, _: Option<&Value>) -> Vec<Cause> {
-    let mut causes = Vec::new();
+pub(crate) fn pod(object: &Value, _: Option<&Value>) -> Causes {
+    let mut causes = Causes::default();
     objects(object, &["status"], &mut causes);
     containers(&object["spec"], "spec", &mut causes);
     causes
 }
 
-fn containers(spec: &Value, path: &str, causes: &mut Vec<Cause>) {
+fn containers(spec: &Value, path: &str, causes: &mut Causes) {
     let list = spec["containers"].as_array().map_or(&[][..], Vec::as_slice);
     if list.is_empty() {
         causes.push(Cause::required(format!("{path}.containers"), ""));
     }
+    let mut names = BTreeSet::new();
     for (index, container) in list.iter().enumerate() {
         let name = container["name"].as_str().unwrap_or("");
         if name.is_empty() {
             causes.push(Cause::required(format!("{path}.containers[{index}].name"), ""));
-        } else if list[..index].iter().any(|it| it["name"] == name) {
-            let message = format!("Duplicate value: {name:?}");
+        } else if !names.insert(name) {
+            let message = format!("Duplicate value: {:?}", short(name));
             let field = format!("{path}.containers[{index}].name");
             causes.push(Cause::new(field, "FieldValueDuplicate", message));
         }
@@ -264,7 +272,7 @@ fn at<'a>(object: &'a Value, path: &str) -> &'a Value {
 }
 
 /// Fields that are objects, if they are there.
-fn objects(object: &Value, paths: &[&str], causes: &mut Vec<Cause>) {
+fn objects(object: &Value, paths: &[&str], causes: &mut Causes) {
     for path in paths {
         let found = at(object, path);
         if !found.is_null() && !found.is_object() {
@@ -274,11 +282,11 @@ fn objects(object: &Value, paths: &[&str], causes: &mut Vec<Cause>) {
 }
 
 /// Fields that map keys to texts, if they are there.
-fn maps(object: &Value, paths: &[&str], causes: &mut Vec<Cause>) {
+fn maps(object: &Value, paths: &[&str], causes: &mut Causes) {
     objects(object, paths, causes);
     for path in paths {
         for (key, value) in at(object, path).as_object().into_iter().flatten() {
-            if !value.is_string() {
+            if !value.is_string() && !causes.is_full() {
                 causes.push(Cause::invalid(format!("{path}[{key}]"), value, "must be a string"));
             }
         }
@@ -286,7 +294,7 @@ fn maps(object: &Value, paths: &[&str], causes: &mut Vec<Cause>) {
 }
 
 /// Fields that count something, if they are there.
-fn counts(object: &Value, paths: &[String], causes: &mut Vec<Cause>) {
+fn counts(object: &Value, paths: &[String], causes: &mut Causes) {
     for path in paths {
         let found = at(object, path);
         let why = match found.as_i64() {
@@ -300,7 +308,7 @@ fn counts(object: &Value, paths: &[String], causes: &mut Vec<Cause>) {
 }
 
 /// A template of pods, and the other parts of a workload that controllers look into.
-fn parts(object: &Value, causes: &mut Vec<Cause>) {
+fn parts(object: &Value, causes: &mut Causes) {
     objects(object, &["spec", "spec.template", "spec.template.metadata", "status"], causes);
     maps(object, &["spec.template.metadata.labels"], causes);
     containers(&object["spec"]["template"]["spec"], "spec.template.spec", causes);
@@ -314,7 +322,7 @@ fn parts(object: &Value, causes: &mut Vec<Cause>) {
 }
 
 /// Checks that the selector of a workload selects the pods of its own template.
-fn selector(object: &Value, causes: &mut Vec<Cause>) {
+fn selector(object: &Value, causes: &mut Causes) {
     let (field, spec) = ("spec.selector", &object["spec"]);
     if spec["selector"].is_null() {
         causes.push(Cause::required(field, ""));
@@ -345,8 +353,8 @@ fn selector(object: &Value, causes: &mut Vec<Cause>) {
 }
 
 /// Checks a workload, whose selector must not change.
-pub(crate) fn workload(object: &Value, old: Option<&Value>) -> Vec<Cause> {
-    let (mut causes, spec) = (Vec::new(), &object["spec"]);
+pub(crate) fn workload(object: &Value, old: Option<&Value>) -> Causes {
+    let (mut causes, spec) = (Causes::default(), &object["spec"]);
     selector(object, &mut causes);
     if old.is_some_and(|old| old["spec"]["selector"] != spec["selector"]) {
         causes.push(Cause::invalid("spec.selector", &spec["selector"], "field is immutable"));
@@ -357,8 +365,8 @@ pub(crate) fn workload(object: &Value, old: Option<&Value>) -> Vec<Cause> {
     causes
 }
 
-pub(crate) fn job(object: &Value, _: Option<&Value>) -> Vec<Cause> {
-    let mut causes = Vec::new();
+pub(crate) fn job(object: &Value, _: Option<&Value>) -> Causes {
+    let mut causes = Causes::default();
     let numbers = ["completions", "parallelism", "backoffLimit"];
     counts(object, &numbers.map(|it| format!("spec.{it}")), &mut causes);
     parts(object, &mut causes);

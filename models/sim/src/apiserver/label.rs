@@ -1,17 +1,19 @@
 //! Label selectors.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
+use super::cause::{Cause, Causes};
 use super::names;
-use super::status::Cause;
 
 /// A condition on the value of a label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Want {
     Exists,
     Missing,
-    In(Vec<String>),
-    NotIn(Vec<String>),
+    In(BTreeSet<String>),
+    NotIn(BTreeSet<String>),
     Above(i64),
     Below(i64),
 }
@@ -47,11 +49,11 @@ impl Labels {
     }
 
     /// Reads a selector as objects hold it, with `matchLabels` and `matchExpressions`.
-    pub(crate) fn of(selector: &Value) -> Result<Self, Vec<Cause>> {
-        let (mut wants, mut causes) = (Vec::new(), Vec::new());
+    pub(crate) fn of(selector: &Value) -> Result<Self, Causes> {
+        let (mut wants, mut causes) = (Vec::new(), Causes::default());
         for (key, value) in selector["matchLabels"].as_object().into_iter().flatten() {
             let value = value.as_str().unwrap_or("").to_owned();
-            wants.push((key.clone(), Want::In(vec![value])));
+            wants.push((key.clone(), Want::In(BTreeSet::from([value]))));
         }
         let terms = &selector["matchExpressions"];
         if !terms.is_null() && !terms.is_array() {
@@ -78,7 +80,7 @@ impl Labels {
         self.0.iter().all(|(key, want)| {
             let value = object["metadata"]["labels"][key].as_str();
             let number = || value.and_then(|value| value.parse::<i64>().ok());
-            let is_one = |values: &[String]| values.iter().any(|it| Some(it.as_str()) == value);
+            let is_one = |all: &BTreeSet<String>| value.is_some_and(|value| all.contains(value));
             match want {
                 Want::Exists => value.is_some(),
                 Want::Missing => value.is_none(),
@@ -98,7 +100,8 @@ fn expression(term: &Value) -> Result<(String, Want), (&'static str, Cause)> {
         return Err(("key", Cause::required("", "")));
     }
     let values = term["values"].as_array().map_or(&[][..], Vec::as_slice);
-    let texts: Option<Vec<_>> = values.iter().map(|it| it.as_str().map(str::to_owned)).collect();
+    let texts: Option<BTreeSet<_>> =
+        values.iter().map(|it| it.as_str().map(str::to_owned)).collect();
     let Some(texts) = texts else {
         return Err(("values", Cause::invalid("", &term["values"], "must be strings")));
     };
@@ -194,8 +197,8 @@ impl Parser {
         let want = match &operator {
             Token::Word(word) if word == "in" => Want::In(self.values()?),
             Token::Word(word) if word == "notin" => Want::NotIn(self.values()?),
-            Token::Sign("=" | "==") => Want::In(vec![self.value()?]),
-            Token::Sign("!=") => Want::NotIn(vec![self.value()?]),
+            Token::Sign("=" | "==") => Want::In(BTreeSet::from([self.value()?])),
+            Token::Sign("!=") => Want::NotIn(BTreeSet::from([self.value()?])),
             Token::Sign(sign @ (">" | "<")) => {
                 let bound = self.value()?.parse().map_err(|_| {
                     format!("values[0][{key}]: Invalid value: for 'Gt', 'Lt' operators, the value must be an integer")
@@ -226,29 +229,31 @@ impl Parser {
     }
 
     /// A list in parentheses; an empty one holds the empty value.
-    fn values(&mut self) -> Result<Vec<String>, String> {
+    fn values(&mut self) -> Result<BTreeSet<String>, String> {
         match self.next() {
             Token::Sign("(") => {}
             other => return Err(expected(&other, "'('")),
         }
-        let mut values = Vec::new();
+        let mut values = BTreeSet::new();
         loop {
             match self.next() {
                 Token::Word(word) => {
-                    values.push(word);
+                    values.insert(word);
                     match self.next() {
                         Token::Sign(")") => return Ok(values),
                         Token::Sign(",") => {}
                         other => return Err(expected(&other, "',' or ')'")),
                     }
                     if self.peek() == Token::Sign(")") {
-                        values.push(String::new());
+                        values.insert(String::new());
                     }
                 }
-                Token::Sign(",") => values.push(String::new()),
+                Token::Sign(",") => {
+                    values.insert(String::new());
+                }
                 Token::Sign(")") => {
                     if values.is_empty() {
-                        values.push(String::new());
+                        values.insert(String::new());
                     }
                     return Ok(values);
                 }

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::cause::{Cause, Causes};
 use super::field::Fields;
 use super::http::{Request, Response};
 use super::label::Labels;
 use super::mistake::Slip;
 use super::options::{self, boolean};
 use super::resource::Resource;
-use super::status::{Cause, Failure, Outcome};
+use super::status::{Failure, Outcome};
 use super::store::{Key, Objects, Stored};
 use super::token::Token;
 use super::{Call, Server};
@@ -59,9 +60,9 @@ impl Query {
         Ok(query)
     }
 
-    fn check_list(&self) -> Vec<Cause> {
+    fn check_list(&self) -> Causes {
         let field = "resourceVersionMatch";
-        let mut causes = Vec::new();
+        let mut causes = Causes::default();
         if !self.version_match.is_empty() {
             if self.version.is_empty() {
                 let why = "resourceVersionMatch is forbidden unless resourceVersion is provided";
@@ -92,13 +93,13 @@ impl Query {
     }
 
     /// A watch from the beginning asks for initial events without saying so.
-    fn check_watch(&self) -> Vec<Cause> {
+    fn check_watch(&self) -> Causes {
         let (field, wanted) = ("resourceVersionMatch", "NotOlderThan");
         let is_plain = self.initial_events.is_none() && self.version_match.is_empty();
         let is_whole = is_plain && matches!(self.version.as_str(), "" | "0");
         let version_match = if is_whole { wanted } else { &self.version_match };
         let has_initial = is_whole || self.initial_events.is_some();
-        let mut causes = Vec::new();
+        let mut causes = Causes::default();
         let is_right = version_match == wanted;
         if has_initial && !is_right {
             let why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";

@@ -1,10 +1,14 @@
 //! Validation of metadata, alone and against its older state.
 
+use std::collections::{BTreeSet, HashSet};
+use std::fmt::{self, Display};
+
 use serde_json::Value;
 
+use super::cause::{Cause, Causes};
 use super::names;
 use super::resource::Resource;
-use super::status::Cause;
+use crate::short::{MOST, short};
 
 /// The finalizers that a deletion's propagation policy puts on an object.
 pub(crate) const ORPHAN: &str = "orphan";
@@ -48,8 +52,8 @@ pub(crate) fn set(object: &mut Value, field: &str, value: impl Into<Value>) {
 }
 
 /// The errors of metadata by itself.
-pub(crate) fn validate(resource: &Resource, object: &Value) -> Vec<Cause> {
-    let mut causes = Vec::new();
+pub(crate) fn validate(resource: &Resource, object: &Value) -> Causes {
+    let mut causes = Causes::default();
     let (name, generate) = (text(object, "name"), text(object, "generateName"));
     for why in match generate {
         "" => Vec::new(),
@@ -79,9 +83,12 @@ pub(crate) fn validate(resource: &Resource, object: &Value) -> Vec<Cause> {
 }
 
 /// The checks that are made with and without an older state.
-fn common(metadata: &Value, causes: &mut Vec<Cause>) {
+fn common(metadata: &Value, causes: &mut Causes) {
     let none = serde_json::Map::new();
     for (key, value) in metadata["labels"].as_object().unwrap_or(&none) {
+        if causes.is_full() {
+            return;
+        }
         for why in names::qualified(key) {
             causes.push(Cause::invalid("metadata.labels", &key.as_str().into(), &why));
         }
@@ -91,6 +98,9 @@ fn common(metadata: &Value, causes: &mut Vec<Cause>) {
     }
     let mut size = 0;
     for (key, value) in metadata["annotations"].as_object().unwrap_or(&none) {
+        if causes.is_full() {
+            return;
+        }
         size += key.len() + value.as_str().map_or(0, str::len);
         // Their keys may be in capitals, also before the slash.
         for why in names::qualified(&key.to_lowercase()) {
@@ -104,10 +114,13 @@ fn common(metadata: &Value, causes: &mut Vec<Cause>) {
     validate_owners(&metadata["ownerReferences"], causes);
 }
 
-fn validate_owners(owners: &Value, causes: &mut Vec<Cause>) {
+fn validate_owners(owners: &Value, causes: &mut Causes) {
     let mut controller: Option<&Value> = None;
     let field = "metadata.ownerReferences";
     for owner in owners.as_array().into_iter().flatten() {
+        if causes.is_full() {
+            return;
+        }
         let version = owner["apiVersion"].as_str().unwrap_or("");
         if version.is_empty() {
             let why = "version must not be empty";
@@ -121,43 +134,58 @@ fn validate_owners(owners: &Value, causes: &mut Vec<Cause>) {
         }
         if version == "v1" && owner["kind"] == "Event" {
             let why = "/v1, Kind=Event is disallowed from being an owner";
-            causes.push(invalid_owner(owner_text(owner), why));
+            causes.push(invalid_owner(Owners(std::slice::from_ref(owner)), why));
         }
         if owner["controller"] == true {
             if let Some(first) = controller {
                 let called = |it: &Value| {
                     let part = |part: &str| it[part].as_str().unwrap_or("").to_owned();
-                    format!("{}/{}", part("kind"), part("name"))
+                    short(format_args!("{}/{}", part("kind"), part("name")))
                 };
                 let why = format!(
                     "Only one reference can have Controller set to true. Found \"true\" in references for {} and {}",
                     called(first),
                     called(owner)
                 );
-                let all: Vec<_> = owners.as_array().into_iter().flatten().map(owner_text).collect();
-                causes.push(invalid_owner(format!("[{}]", all.join(",")), &why));
+                let all = Owners(owners.as_array().map_or(&[], Vec::as_slice));
+                causes.push(invalid_owner(format_args!("[{all}]"), &why));
             }
             controller = controller.or(Some(owner));
         }
     }
 }
 
-fn invalid_owner(shown: String, why: &str) -> Cause {
-    let message = format!("Invalid value: {shown}: {why}");
+fn invalid_owner(shown: impl Display, why: &str) -> Cause {
+    let message = format_args!("Invalid value: {}: {why}", short(shown));
     Cause::new("metadata.ownerReferences", "FieldValueInvalid", message)
 }
 
-/// An owner as messages show it: the fields in their declared order.
-fn owner_text(owner: &Value) -> String {
-    let fields = ["apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"];
-    let fields = fields.iter().filter_map(|key| Some(format!("\"{key}\":{}", owner.get(key)?)));
-    format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
+/// Owners as messages show them: the fields in their declared order.
+struct Owners<'a>(&'a [Value]);
+
+impl Display for Owners<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fields = ["apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"];
+        for (index, owner) in self.0.iter().enumerate() {
+            f.write_str(if index == 0 { "{" } else { ",{" })?;
+            let fields = fields.iter().filter_map(|key| Some((key, owner.get(key)?)));
+            for (index, (key, value)) in fields.enumerate() {
+                let comma = if index == 0 { "" } else { "," };
+                write!(f, "{comma}\"{key}\":{value}")?;
+            }
+            f.write_str("}")?;
+        }
+        Ok(())
+    }
 }
 
-fn validate_finalizers(finalizers: &Value, causes: &mut Vec<Cause>) {
+fn validate_finalizers(finalizers: &Value, causes: &mut Causes) {
     let field = "metadata.finalizers";
     let names = strings(finalizers);
     for name in &names {
+        if causes.is_full() {
+            return;
+        }
         for why in names::qualified(name) {
             causes.push(Cause::invalid(field, &(*name).into(), &why));
         }
@@ -169,9 +197,9 @@ fn validate_finalizers(finalizers: &Value, causes: &mut Vec<Cause>) {
 }
 
 /// Built-in kinds want finalizers with a domain; custom ones only warn.
-fn standard_finalizers(object: &Value, causes: &mut Vec<Cause>) {
+fn standard_finalizers(object: &Value, causes: &mut Causes) {
     for (index, name) in finalizers(object).into_iter().enumerate() {
-        if is_unqualified(name) {
+        if is_unqualified(name) && !causes.is_full() {
             let why = "name is neither a standard finalizer name nor is it fully qualified";
             causes.push(Cause::invalid(format!("metadata.finalizers[{index}]"), &name.into(), why));
         }
@@ -187,22 +215,21 @@ pub(crate) fn warnings(resource: &Resource, object: &Value) -> Vec<String> {
     let unqualified = finalizers(object).into_iter().filter(|_| resource.is_custom);
     let unqualified =
         unqualified.filter(|name| is_unqualified(name) && names::qualified(name).is_empty());
+    let unqualified = unqualified.take(MOST).map(short);
     unqualified
         .map(|name| format!("metadata.finalizers: {name:?}: prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers"))
         .collect()
 }
 
 /// The errors of a change of metadata.
-pub(crate) fn validate_change(object: &Value, old: &Value) -> Vec<Cause> {
-    let mut causes = Vec::new();
+pub(crate) fn validate_change(object: &Value, old: &Value) -> Causes {
+    let mut causes = Causes::default();
     if is_terminating(old) {
-        let present = finalizers(old);
-        let mut new: Vec<_> = finalizers(object);
-        new.retain(|it| !present.contains(it));
-        new.sort_unstable();
-        new.dedup();
+        let present: BTreeSet<_> = finalizers(old).into_iter().collect();
+        let new: BTreeSet<_> =
+            finalizers(object).into_iter().filter(|it| !present.contains(it)).collect();
         if !new.is_empty() {
-            let new: Vec<_> = new.iter().map(|it| format!("{it:?}")).collect();
+            let new: Vec<_> = new.iter().take(MOST).map(|it| format!("{:?}", short(it))).collect();
             let why = format!(
                 "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{}}}",
                 new.join(", ")
@@ -232,15 +259,14 @@ pub(crate) fn validate_change(object: &Value, old: &Value) -> Vec<Cause> {
 pub(crate) fn dedup_owners(object: &mut Value) -> Vec<String> {
     let owners = object.get_mut("metadata").and_then(|it| it.get_mut("ownerReferences"));
     let Some(owners) = owners.and_then(Value::as_array_mut) else { return Vec::new() };
-    let (mut kept, mut twice) = (Vec::<Value>::new(), Vec::new());
-    for owner in owners.drain(..) {
-        if kept.contains(&owner) {
-            twice.push(owner["uid"].as_str().unwrap_or("").to_owned());
-        } else {
-            kept.push(owner);
+    let (mut seen, mut twice) = (HashSet::new(), Vec::new());
+    owners.retain(|owner| {
+        let is_new = seen.insert(owner.to_string());
+        if !is_new && twice.len() < MOST {
+            twice.push(short(owner["uid"].as_str().unwrap_or("")));
         }
-    }
-    *owners = kept;
+        is_new
+    });
     if twice.is_empty() {
         return Vec::new();
     }

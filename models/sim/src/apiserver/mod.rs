@@ -7,6 +7,7 @@
 mod bounds;
 mod builtin;
 mod catalogue;
+mod cause;
 mod clock;
 mod crd;
 mod create;
@@ -98,7 +99,7 @@ impl Default for Options {
 }
 
 /// The largest body that is read.
-const LARGEST: usize = 3 * 1024 * 1024;
+pub(crate) const LARGEST: usize = 3 * 1024 * 1024;
 
 /// A server and everything in it.
 #[derive(Clone, Debug)]
@@ -242,6 +243,12 @@ impl Server {
         }
         if self.store.revision - self.store.compacted > history {
             self.compact(self.store.revision - history / 2);
+        }
+        if let Some(revision) = self.store.too_heavy() {
+            // Watches that have not seen it end, as those of slow clients do.
+            self.store.compact(revision, u64::MAX);
+            self.store.forgotten = self.store.compacted;
+            self.store.revision += 1;
         }
     }
 

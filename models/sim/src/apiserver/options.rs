@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
+use super::cause::{Cause, Causes};
 use super::http::Request;
 use super::negotiate;
-use super::status::{Cause, Failure, Outcome};
+use super::status::{Failure, Outcome};
 use super::types::{self, Type, keep, omit};
 use crate::protobuf;
 
@@ -30,7 +31,7 @@ impl Writing {
     /// `kind` is the kind of the options, which failures name.
     pub(crate) fn parse(request: &Request, kind: &str, is_apply: bool) -> Outcome<Self> {
         let force = request.parameter("force").map(boolean).unwrap_or(false);
-        let mut causes = Vec::new();
+        let mut causes = Causes::default();
         let manager = request.parameter("fieldManager").unwrap_or("");
         if is_apply && manager.is_empty() {
             causes.push(Cause::required("fieldManager", "is required for apply patch"));
@@ -68,7 +69,7 @@ impl Writing {
     }
 }
 
-fn check_dry_run(dry: &[&str], causes: &mut Vec<Cause>) {
+fn check_dry_run(dry: &[&str], causes: &mut Causes) {
     if dry.iter().any(|it| *it != "All") {
         causes.push(Cause::unsupported("dryRun", &json!(dry), &["All"]));
     }
@@ -126,7 +127,7 @@ static OPTIONS: Type = Type::Struct(
 impl Deleting {
     pub(crate) fn parse(request: &Request) -> Outcome<Self> {
         let options = if request.body.is_empty() { of_query(request) } else { of_body(request)? };
-        let mut causes = Vec::new();
+        let mut causes = Causes::default();
         let orphan = options["orphanDependents"].as_bool();
         if let (Some(_), Some(policy)) = (orphan, options["propagationPolicy"].as_str()) {
             let why = "orphanDependents and deletionPropagation cannot be both set";

@@ -4,16 +4,18 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::cause::Cause;
 use super::create::{Origin, check_namespace};
 use super::http::Response;
 use super::metadata::text;
 use super::negotiate::content_type;
 use super::options::{Unknown, Writing};
 use super::resource::{Resource, Shape};
-use super::status::{Cause, Failure, Outcome};
+use super::status::{Failure, Outcome};
 use super::update::{check_name, parse_version};
 use super::{Call, Server, clock, decode, json, types};
 use crate::patch::{self, PatchError};
+use crate::short::note;
 
 /// The four kinds of patches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,7 +193,7 @@ fn patched(call: &mut Call<'_>, format: Format, old: &Value, unknown: Unknown) -
     };
     let invalid = |why: &str| {
         // Only a failure shows the object.
-        let shown = make().unwrap_or_default().to_string();
+        let shown = decode::shown(&resource, make().unwrap_or_default());
         let cause = Cause::invalid("patch", &shown.into(), why);
         Failure::invalid("", "", "", &[cause])
     };
@@ -207,7 +209,7 @@ fn patched(call: &mut Call<'_>, format: Format, old: &Value, unknown: Unknown) -
     let mut paths = Vec::new();
     let object = decode::shape(&resource, object, &mut paths).map_err(|why| invalid(&why))?;
     let mut strict = repeated(format, body, unknown);
-    strict.extend(paths.iter().map(|path| format!("unknown field {path:?}")));
+    paths.iter().for_each(|path| note(&mut strict, format_args!("unknown field {path:?}")));
     match unknown {
         Unknown::Refuse if !strict.is_empty() => {
             Err(invalid(&format!("strict decoding error: {}", strict.join(", "))))

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::cause::Causes;
 use super::names::Naming;
 use super::scale::Scale;
 use super::schema::Structural;
-use super::status::{Cause, qualify};
+use super::status::qualify;
 use super::table::Column;
 use super::twin;
 use super::types::Type;
@@ -29,7 +30,7 @@ pub(crate) type Complete = fn(&mut Value);
 /// Fills in what the server decides; the second object is the older state.
 pub(crate) type Prepare = fn(&mut Value, Option<&Value>);
 /// Names what is wrong; the second object is the older state.
-pub(crate) type Validate = fn(&Value, Option<&Value>) -> Vec<Cause>;
+pub(crate) type Validate = fn(&Value, Option<&Value>) -> Causes;
 
 /// One resource in one version.
 #[derive(Clone, Debug)]
@@ -92,6 +93,11 @@ impl Resource {
     /// The group of the kind as failures name it. An event is one of the core group in each API.
     pub(crate) fn kind_group(&self) -> &str {
         if twin::is_copy(&self.qualified()) { "" } else { &self.group }
+    }
+
+    /// Tells whether errors must not show its objects.
+    pub(crate) fn is_secret(&self) -> bool {
+        self.kind == "Secret" && self.group.is_empty()
     }
 
     /// `configmaps` or `widgets.sim.example.com`.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::cause::{Cause, Causes};
 use super::create::Origin;
 use super::http::Response;
 use super::metadata::text;
@@ -11,7 +12,7 @@ use super::mistake::Slip;
 use super::negotiate::{content_type, is_protobuf, require_known};
 use super::options::Writing;
 use super::resource::Resource;
-use super::status::{Cause, Failure, Outcome};
+use super::status::{Failure, Outcome};
 use super::store::Stored;
 use super::update::check_name;
 use super::{Call, Server, types};
@@ -46,7 +47,7 @@ impl Scale {
 
     /// Names the values that a scale could not show: invalid counts, or a selector that is not a
     /// text.
-    pub(crate) fn check(&self, object: &Value, of_status: bool, causes: &mut Vec<Cause>) {
+    pub(crate) fn check(&self, object: &Value, of_status: bool, causes: &mut Causes) {
         let counts = [&self.spec, &self.status];
         for path in counts.into_iter().skip(usize::from(of_status)) {
             let field = path.replace('/', ".");

@@ -5,48 +5,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::cause::Cause;
 use super::http::Response;
 use super::resource::Resource;
-
-/// One thing that is wrong with an object.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Cause {
-    /// The path of the field, such as `metadata.name`.
-    pub(crate) field: String,
-    /// Why, as clients compare it, such as `FieldValueInvalid`.
-    pub(crate) reason: &'static str,
-    /// Why, as people read it.
-    pub(crate) message: String,
-}
-
-impl Cause {
-    pub(crate) fn new(field: impl Into<String>, reason: &'static str, message: String) -> Self {
-        Self { field: field.into(), reason, message }
-    }
-
-    pub(crate) fn invalid(field: impl Into<String>, value: &Value, why: &str) -> Self {
-        Self::new(field, "FieldValueInvalid", format!("Invalid value: {value}: {why}"))
-    }
-
-    pub(crate) fn required(field: impl Into<String>, why: &str) -> Self {
-        let message = if why.is_empty() {
-            "Required value".to_owned()
-        } else {
-            format!("Required value: {why}")
-        };
-        Self::new(field, "FieldValueRequired", message)
-    }
-
-    pub(crate) fn forbidden(field: impl Into<String>, why: &str) -> Self {
-        Self::new(field, "FieldValueForbidden", format!("Forbidden: {why}"))
-    }
-
-    pub(crate) fn unsupported(field: impl Into<String>, value: &Value, known: &[&str]) -> Self {
-        let known: Vec<_> = known.iter().map(|it| format!("\"{it}\"")).collect();
-        let message = format!("Unsupported value: {value}: supported values: {}", known.join(", "));
-        Self::new(field, "FieldValueNotSupported", message)
-    }
-}
+use crate::short::{MOST, short};
 
 /// Why a request fails.
 #[derive(Clone, Debug, Default)]
@@ -128,7 +90,9 @@ impl Failure {
     }
 
     pub(crate) fn invalid(group: &str, kind: &str, name: &str, causes: &[Cause]) -> Box<Self> {
+        let (kind, name) = (&short(kind), &short(name));
         let mut lines: Vec<String> = Vec::new();
+        let causes = &causes[..causes.len().min(MOST)];
         for cause in causes {
             let line = format!("{}: {}", cause.field, cause.message);
             if !lines.contains(&line) {

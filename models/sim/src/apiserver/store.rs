@@ -6,6 +6,10 @@ use serde_json::Value;
 
 use super::{metadata, twin};
 use crate::map::Map;
+use crate::patch::measure;
+
+/// About the memory of a value beside its texts: most are members of small maps.
+const VALUE: usize = 96;
 
 /// The place of an object within its resource: `namespace/name`, or the name alone. Keys are
 /// ordered by their bytes.
@@ -82,11 +86,20 @@ pub(crate) struct Store {
     /// States before this revision cannot be read any more.
     pub(crate) compacted: u64,
     tables: Map<Arc<str>, Table>,
+    /// About how much memory each write of the history holds, and all of them.
+    weights: Map<u64, usize>,
+    weight: usize,
+    /// Events up to this revision are gone also for watches that have not seen them.
+    pub(crate) forgotten: u64,
 }
+
+/// The memory that the history may hold. Many small writes are limited by their number instead.
+const HISTORY: usize = 32 * 1024 * 1024;
 
 impl Store {
     pub(crate) fn new(revision: u64) -> Self {
-        Self { revision, compacted: revision, tables: Map::default() }
+        let (tables, weights) = (Map::default(), Map::default());
+        Self { revision, compacted: revision, tables, weights, weight: 0, forgotten: 0 }
     }
 
     pub(crate) fn table(&self, resource: &str) -> Option<&Table> {
@@ -166,17 +179,41 @@ impl Store {
             Some(new) => table.objects.insert(key.clone(), new.clone()),
             None => table.objects.remove(&key),
         };
+        let size =
+            new.as_ref().or(old.as_ref()).map_or_else(Default::default, |it| measure(&it.object));
+        let size = size.bytes + size.values * VALUE;
+        self.weight += size;
+        let before = self.weights.get(&self.revision).copied().unwrap_or(0);
+        self.weights.insert(self.revision, before + size);
         table.events.insert(self.revision, Arc::new(Event { key, old, new }));
+    }
+
+    /// The revision up to which the history must be forgotten, if it holds too much.
+    pub(crate) fn too_heavy(&self) -> Option<u64> {
+        let mut left = self.weight;
+        let mut heavy = self.weights.iter().take_while(|(_, weight)| {
+            let goes_on = left > HISTORY / 2;
+            left -= **weight;
+            goes_on
+        });
+        (self.weight > HISTORY).then(|| heavy.by_ref().last().map(|(revision, _)| *revision))?
     }
 
     /// Makes the states before a revision unreadable. Events that an open watch has still to see,
     /// those after `needed`, are kept for it.
     pub(crate) fn compact(&mut self, revision: u64, needed: u64) {
         self.compacted = self.compacted.max(revision.min(self.revision));
+        let upto = self.compacted.min(needed);
+        while let Some((&first, &weight)) = self.weights.first()
+            && first <= upto
+        {
+            self.weights.remove(&first);
+            self.weight -= weight;
+        }
         let names: Vec<_> = self.tables.iter().map(|(name, _)| name.clone()).collect();
         for name in names {
             if let Some(table) = self.tables.get_mut(&name) {
-                table.forget(self.compacted.min(needed));
+                table.forget(upto);
             }
         }
     }

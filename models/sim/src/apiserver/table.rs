@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::cause::{Cause, Causes};
 use super::clock;
 use super::jsonpath::Path;
 use super::resource::Resource;
-use super::status::Cause;
 
 /// A column in addition to the name.
 #[derive(Clone, Debug)]
@@ -69,8 +69,8 @@ pub(crate) fn declared(version: &Value) -> Vec<Column> {
 const KINDS: &[&str] = &["boolean", "date", "integer", "number", "string"];
 
 /// The errors in the columns of a version of a custom resource; `path` is the path of the version.
-pub(crate) fn check(version: &Value, path: &str) -> Vec<Cause> {
-    let mut causes = Vec::new();
+pub(crate) fn check(version: &Value, path: &str) -> Causes {
+    let mut causes = Causes::default();
     let printed = version["additionalPrinterColumns"].as_array().into_iter().flatten();
     for (index, column) in printed.enumerate() {
         let field = |name: &str| format!("{path}.additionalPrinterColumns[{index}].{name}");

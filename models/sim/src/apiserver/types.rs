@@ -7,6 +7,8 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
+use crate::short::{note, short};
+
 /// The type of a field.
 #[derive(Debug)]
 pub(crate) enum Type {
@@ -157,7 +159,7 @@ impl Reader<'_> {
         content.retain(|key, _| {
             let is_known = fields.iter().any(|field| field.name == key);
             if !is_known {
-                self.unknown.push(format!("{path}{dot}{key}"));
+                note(self.unknown, format_args!("{path}{dot}{key}"));
             }
             is_known
         });
@@ -165,7 +167,10 @@ impl Reader<'_> {
 
     fn mismatch(&self, of: &Type, value: &Value) -> String {
         let found = match value {
-            Value::Number(it) if it.is_f64() || matches!(of, Type::Int32 | Type::Int64) => {
+            Value::Number(it)
+                if (it.is_f64() || matches!(of, Type::Int32 | Type::Int64))
+                    && self.owner != "Secret" =>
+            {
                 return format!(
                     "json: cannot unmarshal number {it} into Go struct field {}.{} of type {}",
                     self.owner,
@@ -261,7 +266,17 @@ fn bytes(text: String) -> Result<Value, String> {
     use base64::Engine as _;
     match base64::engine::general_purpose::STANDARD.decode(&text) {
         Ok(_) => Ok(text.into()),
-        Err(error) => Err(format!("illegal base64 data: {error}")),
+        Err(error) => Err(illegal(&error)),
+    }
+}
+
+/// Where the text is wrong, without the letter that is.
+fn illegal(error: &base64::DecodeError) -> String {
+    match error {
+        base64::DecodeError::InvalidByte(at, _) | base64::DecodeError::InvalidLastSymbol(at, _) => {
+            format!("illegal base64 data at input byte {at}")
+        }
+        _ => "illegal base64 data".to_owned(),
     }
 }
 
@@ -289,6 +304,7 @@ fn bad_time(text: &str, layout: &str) -> String {
         Some((_, digits)) if is_micro && digits > 6 => (&rest[6..], "Z07:00"),
         _ => (text, "2006"),
     };
+    let (text, part) = (short(text), short(part));
     format!("parsing time {text:?} as {layout:?}: cannot parse {part:?} as {of:?}")
 }
 

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::bounds::At;
+use super::cause::{Cause, Causes};
 use super::create::{Origin, check_namespace};
 use super::http::Response;
 use super::metadata::{self, text};
@@ -12,7 +14,7 @@ use super::names::Naming;
 use super::options::Writing;
 use super::resource::{Resource, Shape};
 use super::schema::Structural;
-use super::status::{Cause, Failure, Outcome};
+use super::status::{Failure, Outcome};
 use super::store::Stored;
 use super::{Call, Server, decode, negotiate, options, types};
 use crate::patch;
@@ -233,14 +235,9 @@ fn differs(object: &Value, old: &Value, has_status: bool) -> bool {
 }
 
 /// Names what is wrong with a change. Some checks are made more than once, and a client sees each.
-fn validate(
-    resource: &Resource,
-    subresource: Option<&str>,
-    object: &Value,
-    old: &Value,
-) -> Vec<Cause> {
+fn validate(resource: &Resource, subresource: Option<&str>, object: &Value, old: &Value) -> Causes {
     let mut causes = metadata::validate(resource, object);
-    let again = if resource.revalidates { causes.clone() } else { Vec::new() };
+    let again = if resource.revalidates { causes.clone() } else { Causes::default() };
     // A prefix of names is checked in full with its kind. Only parts that do not fit into a path
     // count here.
     let prefix = text(object, "generateName");
@@ -251,10 +248,10 @@ fn validate(
         let named = wrong_kind(resource, object);
         if named.is_empty() {
             causes.extend(wrong);
-            causes.append(&mut structural(resource, schema, subresource, object, Some(old)));
+            causes.extend(structural(resource, schema, subresource, object, Some(old)));
         }
         causes.extend(named);
-        schema.validate_lists(object, "", &mut causes);
+        schema.validate_lists(object, &At::Root, &mut causes);
         return causes;
     }
     // A kind that takes any name does not look at its metadata by itself.
@@ -268,7 +265,7 @@ fn validate(
 
 /// Names the errors of a new object. If a custom resource has the wrong kind, only its kind and its
 /// lists are checked.
-pub(super) fn validate_new(resource: &Resource, object: &Value) -> Vec<Cause> {
+pub(super) fn validate_new(resource: &Resource, object: &Value) -> Causes {
     let mut causes = metadata::validate(resource, object);
     let Shape::Structural(schema) = &resource.shape else {
         causes.extend((resource.validate)(object, None));
@@ -276,15 +273,15 @@ pub(super) fn validate_new(resource: &Resource, object: &Value) -> Vec<Cause> {
     };
     let named = wrong_kind(resource, object);
     if named.is_empty() {
-        causes.append(&mut structural(resource, schema, None, object, None));
+        causes.extend(structural(resource, schema, None, object, None));
     } else {
         causes = named;
     }
-    schema.validate_lists(object, "", &mut causes);
+    schema.validate_lists(object, &At::Root, &mut causes);
     causes
 }
 
-fn wrong_kind(resource: &Resource, object: &Value) -> Vec<Cause> {
+fn wrong_kind(resource: &Resource, object: &Value) -> Causes {
     let (kind, expected) = (&object["kind"], resource.kind.as_str());
     let wrong = || Cause::invalid("kind", kind, &format!("must be {expected}"));
     (kind != expected).then(wrong).into_iter().collect()
@@ -297,13 +294,13 @@ fn structural(
     subresource: Option<&str>,
     object: &Value,
     old: Option<&Value>,
-) -> Vec<Cause> {
-    let mut causes = Vec::new();
+) -> Causes {
+    let mut causes = Causes::default();
     let is_status = subresource == Some("status");
     if is_status {
         schema.validate_property("status", object, old.unwrap_or(&Value::Null), &mut causes);
     } else {
-        schema.validate(object, old, "", &mut causes);
+        schema.validate(object, old, &At::Root, &mut causes);
     }
     if let Some(scale) = &resource.scale {
         scale.check(object, is_status, &mut causes);

@@ -174,6 +174,7 @@ impl Server {
             return Events::default();
         }
         let mut events = std::mem::take(&mut watch.pending);
+        watch.has_ended |= watch.seen < self.store.forgotten;
         if !watch.has_ended {
             if let Some(table) = self.store.table(&watch.resource.qualified()) {
                 // A replica that lags has not heard of the newest.

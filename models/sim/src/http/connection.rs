@@ -11,17 +11,25 @@ use super::{Open, Shared, now};
 use crate::apiserver::{Answer, Response, WatchId};
 
 /// How often a watch looks whether its time is over and its client is still there.
-const LOOK: Duration = Duration::from_millis(200);
+pub(super) const LOOK: Duration = Duration::from_millis(200);
 
 /// Answers requests until the client leaves, is too slow, or does not speak HTTP.
-pub(super) fn serve(socket: &TcpStream, shared: &Shared, open: Open<'_>) -> io::Result<()> {
+pub(super) fn serve(socket: TcpStream, shared: &Shared, open: Open<'_>) -> io::Result<()> {
     socket.set_nodelay(true)?;
     socket.set_read_timeout(Some(shared.patience))?;
     socket.set_write_timeout(Some(shared.patience))?;
     #[cfg(feature = "tls")]
-    let stream = Stream::new(socket, shared.tls.as_ref())?;
+    let (socket, session) = match &shared.tls {
+        None => (socket, None),
+        Some(tls) => match tls.greet(socket, shared)? {
+            Some((socket, session)) => (socket, Some(session)),
+            None => return Ok(()),
+        },
+    };
+    #[cfg(feature = "tls")]
+    let stream = Stream::new(&socket, session);
     #[cfg(not(feature = "tls"))]
-    let stream = Stream::new(socket);
+    let stream = Stream::new(&socket);
     let talked = converse(&stream, shared);
     // A client that is told of the end may come again at once. This connection is no longer
     // counted, so a client that does not listen is not waited for.

@@ -24,6 +24,7 @@ pub(super) fn live(shared: &Shared, mut controllers: Controllers) {
             pause = pause.min(LONGEST);
             seen = Some(inner.server.revision());
             shared.changed.notify_all();
+            shared.wake_streams();
         }
         let sleep = next.map_or(LOOK, |next| next.saturating_sub(time));
         let slept = shared.changed.wait_timeout(inner, sleep.min(LOOK));

@@ -1,4 +1,4 @@
-//! HTTP/1.1 on loopback, in front of a [`Server`].
+//! HTTP on loopback, in front of a [`Server`]: HTTP/1.1, and over TLS also HTTP/2.
 //!
 //! Each connection has a thread, and their number is limited. The server stands behind one lock; a
 //! watch sleeps until something is written. It is meant for clients in tests, not for the open
@@ -7,6 +7,8 @@
 
 mod connection;
 mod door;
+#[cfg(feature = "tls")]
+mod h2;
 mod life;
 mod stream;
 #[cfg(feature = "tls")]
@@ -65,9 +67,12 @@ impl Default for Listen {
 /// The state that all connections share.
 #[derive(Debug)]
 struct Shared {
-    inner: Mutex<Inner>,
+    inner: Arc<Mutex<Inner>>,
     /// Something may have been written.
-    changed: Condvar,
+    changed: Arc<Condvar>,
+    /// The streams of HTTP/2.
+    #[cfg(feature = "tls")]
+    streams: crate::tower::Face<Inner>,
     door: Door,
     patience: Duration,
     #[cfg(feature = "tls")]
@@ -79,9 +84,47 @@ struct Shared {
 struct Inner {
     server: Server,
     recorder: Option<Recorder>,
+    changed: Arc<Condvar>,
+    /// Requests of HTTP/2 that have come, and are about to be answered.
+    #[cfg(feature = "tls")]
+    come: std::collections::BTreeMap<u64, Request>,
+}
+
+#[cfg(feature = "tls")]
+impl crate::tower::Backend for Inner {
+    fn depart(&mut self, _: Duration, request: Request) -> Option<(Duration, u64)> {
+        let number = self.come.last_key_value().map_or(0, |(number, _)| number + 1);
+        self.come.insert(number, request);
+        Some((Duration::ZERO, number))
+    }
+
+    fn arrive(&mut self, _: Duration, number: u64) -> Option<Answer> {
+        self.come.remove(&number).map(|request| self.handle(now(), &request))
+    }
+
+    fn tell(&mut self, _: Duration, id: WatchId) -> crate::tower::Told {
+        let Events { events, has_ended } = self.events(now(), id);
+        crate::tower::Told { events, has_ended, again_at: self.server.due(id) }
+    }
+
+    fn close(&mut self, id: WatchId) {
+        Self::close(self, id);
+    }
 }
 
 impl Inner {
+    fn handle(&mut self, now: Duration, request: &Request) -> Answer {
+        let before = self.server.revision();
+        let answer = self.server.handle(now, request);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.call(now, request, &answer);
+        }
+        if self.server.revision() != before {
+            self.changed.notify_all();
+        }
+        answer
+    }
+
     fn events(&mut self, now: Duration, id: WatchId) -> Events {
         self.server.advance(now);
         let events = self.server.events(id);
@@ -106,20 +149,24 @@ impl Shared {
     }
 
     fn handle(&self, request: &Request) -> Answer {
-        let mut inner = self.lock();
-        let before = inner.server.revision();
-        let now = now();
-        let answer = inner.server.handle(now, request);
-        if let Some(recorder) = &mut inner.recorder {
-            recorder.call(now, request, &answer);
-        }
-        let is_news = inner.server.revision() != before;
-        drop(inner);
-        if is_news {
-            self.changed.notify_all();
-        }
+        let answer = self.lock().handle(now(), request);
+        self.wake_streams();
         answer
     }
+
+    /// Lets all watches look whether there is something to tell.
+    fn wake(&self) {
+        self.changed.notify_all();
+        self.wake_streams();
+    }
+
+    #[cfg(feature = "tls")]
+    fn wake_streams(&self) {
+        self.streams.wake();
+    }
+
+    #[cfg(not(feature = "tls"))]
+    fn wake_streams(&self) {}
 }
 
 /// A server that listens. It stops when this is dropped.
@@ -144,9 +191,19 @@ impl Face {
         }
         let listener = TcpListener::bind(listen.address)?;
         let address = listener.local_addr()?;
+        let changed = Arc::<Condvar>::default();
+        let inner = Arc::new(Mutex::new(Inner {
+            server,
+            recorder: Recorder::within(listen.record),
+            changed: Arc::clone(&changed),
+            #[cfg(feature = "tls")]
+            come: Default::default(),
+        }));
         let shared = Arc::new(Shared {
-            inner: Mutex::new(Inner { server, recorder: Recorder::within(listen.record) }),
-            changed: Condvar::new(),
+            #[cfg(feature = "tls")]
+            streams: crate::tower::Face::over(Arc::clone(&inner), now()),
+            inner,
+            changed,
             door: Door::default(),
             patience: listen.patience,
             #[cfg(feature = "tls")]
@@ -172,7 +229,7 @@ impl Face {
     /// Looks at the server, or changes it, e.g. to inject faults.
     pub fn with<R>(&self, action: impl FnOnce(&mut Server) -> R) -> R {
         let result = action(&mut self.shared.lock().server);
-        self.shared.changed.notify_all();
+        self.shared.wake();
         result
     }
 
@@ -212,7 +269,7 @@ impl Face {
 impl Drop for Face {
     fn drop(&mut self) {
         self.shared.door.stop();
-        self.shared.changed.notify_all();
+        self.shared.wake();
         // The acceptor sleeps until a client comes.
         drop(TcpStream::connect(self.address));
         for thread in self.threads.drain(..) {
@@ -239,8 +296,7 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>, most: usize) {
         let thread = std::thread::Builder::new().name("apiserver connection".to_owned());
         let spawned = thread.spawn(move || {
             // It is counted down before its socket is closed: a client that saw the end finds room.
-            drop(connection::serve(&stream, &inner, Open(&inner.door)));
-            drop(stream);
+            drop(connection::serve(stream, &inner, Open(&inner.door)));
         });
         if spawned.is_err() {
             shared.door.leave();

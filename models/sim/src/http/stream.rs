@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 #[cfg(feature = "tls")]
-use super::tls::{Session, Tls};
+use super::tls::Session;
 
 /// A connection.
 pub(super) struct Stream<'a> {
@@ -24,9 +24,8 @@ impl<'a> Stream<'a> {
     }
 
     #[cfg(feature = "tls")]
-    pub(super) fn new(socket: &'a TcpStream, tls: Option<&Tls>) -> io::Result<Self> {
-        let deadline = Cell::new(None);
-        Ok(Self { socket, deadline, session: tls.map(Tls::session).transpose()? })
+    pub(super) fn new(socket: &'a TcpStream, session: Option<Session>) -> Self {
+        Self { socket, deadline: Cell::new(None), session }
     }
 
     /// All reads from now on must end within this time together, however many pieces arrive.

@@ -9,11 +9,20 @@ use std::sync::Arc;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection};
+use tokio_rustls::TlsAcceptor;
+
+use super::{Shared, h2};
 
 /// The certificate and the configuration with which a server speaks TLS.
 #[derive(Clone)]
 pub struct Tls {
+    /// For HTTP/1.1 alone.
     config: Arc<ServerConfig>,
+    /// For HTTP/2 as well, as the client prefers.
+    with_http2: Arc<ServerConfig>,
+    speaks_http2: bool,
+    /// How many requests a connection of HTTP/2 has before it says goodbye.
+    pub(super) requests: Option<u64>,
     authority: String,
 }
 
@@ -54,7 +63,26 @@ impl Tls {
             .with_single_cert(chain, own)
             .map_err(refused)?;
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Ok(Self { config: Arc::new(config), authority: authority.pem() })
+        let mut with_http2 = config.clone();
+        with_http2.alpn_protocols.insert(0, HTTP2.to_vec());
+        let (config, with_http2) = (Arc::new(config), Arc::new(with_http2));
+        let authority = authority.pem();
+        Ok(Self { config, with_http2, speaks_http2: true, requests: None, authority })
+    }
+
+    /// Speaks HTTP/1.1 alone, as behind a proxy that does.
+    #[must_use]
+    pub fn without_http2(mut self) -> Self {
+        self.speaks_http2 = false;
+        self
+    }
+
+    /// Says goodbye (`GOAWAY`) to each connection of HTTP/2 after so many requests. What is under way
+    /// goes on. A real server does so at random, with `--goaway-chance`.
+    #[must_use]
+    pub fn goaway_after(mut self, requests: u64) -> Self {
+        self.requests = Some(requests);
+        self
     }
 
     /// The certificate of the authority, in PEM: clients must trust it.
@@ -62,16 +90,44 @@ impl Tls {
         &self.authority
     }
 
-    /// The certificate and its key, for a server of your own.
+    /// The certificate and its key, for a server of your own that speaks HTTP/1.1.
     pub fn config(&self) -> Arc<ServerConfig> {
         Arc::clone(&self.config)
     }
 
-    pub(super) fn session(&self) -> io::Result<Session> {
-        let connection = ServerConnection::new(Arc::clone(&self.config)).map_err(refused)?;
-        Ok(Session(RefCell::new(connection)))
+    /// Greets a client. If it wants HTTP/2, this serves it to the end, and is none. Else the socket
+    /// comes back, and blocks again.
+    pub(super) fn greet(
+        &self,
+        socket: TcpStream,
+        shared: &Shared,
+    ) -> io::Result<Option<(TcpStream, Session)>> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let greeted = runtime.block_on(async {
+            socket.set_nonblocking(true)?;
+            let socket = tokio::net::TcpStream::from_std(socket)?;
+            let config = if self.speaks_http2 { &self.with_http2 } else { &self.config };
+            let accepted = TlsAcceptor::from(Arc::clone(config)).accept(socket);
+            let stream = tokio::time::timeout(shared.patience, accepted).await??;
+            if stream.get_ref().1.alpn_protocol() == Some(HTTP2) {
+                h2::serve(stream, shared).await;
+                return Ok(None);
+            }
+            let (socket, connection) = stream.into_inner();
+            let session = Session(RefCell::new(connection));
+            Ok::<_, io::Error>(Some((socket.into_std()?, session)))
+        })?;
+        // Whatever is still under way ends here.
+        drop(runtime);
+        if let Some((socket, _)) = &greeted {
+            socket.set_nonblocking(false)?;
+        }
+        Ok(greeted)
     }
 }
+
+/// The name of HTTP/2 in the greeting.
+const HTTP2: &[u8] = b"h2";
 
 /// The TLS of one connection.
 pub(super) struct Session(RefCell<ServerConnection>);

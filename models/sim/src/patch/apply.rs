@@ -14,6 +14,7 @@ use super::set::{self, FieldSet};
 use super::track::{Update, changed};
 use super::typed::fields;
 use super::types::Types;
+use crate::short::{MOST, short};
 
 /// The manager that applies, the time, and the part of the object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -219,13 +220,14 @@ fn refuse(
 
 /// 409, with a cause for each field.
 fn refusal(found: &[Conflict]) -> PatchError {
-    let paths = found
-        .iter()
-        .map(|conflict| {
-            let paths = conflict.fields.paths();
-            (&conflict.with, paths.iter().map(|path| set::display(path)).collect::<Vec<_>>())
-        })
-        .collect::<Vec<_>>();
+    let mut room = MOST;
+    let mut paths = Vec::new();
+    for conflict in found.iter().take(MOST) {
+        let these = conflict.fields.paths(room);
+        room -= these.len();
+        let these = these.iter().map(|path| short(set::Path(path))).collect::<Vec<_>>();
+        paths.push((short(&conflict.with), these));
+    }
     let causes = paths.iter().flat_map(|(with, paths)| {
         paths.iter().map(move |path| {
             json!({
@@ -236,7 +238,8 @@ fn refusal(found: &[Conflict]) -> PatchError {
         })
     });
     let causes = causes.collect::<Vec<_>>();
-    let message = match (&paths[..], causes.len()) {
+    let count: usize = found.iter().map(|conflict| conflict.fields.count()).sum();
+    let message = match (&paths[..], count) {
         ([(with, fields)], 1) => {
             format!("Apply failed with 1 conflict: conflict with {with}: {}", fields[0])
         }

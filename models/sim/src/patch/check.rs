@@ -1,35 +1,56 @@
 //! Whether an applied object has only fields of its kind, in their form, each once.
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 
 use serde_json::Value;
 
+use super::json::type_name;
 use super::set;
 use super::typed::step;
 use super::types::{Id, Kind, ListKind, Scalar, Types};
+use crate::short::{MOST, note};
 
-/// The errors in a value, each with its path.
+/// The errors in a value, each with its path: the first hundred. They do not show values.
 pub(crate) fn check(types: &Types, value: &Value) -> Vec<String> {
-    let mut walk = Walk { types, path: Vec::new(), wrong: Vec::new() };
+    let mut walk = Walk::new(types, true);
     walk.check(types.root(), value);
     walk.wrong
 }
 
+/// Whether a value has the form of its kind. What is there twice is not a wrong form.
+pub(crate) fn has_form(types: &Types, value: &Value) -> bool {
+    let mut walk = Walk::new(types, false);
+    walk.check(types.root(), value);
+    walk.wrong.is_empty()
+}
+
+/// The bytes of the steps to all items of a value: each may have many keys by default.
+const STEPS: usize = 16 * 1024 * 1024;
+
 struct Walk<'a> {
     types: &'a Types,
+    tells_duplicates: bool,
     path: Vec<String>,
+    steps: usize,
     wrong: Vec<String>,
 }
 
-impl Walk<'_> {
-    fn say(&mut self, message: &str) {
-        let path = self.path.iter().map(String::as_str).collect::<Vec<_>>();
-        let path = set::display(&path);
-        let colon = if path.is_empty() { "" } else { ": " };
-        self.wrong.push(format!("{path}{colon}{message}"));
+impl<'a> Walk<'a> {
+    fn new(types: &'a Types, tells_duplicates: bool) -> Self {
+        Self { types, tells_duplicates, path: Vec::new(), steps: 0, wrong: Vec::new() }
+    }
+
+    fn say(&mut self, message: impl Display) {
+        let colon = if self.path.is_empty() { "" } else { ": " };
+        let path = set::Path(&self.path);
+        note(&mut self.wrong, format_args!("{path}{colon}{message}"));
     }
 
     fn check(&mut self, id: Id, value: &Value) {
+        if self.wrong.len() >= MOST {
+            return;
+        }
         match (self.types.kind(id), value) {
             (Kind::Any, Value::Object(_)) | (Kind::Map { .. }, Value::Object(_)) => {
                 self.members(id, value);
@@ -37,9 +58,13 @@ impl Walk<'_> {
             (Kind::List { items, how }, Value::Array(list)) => self.items(*items, how, list),
             (Kind::Any, _) | (_, Value::Null) => {}
             (Kind::Scalar(scalar), _) => self.scalar(*scalar, value),
-            (Kind::Map { .. }, _) => self.say(&format!("expected map, got {value}")),
-            (Kind::List { .. }, _) => self.say(&format!("expected list, got {value}")),
+            (Kind::Map { .. }, _) => self.expected("map", value),
+            (Kind::List { .. }, _) => self.expected("list", value),
         }
+    }
+
+    fn expected(&mut self, what: &str, value: &Value) {
+        self.say(format_args!("expected {what}, got {}", type_name(value)));
     }
 
     fn members(&mut self, id: Id, value: &Value) {
@@ -67,13 +92,18 @@ impl Walk<'_> {
                     Some(step) => step,
                     None => {
                         let why = without_step(how, item);
-                        self.say(&format!("element {index}: {why}"));
+                        self.say(format_args!("element {index}: {why}"));
                         return;
                     }
                 },
             };
-            if !seen.insert(step.clone()) {
-                self.say(&format!("duplicate entries for key {}", set::display(&[&step])));
+            self.steps += step.len();
+            if self.steps > STEPS {
+                self.say("the keys of the items of its lists are too large together");
+                return;
+            }
+            if !seen.insert(step.clone()) && self.tells_duplicates {
+                self.say(format_args!("duplicate entries for key {}", set::Path(&[&step])));
             }
             self.path.push(step);
             self.check(items, item);
@@ -89,7 +119,7 @@ impl Walk<'_> {
             Scalar::Any => (!value.is_object() && !value.is_array(), "any scalar"),
         };
         if !fits {
-            self.say(&format!("expected {expected}, got {value}"));
+            self.expected(expected, value);
         }
     }
 }

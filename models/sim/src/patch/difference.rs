@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::set::{self, FieldSet};
+use super::set::{self, Builder, FieldSet};
 use super::typed::{Shape, shape, steps};
 use super::types::{Id, ListKind, Types};
 
@@ -18,9 +18,11 @@ pub(crate) struct Difference {
 
 impl Difference {
     pub(crate) fn between(types: &Types, old: &Value, new: &Value) -> Self {
-        let mut walk = Walk { types, path: Vec::new(), found: Self::default() };
+        let mut walk = Walk { types, depth: 0, found: Found::default() };
         walk.compare(types.root(), Some(old), Some(new));
-        walk.found
+        let Found { removed, modified, added } = walk.found;
+        let (removed, modified) = (removed.into_set(), modified.into_set());
+        Self { removed, modified, added: added.into_set() }
     }
 
     /// The same without some fields and the fields below them.
@@ -47,19 +49,32 @@ impl Difference {
     }
 }
 
-struct Walk<'a> {
-    types: &'a Types,
-    path: Vec<String>,
-    found: Difference,
+/// The difference at and below a place.
+#[derive(Default)]
+struct Found {
+    removed: Builder,
+    modified: Builder,
+    added: Builder,
 }
 
+struct Walk<'a> {
+    types: &'a Types,
+    depth: usize,
+    /// At the place where it is.
+    found: Found,
+}
+
+/// Down to this depth, parts that are the same are not walked through. Further down, most of the time
+/// would go into comparing the lowest values once for each value above them.
+const COMPARED: usize = 4;
+
 impl Walk<'_> {
-    /// Compares what is at the path. If both sides are there and differ in form, each is looked at
+    /// Compares what is at the place. If both sides are there and differ in form, each is looked at
     /// in its own.
     fn compare(&mut self, id: Id, old: Option<&Value>, new: Option<&Value>) {
         let types = self.types;
         let Some(form) = new.or(old) else { return };
-        if old == new {
+        if self.depth <= COMPARED && old == new {
             return;
         }
         let other = old.filter(|old| new.is_some() && form_of(old) != form_of(form));
@@ -69,9 +84,9 @@ impl Walk<'_> {
         let is_leaf = self.walk(id, &shape(types, id, form), old, new);
         if !is_leaf {
             if old.is_none() {
-                self.found.added.insert(&self.path);
+                self.found.added.insert();
             } else if new.is_none() {
-                self.found.removed.insert(&self.path);
+                self.found.removed.insert();
             }
         }
     }
@@ -87,12 +102,9 @@ impl Walk<'_> {
                 }
                 let names = left.keys().chain(right.keys().filter(|k| !left.contains_key(*k)));
                 for name in names {
-                    // Most members are the same, and have no step then.
-                    if left.get(name) == right.get(name) {
-                        continue;
-                    }
                     let kind = self.types.member(id, name);
-                    self.descend(set::field(name), kind, left.get(name), right.get(name));
+                    let (left, right) = (left.get(name), right.get(name));
+                    self.within(|| set::field(name), |walk| walk.compare(kind, left, right));
                 }
                 false
             }
@@ -109,18 +121,24 @@ impl Walk<'_> {
 
     fn leaf(&mut self, old: Option<&Value>, new: Option<&Value>) -> bool {
         match (old, new) {
-            (None, _) => self.found.added.insert(&self.path),
-            (_, None) => self.found.removed.insert(&self.path),
-            (Some(old), Some(new)) if !same(old, new) => self.found.modified.insert(&self.path),
+            (None, _) => self.found.added.insert(),
+            (_, None) => self.found.removed.insert(),
+            (Some(old), Some(new)) if !same(old, new) => self.found.modified.insert(),
             _ => {}
         }
         true
     }
 
-    fn descend(&mut self, step: String, id: Id, old: Option<&Value>, new: Option<&Value>) {
-        self.path.push(step);
-        self.compare(id, old, new);
-        self.path.pop();
+    /// Does something at the place below a step.
+    fn within(&mut self, step: impl Fn() -> String, action: impl FnOnce(&mut Self)) {
+        let above = std::mem::take(&mut self.found);
+        self.depth += 1;
+        action(self);
+        self.depth -= 1;
+        let inner = std::mem::replace(&mut self.found, above);
+        self.found.removed.put(&step, inner.removed);
+        self.found.modified.put(&step, inner.modified);
+        self.found.added.put(&step, inner.added);
     }
 
     /// Items that are there twice have no fields of their own: they are one value together.
@@ -133,28 +151,23 @@ impl Walk<'_> {
             sides.entry(step).or_default().1.push(value);
         }
         for (step, (old, new)) in sides {
-            let twice = (old.len() > 1, new.len() > 1);
-            match twice {
-                (false, false) => {
-                    self.descend(step, items, old.first().copied(), new.first().copied());
-                    continue;
-                }
-                (true, false) if !new.is_empty() => {
-                    self.descend(step.clone(), items, None, new.first().copied());
-                }
-                (false, true) if !old.is_empty() => {
-                    self.descend(step.clone(), items, old.first().copied(), None);
-                }
-                _ => {}
-            }
-            self.path.push(step);
-            match twice {
-                (true, true) if old != new => self.found.modified.insert(&self.path),
-                (true, false) => self.found.removed.insert(&self.path),
-                (false, true) => self.found.added.insert(&self.path),
-                _ => {}
-            }
-            self.path.pop();
+            let (first_old, first_new) = (old.first().copied(), new.first().copied());
+            self.within(
+                || step.clone(),
+                |walk| match (old.len() > 1, new.len() > 1) {
+                    (false, false) => walk.compare(items, first_old, first_new),
+                    (true, true) if old != new => walk.found.modified.insert(),
+                    (true, true) => {}
+                    (true, false) => {
+                        walk.compare(items, None, first_new);
+                        walk.found.removed.insert();
+                    }
+                    (false, true) => {
+                        walk.compare(items, first_old, None);
+                        walk.found.added.insert();
+                    }
+                },
+            );
         }
     }
 }

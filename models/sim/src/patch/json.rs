@@ -25,7 +25,7 @@ pub fn json(original: &Value, patch: &[u8]) -> Result<Value, PatchError> {
     if !limits::shallow(original) {
         return Err(PatchError::rejected());
     }
-    let mut document = Document { value: original.clone(), copied: 0, moved: 0 };
+    let mut document = Document { value: original.clone(), copied: 0, moved: 0, shifted: 0 };
     for operation in operations {
         document.perform(operation).ok_or_else(PatchError::rejected)?;
     }
@@ -100,6 +100,7 @@ struct Document {
     value: Value,
     copied: usize,
     moved: usize,
+    shifted: usize,
 }
 
 impl Document {
@@ -142,8 +143,15 @@ impl Document {
         }
     }
 
+    /// Counts the items of a list that one that comes or goes shifts.
+    fn shift(shifted: &mut usize, items: usize) -> Option<()> {
+        *shifted += items;
+        (*shifted <= limits::SHIFTED_ITEMS).then_some(())
+    }
+
     fn add(&mut self, at: &Pointer, value: Value) -> Option<()> {
         fits(at, &value)?;
+        let shifted = &mut self.shifted;
         match at.parent(&mut self.value)? {
             Value::Object(members) => {
                 members.insert(at.last.clone(), value);
@@ -151,7 +159,7 @@ impl Document {
             Value::Array(items) if at.last == "-" => items.push(value),
             Value::Array(items) => {
                 let place = pointer::place(&at.last, items.len() + 1)?;
-                (place <= items.len()).then_some(())?;
+                Self::shift(shifted, items.len().checked_sub(place)?)?;
                 items.insert(place, value);
             }
             _ => return None,
@@ -160,10 +168,13 @@ impl Document {
     }
 
     fn remove(&mut self, at: &Pointer) -> Option<Value> {
+        let shifted = &mut self.shifted;
         match at.parent(&mut self.value)? {
             Value::Object(members) => members.remove(&at.last),
             Value::Array(items) => {
-                pointer::index(&at.last, items.len()).map(|place| items.remove(place))
+                let place = pointer::index(&at.last, items.len())?;
+                Self::shift(shifted, items.len() - place)?;
+                Some(items.remove(place))
             }
             _ => None,
         }

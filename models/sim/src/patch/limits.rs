@@ -8,6 +8,10 @@ pub(crate) const OPERATIONS: usize = 10_000;
 pub(crate) const COPIED_BYTES: usize = 3 * 1024 * 1024;
 /// The values that the `move` operations of one JSON patch may move, with what is in them.
 pub(crate) const MOVED_VALUES: usize = 2_000_000;
+/// The items of lists that the operations of one JSON patch may shift.
+pub(crate) const SHIFTED_ITEMS: usize = 8_000_000;
+/// The items of lists that one strategic merge patch may go through.
+pub(crate) const MERGED_ITEMS: usize = 4_000_000;
 /// The nesting of an object. The parser of JSON bounds what it reads by the same number.
 pub(crate) const DEPTH: usize = 128;
 

@@ -1,5 +1,7 @@
 //! The owners of the fields of an object: `metadata.managedFields`.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use super::set::FieldSet;
@@ -61,7 +63,7 @@ pub(crate) struct Owned {
 
 /// All managers of an object with their fields, each once. None owns nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Managers(pub(crate) Vec<(Identity, Owned)>);
+pub(crate) struct Managers(pub(crate) BTreeMap<Identity, Owned>);
 
 /// The number of updating managers that are kept apart.
 const UPDATERS: usize = 10;
@@ -79,7 +81,7 @@ impl Managers {
             Value::Null => &[],
             _ => return None,
         };
-        let mut all = Self(Vec::with_capacity(entries.len() + 1));
+        let mut all = Self::default();
         for entry in entries {
             let (identity, owned) = read(entry)?;
             all.put(identity, owned);
@@ -88,16 +90,12 @@ impl Managers {
     }
 
     pub(crate) fn get(&self, of: &Identity) -> Option<&Owned> {
-        self.0.iter().find(|(identity, _)| identity == of).map(|(_, owned)| owned)
+        self.0.get(of)
     }
 
     /// The fields of a manager, which has none so far if it is new.
     pub(crate) fn entry(&mut self, of: Identity) -> &mut Owned {
-        let at = self.0.iter().position(|(identity, _)| *identity == of).unwrap_or(self.0.len());
-        if at == self.0.len() {
-            self.0.push((of, Owned::default()));
-        }
-        &mut self.0[at].1
+        self.0.entry(of).or_default()
     }
 
     pub(crate) fn put(&mut self, of: Identity, owned: Owned) {
@@ -105,15 +103,14 @@ impl Managers {
     }
 
     pub(crate) fn remove(&mut self, of: &Identity) -> Option<Owned> {
-        let at = self.0.iter().position(|(identity, _)| identity == of)?;
-        Some(self.0.remove(at).1)
+        self.0.remove(of)
     }
 
     /// Forgets the managers that have used an API of another group: its fields have other names.
     pub(crate) fn forget_strangers(&mut self, api_version: &str) {
         let group = |version: &str| version.rsplit_once('/').map(|(group, _)| group.to_owned());
         let own = group(api_version);
-        self.0.retain(|(_, owned)| group(&owned.api_version) == own);
+        self.0.retain(|_, owned| group(&owned.api_version) == own);
     }
 
     /// Writes the managers into an object: the applying ones first, then by time and name.
@@ -122,7 +119,7 @@ impl Managers {
         if self.0.is_empty() {
             return;
         }
-        let mut entries = self.0;
+        let mut entries: Vec<_> = self.0.into_iter().collect();
         entries.sort_by(|(p, owned_p), (q, owned_q)| {
             let key = |identity: &Identity| identity.operation;
             (key(p), &owned_p.time).cmp(&(key(q), &owned_q.time)).then_with(|| p.cmp(q))
@@ -151,7 +148,7 @@ impl Managers {
             .collect::<Vec<_>>();
         let mut left = updaters.len();
         updaters.sort();
-        let mut first_of = std::collections::BTreeMap::<String, Identity>::new();
+        let mut first_of = BTreeMap::<String, Identity>::new();
         for (_, identity) in updaters {
             if left <= UPDATERS {
                 return;
@@ -171,9 +168,9 @@ impl Managers {
             if identity == older {
                 continue;
             }
-            if let (Some(moved), Some(bucket)) = (self.remove(&identity), self.get(&older)) {
-                let fields = bucket.fields.union(&moved.fields);
-                self.put(older, Owned { fields, ..moved });
+            if let (Some(moved), Some(bucket)) = (self.remove(&identity), self.0.get_mut(&older)) {
+                bucket.fields.absorb(moved.fields);
+                (bucket.api_version, bucket.time) = (moved.api_version, moved.time);
                 left -= 1;
             }
         }

@@ -17,10 +17,8 @@ pub(crate) struct Conflict {
 /// The fields of other managers that a write changes.
 pub(crate) fn conflicts(managers: &Managers, of: &Identity, change: &Difference) -> Vec<Conflict> {
     let changed = change.changed();
-    let mut others: Vec<_> = managers.0.iter().filter(|(identity, _)| identity != of).collect();
-    others.sort_by_key(|(identity, _)| identity);
+    let others = managers.0.iter().filter(|(identity, _)| *identity != of);
     others
-        .into_iter()
         .map(|(identity, owned)| Conflict {
             with: identity.clone(),
             fields: owned.fields.intersection(&changed),
@@ -36,11 +34,11 @@ pub(crate) fn take(managers: &mut Managers, of: Option<&Identity>, change: &Diff
         return;
     }
     for (identity, owned) in &mut managers.0 {
-        if Some(&*identity) != of {
+        if Some(identity) != of {
             taken.iter().for_each(|taken| owned.fields.subtract(taken));
         }
     }
-    managers.0.retain(|(identity, owned)| Some(identity) == of || !owned.fields.is_empty());
+    managers.0.retain(|identity, owned| Some(&*identity) == of || !owned.fields.is_empty());
 }
 
 /// The fields that nobody owns.
@@ -80,7 +78,7 @@ pub(crate) fn give(managers: &mut Managers, to: Identity, mut owned: Owned) {
 
 /// Adapts sets to types that changed since: an owner of fields of what is now one value owns it.
 pub(crate) fn adapt(types: &Types, managers: &mut Managers) {
-    for (_, owned) in &mut managers.0 {
+    for owned in managers.0.values_mut() {
         // The types rarely change, so most sets are looked at and left as they are.
         if !fits(types, types.root(), owned.fields.steps()) {
             owned.fields = adapted(types, types.root(), owned.fields.steps());

@@ -21,7 +21,8 @@ pub(crate) fn prune(types: &Types, merged: Value, all: &Managers, last: &FieldSe
     // far as the manager has never owned them.
     let bare = without(types, root, &merged, had.steps());
     let everything = named(&fields(types, root, &merged));
-    let owned = all.0.iter().fold(FieldSet::default(), |sum, (_, owned)| sum.union(&owned.fields));
+    let mut owned = FieldSet::default();
+    all.0.values().for_each(|it| owned.absorb(it.fields.clone()));
     let kept = named(&fields(types, root, &bare)).union(&named(&owned));
     let owned_only = without(types, root, &merged, everything.difference(&kept).steps());
     let left = named(&fields(types, root, &owned_only));

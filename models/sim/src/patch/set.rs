@@ -3,6 +3,8 @@
 //! A step of a path is kept in its wire form, since that is also its order: `f:name` for a field,
 //! `k:{"name":"x"}` for the item of a list with these keys, `v:"x"` for the item with this value.
 
+use std::fmt;
+
 use serde_json::{Map, Value};
 
 /// A set of paths. A path may be in it without what is below it, and the other way round.
@@ -90,9 +92,16 @@ impl FieldSet {
         set
     }
 
-    /// All paths; paths that end here come before paths that go on.
-    pub(crate) fn paths(&self) -> Vec<Vec<&str>> {
-        paths(&self.0)
+    /// The first of its paths, at most so many; paths that end here come before paths that go on.
+    pub(crate) fn paths(&self, most: usize) -> Vec<Vec<&str>> {
+        let mut found = Vec::new();
+        paths(&self.0, most, &mut Vec::new(), &mut found);
+        found
+    }
+
+    /// How many paths it has.
+    pub(crate) fn count(&self) -> usize {
+        count(&self.0)
     }
 
     /// The wire form, `fieldsV1`.
@@ -121,6 +130,43 @@ impl FieldSet {
             }
         }
         Some(set)
+    }
+}
+
+/// A set in the making, beside what is below a place. The way through a value puts what is below a
+/// step in with the step: to put in path by path would compare long steps once for each path.
+#[derive(Debug, Default)]
+pub(crate) struct Builder {
+    is_member: bool,
+    below: Steps,
+}
+
+impl Builder {
+    /// Adds the place itself. The root is in no set.
+    pub(crate) fn insert(&mut self) {
+        self.is_member = true;
+    }
+
+    /// Adds what is at and below a step, if it is anything.
+    pub(crate) fn put(&mut self, step: impl FnOnce() -> String, part: Self) {
+        let Self { is_member, mut below } = part;
+        if !is_member && below.is_empty() {
+            return;
+        }
+        if is_member && !below.is_empty() {
+            mark(&mut below);
+        }
+        let step = step();
+        match below_mut(&mut self.below, &step) {
+            Some(own) => join(own, below),
+            None => {
+                self.below.insert(step, Value::Object(below));
+            }
+        }
+    }
+
+    pub(crate) fn into_set(self) -> FieldSet {
+        FieldSet(self.below)
     }
 }
 
@@ -198,8 +244,19 @@ fn join(own: &mut Steps, theirs: Steps) {
 }
 
 fn subtract(steps: &mut Steps, other: &Steps) {
-    for (step, theirs) in below_each(other) {
-        let Some(own) = below_mut(steps, step) else { continue };
+    // A small set must not cost as much as a large one that is taken from it.
+    if steps.len() < other.len() {
+        let both: Vec<String> =
+            steps.keys().filter(|step| other.contains_key(*step)).cloned().collect();
+        both.iter().for_each(|step| subtract_step(steps, step, other));
+    } else {
+        below_each(other).for_each(|(step, _)| subtract_step(steps, step, other));
+    }
+}
+
+fn subtract_step(steps: &mut Steps, step: &str, other: &Steps) {
+    let (Some(own), Some(theirs)) = (below_mut(steps, step), below(other, step)) else { return };
+    if step != MEMBER {
         let stays = is_member(own) && !is_member(theirs);
         subtract(own, theirs);
         settle(steps, step, stays);
@@ -239,13 +296,24 @@ fn intersection(steps: &Steps, other: &Steps) -> Steps {
     FieldSet::from_parts(parts).0
 }
 
-fn paths(steps: &Steps) -> Vec<Vec<&str>> {
-    let here = below_each(steps).filter(|(_, below)| is_member(below));
-    let here = here.map(|(step, _)| vec![step.as_str()]);
-    let further = below_each(steps).flat_map(|(step, below)| {
-        paths(below).into_iter().map(move |path| [vec![step.as_str()], path].concat())
-    });
-    here.chain(further).collect()
+fn paths<'a>(steps: &'a Steps, most: usize, at: &mut Vec<&'a str>, found: &mut Vec<Vec<&'a str>>) {
+    for (step, _) in below_each(steps).filter(|(_, below)| is_member(below)) {
+        if found.len() < most {
+            found.push([&at[..], &[step.as_str()]].concat());
+        }
+    }
+    for (step, below) in below_each(steps) {
+        if found.len() >= most {
+            return;
+        }
+        at.push(step);
+        paths(below, most, at, found);
+        at.pop();
+    }
+}
+
+fn count(steps: &Steps) -> usize {
+    below_each(steps).map(|(_, below)| usize::from(is_member(below)) + count(below)).sum()
 }
 
 /// The step to a named field.
@@ -278,22 +346,29 @@ fn normal(step: &str) -> Option<String> {
 }
 
 /// A path as messages have it: `.spec.ports[name="http"].port`.
-pub(crate) fn display(path: &[&str]) -> String {
-    path.iter().map(|step| display_step(step)).collect()
+pub(crate) struct Path<'a, S>(pub(crate) &'a [S]);
+
+impl<S: AsRef<str>> fmt::Display for Path<'_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|step| write_step(step.as_ref(), f))
+    }
 }
 
-fn display_step(step: &str) -> String {
+fn write_step(step: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match step.split_at_checked(2) {
-        Some(("f:", name)) => format!(".{name}"),
-        Some(("v:", value)) => format!("[={value}]"),
+        Some(("f:", name)) => write!(f, ".{name}"),
+        Some(("v:", value)) => write!(f, "[={value}]"),
         Some(("k:", keys)) => match serde_json::from_str(keys) {
             Ok(Value::Object(keys)) => {
-                let pairs = keys.iter().map(|(name, value)| format!("{name}={value}"));
-                format!("[{}]", pairs.collect::<Vec<_>>().join(","))
+                for (index, (name, value)) in keys.iter().enumerate() {
+                    let start = if index == 0 { "[" } else { "," };
+                    write!(f, "{start}{name}={value}")?;
+                }
+                f.write_str("]")
             }
-            _ => format!("[{keys}]"),
+            _ => write!(f, "[{keys}]"),
         },
-        Some((_, index)) => format!("[{index}]"),
-        None => step.to_owned(),
+        Some((_, index)) => write!(f, "[{index}]"),
+        None => f.write_str(step),
     }
 }

@@ -1,12 +1,17 @@
 //! Strategic merge patch: a partial object whose lists are merged as their kind says.
 
+use std::cell::Cell;
+use std::ops::Deref;
+
 use serde_json::{Map, Value};
 
 use super::PatchError;
+use super::json::type_name;
 use super::limits;
 use super::merge::without_nulls;
 use super::strategic_list::{Merged, merge_items, order};
 use super::types::{Id, Kind, Types};
+use crate::short::short;
 
 /// The member of an object that says what to do with it.
 pub(crate) const DIRECTIVE: &str = "$patch";
@@ -38,13 +43,37 @@ pub fn strategic(original: &Value, patch: &[u8], kind: &Types) -> Result<Value, 
     if !limits::shallow(original) {
         return Err(PatchError::bad_request("the object is nested too deeply to be patched"));
     }
-    let merged = merge_members(kind, kind.root(), members.clone(), patch)?;
+    let kind = Merging { types: kind, left: Cell::new(limits::MERGED_ITEMS) };
+    let merged = merge_members(&kind, kind.root(), members.clone(), patch)?;
     Ok(Value::Object(merged))
+}
+
+/// The types of an object, and how many items of lists may still be gone through: a patch may name
+/// the item of a long list many times.
+pub(crate) struct Merging<'a> {
+    types: &'a Types,
+    left: Cell<usize>,
+}
+
+impl Deref for Merging<'_> {
+    type Target = Types;
+
+    fn deref(&self) -> &Types {
+        self.types
+    }
+}
+
+impl Merging<'_> {
+    fn spend(&self, items: usize) -> Result<(), PatchError> {
+        let left = self.left.get().checked_sub(items);
+        self.left.set(left.unwrap_or(0));
+        left.map(drop).ok_or_else(|| PatchError::too_large("it merges long lists too often"))
+    }
 }
 
 /// Merges the members of a patch into an object.
 pub(crate) fn merge_members(
-    types: &Types,
+    types: &Merging<'_>,
     id: Id,
     mut original: Map<String, Value>,
     mut patch: Map<String, Value>,
@@ -55,7 +84,7 @@ pub(crate) fn merge_members(
         Some(Value::String(word)) if word == "delete" => return Ok(Map::new()),
         Some(other) => return Err(unknown_directive(&other)),
     }
-    retain(&mut original, &mut patch)?;
+    retain(types, &mut original, &mut patch)?;
     set_orders(types, id, &mut original, &mut patch)?;
     for (name, wanted) in patch {
         match after(&name, DELETE_FROM)? {
@@ -67,12 +96,12 @@ pub(crate) fn merge_members(
 }
 
 pub(crate) fn unknown_directive(directive: &Value) -> PatchError {
-    let directive = directive.as_str().map_or_else(|| directive.to_string(), str::to_owned);
+    let directive = directive.as_str().map_or_else(|| type_name(directive).to_owned(), short);
     PatchError::internal(format!("unknown patch type: {directive}"))
 }
 
 fn merge_member(
-    types: &Types,
+    types: &Merging<'_>,
     id: Id,
     original: &mut Map<String, Value>,
     name: String,
@@ -97,19 +126,20 @@ fn merge_member(
 
 /// Merges a list, or replaces it, as its field says.
 fn merge_list(
-    types: &Types,
+    types: &Merging<'_>,
     id: Id,
     name: &str,
     old: Vec<Value>,
     wanted: Vec<Value>,
 ) -> Result<Merged, PatchError> {
+    types.spend(old.len() + wanted.len())?;
     match types.field(id, name).and_then(|field| field.strategy.merge.as_ref()) {
         None => Ok(Merged { items: wanted, before: old }),
         Some(key) => merge_items(types, items(types, id, name), key.as_deref(), old, wanted),
     }
 }
 
-fn items(types: &Types, id: Id, name: &str) -> Id {
+fn items(types: &Merging<'_>, id: Id, name: &str) -> Id {
     match types.kind(types.member(id, name)) {
         Kind::List { items, .. } => *items,
         _ => super::built_in::ANY,
@@ -118,6 +148,7 @@ fn items(types: &Types, id: Id, name: &str) -> Id {
 
 /// Drops what a list of members to retain does not name.
 fn retain(
+    types: &Merging<'_>,
     original: &mut Map<String, Value>,
     patch: &mut Map<String, Value>,
 ) -> Result<(), PatchError> {
@@ -136,13 +167,14 @@ fn retain(
     if patch.iter().any(unnamed) {
         return Err(wrong());
     }
+    types.spend(original.len())?;
     original.retain(|name, _| names.contains(name.as_str()));
     Ok(())
 }
 
 /// Merges the lists for which the patch says in which order their items shall be.
 fn set_orders(
-    types: &Types,
+    types: &Merging<'_>,
     id: Id,
     original: &mut Map<String, Value>,
     patch: &mut Map<String, Value>,

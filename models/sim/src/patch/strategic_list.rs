@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::PatchError;
-use super::strategic::{DIRECTIVE, merge_members, unknown_directive};
-use super::types::{Id, Types};
+use super::strategic::{DIRECTIVE, Merging, merge_members, unknown_directive};
+use super::types::Id;
+use crate::short::{MOST, short};
 
 /// A merged list.
 pub(crate) struct Merged {
@@ -18,7 +19,7 @@ pub(crate) struct Merged {
 
 /// Merges the items of a patch into a list.
 pub(crate) fn merge_items(
-    types: &Types,
+    types: &Merging<'_>,
     items: Id,
     key: Option<&str>,
     original: Vec<Value>,
@@ -46,7 +47,7 @@ pub(crate) fn merge_items(
 
 /// Merges objects into those with the same key, and adds the others.
 fn merge_objects(
-    types: &Types,
+    types: &Merging<'_>,
     items: Id,
     key: &str,
     mut all: Vec<Value>,
@@ -57,8 +58,7 @@ fn merge_objects(
         let known = key_of(item, key)?;
         match (places.get(&known), item) {
             (Some(place), Value::Object(wanted)) => {
-                let old = std::mem::take(&mut all[*place]);
-                let old = old.as_object().cloned().unwrap_or_default();
+                let Value::Object(old) = std::mem::take(&mut all[*place]) else { continue };
                 let merged = merge_members(types, items, old, wanted.clone())?;
                 all[*place] = Value::Object(merged);
             }
@@ -120,8 +120,13 @@ fn special(
 
 /// The merge key of an item, as text.
 fn key_of(item: &Value, key: &str) -> Result<String, PatchError> {
-    let missing =
-        || PatchError::internal(format!("map: {item} does not contain declared merge key: {key}"));
+    // Its values may be secrets.
+    let missing = || {
+        let fields = item.as_object().into_iter().flat_map(Map::keys);
+        let fields = fields.take(MOST).map(short).collect::<Vec<_>>().join(" ");
+        let why = format!("map: [{fields}] does not contain declared merge key: {key}");
+        PatchError::internal(why)
+    };
     item.get(key).map(Value::to_string).ok_or_else(missing)
 }
 

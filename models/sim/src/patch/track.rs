@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::check::check;
+use super::check;
 use super::difference::Difference;
 use super::limits;
 use super::managers::{self, Identity, Managers};
@@ -70,8 +70,7 @@ fn has_form(new: &Value, subresource: &str, kind: &Types) -> bool {
     let fields = fields.filter(|(key, _)| !is_written(key) && !known.contains(&key.as_str()));
     let left = fields.map(|(key, value)| (key.clone(), value.clone()));
     let left: serde_json::Map<_, _> = left.collect();
-    let wrong = if left.is_empty() { Vec::new() } else { check(kind, &left.into()) };
-    wrong.iter().all(|wrong| wrong.contains("duplicate"))
+    left.is_empty() || check::has_form(kind, &left.into())
 }
 
 /// Records in the managers a change that one of them made.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::set::{self, FieldSet, Steps};
+use super::set::{self, Builder, FieldSet, Steps};
 use super::types::{Id, Kind, ListKind, Types};
 
 /// The structure of a value of a kind.
@@ -64,23 +64,21 @@ pub(crate) fn steps<'a>(
 
 /// Every field and item that a value mentions.
 pub(crate) fn fields(types: &Types, id: Id, value: &Value) -> FieldSet {
-    let mut found = FieldSet::default();
-    collect(types, id, value, &mut Vec::new(), &mut found);
-    found
+    collect(types, id, value).into_set()
 }
 
-fn collect(types: &Types, id: Id, value: &Value, path: &mut Vec<String>, found: &mut FieldSet) {
+fn collect(types: &Types, id: Id, value: &Value) -> Builder {
+    let mut found = Builder::default();
     match (shape(types, id, value), value) {
-        (Shape::Leaf, _) => found.insert(path),
+        (Shape::Leaf, _) => found.insert(),
         (Shape::Map, Value::Object(members)) => {
             for (name, member) in members {
-                path.push(set::field(name));
-                collect(types, types.member(id, name), member, path, found);
+                let mut inner = collect(types, types.member(id, name), member);
                 let empty = member.is_null() || member.as_object().is_some_and(Map::is_empty);
                 if empty || types.field(id, name).is_none() {
-                    found.insert(path);
+                    inner.insert();
                 }
-                path.pop();
+                found.put(|| set::field(name), inner);
             }
         }
         (Shape::List { items, how }, Value::Array(list)) => {
@@ -89,17 +87,18 @@ fn collect(types: &Types, id: Id, value: &Value, path: &mut Vec<String>, found: 
                 by_step.entry(step).or_default().push(item);
             }
             for (step, same) in by_step {
-                path.push(step);
                 // Items that are there twice are one value together.
-                if let [item] = same[..] {
-                    collect(types, items, item, path, found);
-                }
-                found.insert(path);
-                path.pop();
+                let mut inner = match same[..] {
+                    [item] => collect(types, items, item),
+                    _ => Builder::default(),
+                };
+                inner.insert();
+                found.put(|| step, inner);
             }
         }
         _ => {}
     }
+    found
 }
 
 /// A value without some fields and items. Containers that become empty stay.

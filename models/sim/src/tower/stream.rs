@@ -32,7 +32,7 @@ struct Watch<B> {
 }
 
 impl<B> Stream<B> {
-    pub(super) fn whole(bytes: Bytes) -> Self {
+    pub(crate) fn whole(bytes: Bytes) -> Self {
         Self { whole: Some(bytes), watch: None }
     }
 }

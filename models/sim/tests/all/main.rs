@@ -8,6 +8,8 @@ mod controllers;
 mod discovery;
 mod doubts;
 mod faults;
+mod h2;
+mod hostile;
 mod http;
 mod invariants;
 mod laws;

@@ -1,0 +1,131 @@
+//! HTTP/2, on a connection that has agreed to it, with the limits of a real server.
+
+use std::io;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use ::http::{Method, Request, Response};
+use bytes::Bytes;
+use http_body::{Body, Frame};
+use hyper::body::Incoming;
+use hyper::server::conn::http2;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use tokio::net::TcpStream;
+use tokio::time::interval;
+use tokio_rustls::server::TlsStream;
+use tower_service::Service as _;
+
+use super::connection::LOOK;
+use super::{Inner, Shared};
+use crate::tower::{Service, Stream};
+
+/// How many streams may be open at once.
+const STREAMS: u32 = 100;
+/// How many bytes of a body may be on their way in a stream.
+const WINDOW: u32 = 256 * 1024;
+/// The largest head of a request.
+const HEAD: u32 = 64 * 1024;
+/// How often a silent client is asked whether it is there, and how long it may think about that.
+const PING: (Duration, Duration) = (Duration::from_secs(30), Duration::from_secs(15));
+
+/// What the requests of a connection tell it.
+#[derive(Debug, Default)]
+struct Seen {
+    requests: AtomicU64,
+    /// A fault breaks the connection.
+    is_broken: AtomicBool,
+}
+
+/// Serves until the client leaves, has been idle for too long, or the server stops.
+pub(super) async fn serve(stream: TlsStream<TcpStream>, shared: &Shared) {
+    let (seen, open) = (Arc::new(Seen::default()), Arc::new(()));
+    let service = {
+        let (service, seen, open) = (shared.streams.service(), Arc::clone(&seen), open.clone());
+        hyper::service::service_fn(move |request| {
+            seen.requests.fetch_add(1, Ordering::Relaxed);
+            answer(service.clone(), request, Arc::clone(&seen), Arc::clone(&open))
+        })
+    };
+    let mut builder = http2::Builder::new(TokioExecutor::new());
+    builder
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(STREAMS)
+        .initial_stream_window_size(WINDOW)
+        .initial_connection_window_size(WINDOW * STREAMS)
+        .max_header_list_size(HEAD)
+        .keep_alive_interval(PING.0)
+        .keep_alive_timeout(PING.1);
+    let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
+    let goaway_after = shared.tls.as_ref().and_then(|tls| tls.requests);
+    let alone = Arc::strong_count(&open);
+    let (mut look, mut since, mut leaves) = (interval(LOOK), Instant::now(), false);
+    std::future::poll_fn(|cx| {
+        if seen.is_broken.load(Ordering::Relaxed) {
+            return Poll::Ready(());
+        }
+        if connection.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(());
+        }
+        while look.poll_tick(cx).is_ready() {
+            if shared.door.is_stopped() {
+                return Poll::Ready(());
+            }
+            if Arc::strong_count(&open) > alone {
+                since = Instant::now();
+            }
+        }
+        let is_enough = |most| seen.requests.load(Ordering::Relaxed) >= most;
+        if !leaves && (goaway_after.is_some_and(is_enough) || since.elapsed() >= shared.patience) {
+            leaves = true;
+            connection.as_mut().graceful_shutdown();
+            cx.waker().wake_by_ref(); // so that it is told
+        }
+        Poll::Pending
+    })
+    .await;
+}
+
+async fn answer(
+    mut service: Service<Inner>,
+    request: Request<Incoming>,
+    seen: Arc<Seen>,
+    open: Arc<()>,
+) -> io::Result<Response<Held>> {
+    let is_head = request.method() == Method::HEAD;
+    let answered = service.call(request).await;
+    if answered.is_err() {
+        seen.is_broken.store(true, Ordering::Relaxed);
+    }
+    answered.map(|answer| {
+        answer.map(|body| {
+            let body = if is_head { Stream::whole(Bytes::new()) } else { body };
+            Held { body, _open: open }
+        })
+    })
+}
+
+/// The body of an answer, which counts as open until it is dropped.
+#[derive(Debug)]
+struct Held {
+    body: Stream<Inner>,
+    _open: Arc<()>,
+}
+
+impl Body for Held {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+}
