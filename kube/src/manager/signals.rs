@@ -18,10 +18,10 @@ async fn terminate() {
     {
         return;
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 #[cfg(not(unix))]
 async fn terminate() {
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }

@@ -73,3 +73,16 @@ fn an_error_means_what_the_server_says() {
     assert_eq!(kind(400, None), SourceKind::Invalid);
     assert_eq!(kind(403, None), SourceKind::Other);
 }
+
+/// The text of an error is logged, and what a server answers may be a secret.
+#[test]
+fn an_answer_that_cannot_be_read_is_not_quoted() {
+    let error = serde_json::from_str::<ConfigMap>(r#"{"data": {"password": ["hunter2"]}}"#);
+    let quoted = serde_json::from_str::<u32>(r#""hunter2""#).expect_err("no number");
+    assert!(quoted.to_string().contains("hunter2"), "{quoted}");
+    for error in [error.expect_err("no text"), quoted] {
+        let error = source_error(kube::Error::SerdeError(error));
+        let text = format!("{error} {error:?}");
+        assert!(!text.contains("hunter2") && text.contains("line 1, column"), "{text}");
+    }
+}

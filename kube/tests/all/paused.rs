@@ -149,7 +149,7 @@ async fn a_kind_that_cannot_be_listed_ends_the_controller_and_is_named() {
     let began = Instant::now();
     let run = controller.run(reconcile, |_, _, _| Action::Requeue, Arc::new(()));
     let ended = timeout(Duration::from_secs(86_400), run).await.expect("within a day");
-    let NotSynced { kind, last_answer, .. } = ended.expect_err("it is said");
+    let NotSynced { kind, last_answer, .. } = ended.expect_err("it ends with an error");
     assert_eq!((kind.as_str(), began.elapsed().as_secs()), ("Secret", 120));
     let answer = last_answer.expect("there was one");
     assert!(answer.contains("403") || answer.contains("orbidden"), "{answer}");

@@ -55,7 +55,7 @@ impl Switch {
         self.asked.lock().unwrap().iter().filter(|path| path.ends_with(resource)).count()
     }
 
-    /// From now on a list comes in so many pieces, with this wait before each.
+    /// From now on a list comes in this number of pieces, with this wait before each.
     pub(crate) fn trickle(&self, pieces: usize, wait: Duration) {
         *self.pace.lock().unwrap() = Some((pieces, wait));
     }
