@@ -155,7 +155,7 @@ impl Election {
 
     /// Tells whether a participant that does not lead may write, by what it has seen of the lock
     /// (strict; `election:LE-22`, `CX-12`). If the store may have gone back, or the lock object is gone,
-    /// it waits, whoever holds the lease by that state.
+    /// it waits even if nobody or this participant holds the lease by that state.
     pub(super) fn may_take(&self, began: Instant) -> bool {
         let record = &self.observed.record;
         if self.sightings.is_current() && (record.holder.is_empty() || self.is_holder()) {

@@ -17,10 +17,10 @@ use crate::slab::Line;
 use crate::store::{Described, Handle, LastState};
 
 use super::apply::{ApplyError, Change};
-use super::feed::{Complete, Push, Shared};
+use super::feed::{Complete, Push, Shared, Told};
 use super::health::Panics;
 use super::partly::apply_what_can_be;
-use super::readers::{is_wanted, mark};
+use super::readers::{Reader, is_wanted, mark};
 use super::reflector::{Config, Forget, pause};
 use super::shared::{Informer, ObjectChange};
 
@@ -73,7 +73,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
             if token.is_cancelled() {
                 return;
             }
-            let Ok((batch, (mut told, before, readers, result))) =
+            let Ok((batch, (told, before, readers, result))) =
                 self.queue.pop_batch_async(apply).await
             else {
                 return;
@@ -98,28 +98,33 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
             }
             drop_caught(before);
             drop_caught(batch);
-            let mut gone = Vec::new();
-            while !told.is_empty() {
-                let part: Vec<_> = std::iter::from_fn(|| told.pop_front()).take(PART).collect();
-                for reader in &readers {
-                    // A panic on the way to one reader must not keep the change from the others.
-                    let push = || {
-                        let lost = reader.feed.call(Push(reader.wanted(&part)));
-                        if !lost.is_empty() {
-                            gone.push(&reader.feed);
-                        }
-                    };
-                    crate::caught::tell(push);
-                }
-                if !told.is_empty() {
-                    pause().await; // a long list must not keep this thread from its other tasks
-                }
-            }
-            self.forget(&gone);
+            self.tell(&readers, told).await;
             if stored {
                 self.note_sync();
             }
         }
+    }
+
+    /// Tells readers of changes, in parts, and forgets those whose subscription is over.
+    async fn tell(&self, readers: &[Reader<O, R>], mut told: Line<Told<ObjectChange<O>>>) {
+        let mut gone = Vec::new();
+        while !told.is_empty() {
+            let part: Vec<_> = std::iter::from_fn(|| told.pop_front()).take(PART).collect();
+            for reader in readers {
+                // A panic on the way to one reader must not keep the change from the others.
+                let push = || {
+                    let lost = reader.feed.call(Push(reader.wanted(&part)));
+                    if !lost.is_empty() {
+                        gone.push(&reader.feed);
+                    }
+                };
+                crate::caught::tell(push);
+            }
+            if !told.is_empty() {
+                pause().await; // a long list must not keep this thread from its other tasks
+            }
+        }
+        self.forget(&gone);
     }
 
     /// Returns the stored states of deleted objects, by key, if the deletion cannot be told as it

@@ -199,7 +199,7 @@ fn a_change_that_is_refused_is_not_taken_for_seen() {
 }
 
 #[test]
-fn a_deletion_clears_what_was_refused_whoever_refuses_its_last_state() {
+fn a_deletion_clears_what_was_refused_even_if_its_last_state_is_refused() {
     let bed = Bed::new(&[], &["2", "3", "4", "6", "7"]);
     bed.server.put("a");
     let mut reader: Subscription<_> = bed.informer.subscribe();

@@ -55,7 +55,7 @@ mutants! {
         ["one_leader"]
         "own: a state that is seen again after newer ones counts from its own first sighting";
     Seeded, creates_at_once: CreatesAtOnce ["election:LE-20", "election:SF-6"] ["one_leader"]
-        "own: a lock object that is gone is created at once, whoever held the lease";
+        "own: a lock object that is gone is created at once, although another held the lease";
     Seeded, no_wait: NoWait ["election:LE-22", "election:SF-6"]
         ["takeover_waits", "one_leader_per_lease_window"]
         "own: the elector does not check whether the lease is still valid";

@@ -37,7 +37,7 @@ pub(in crate::election::elector) enum Mistake {
     // Mistakes that any programmer may make.
     /// A state that is seen again counts from its own first sighting.
     CountsFromTheOldSighting,
-    /// A lock object that is gone is created anew at once, whoever held the lease.
+    /// A lock object that is gone is created anew at once, although another held the lease.
     CreatesAtOnce,
     /// A lease is taken when it is first read.
     NoWait,

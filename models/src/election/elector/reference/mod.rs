@@ -225,7 +225,7 @@ impl Plain {
     }
 
     /// LE-22, [S] CX-12: tells whether it may write, although it does not lead. If the store may
-    /// have gone back, or the lock object is gone, it waits whoever holds the lease.
+    /// have gone back, or the lock object is gone, it waits even if nobody holds the lease.
     fn may_take(&self, began: Instant) -> bool {
         if self.current || self.makes(CountsFromTheOldSighting) {
             let held = !self.observed.record.holder.is_empty() && self.lease_is_valid(began);

@@ -13,7 +13,7 @@ use crate::reflector::follower::Setting;
 use crate::reflector::server::Trouble::{
     Bookmark, Breaks, Ends, Foreign, Garbled, LateEnd, PageRepeats, Versionless,
 };
-use crate::reflector::turn::{Asked, Given, Reply, Turned};
+use crate::reflector::turn::{Asked, Reply, Told, Turned};
 use crate::reflector::{History, Reflector};
 use crate::trial::{Scenario, World, sleeps};
 use seatrial_core::runtime::Runtime;
@@ -72,7 +72,7 @@ scenario!(
         stage.stop_at_rest();
     },
     |history| {
-        let all = |told: &Given| matches!(told, Given::All(objects, _) if objects.len() == 1);
-        some(history, |turn| turn.given.as_ref().is_some_and(all))
+        let is_gone = |turn: &Turned| matches!(turn.reply, Reply::Told(Told::Gone(..)));
+        some(history, |turn| is_gone(turn) && turn.given.is_none())
     }
 );
