@@ -1,11 +1,14 @@
 //! Clients that speak protobuf, and objects of the traces that travel so.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::time::Duration;
 
 use crate::common::{server, traces};
 use seatrial_sim::apiserver::{Answer, Body, Request, Response, Server};
-use seatrial_sim::conformance::Step;
-use seatrial_sim::protobuf::{MEDIA_TYPE, decode, encode};
+use seatrial_sim::conformance::{Recorder, Step, Trace, replay};
+use seatrial_sim::http::{Face, Listen};
+use seatrial_sim::protobuf::{MEDIA_TYPE, decode, encode, frame};
 use serde_json::{Value, json};
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
@@ -106,6 +109,47 @@ fn a_watch_tells_frames() {
     );
     let place = bytes.windows(4).position(|it| it == b"k8s\0").expect("an envelope");
     assert_eq!(decode(&bytes[place..]).expect("an object")["metadata"]["name"], "a");
+}
+
+#[test]
+fn frames_arrive_over_a_socket() {
+    let mut inner = server(1);
+    let created = object(&answer(&mut inner, &binary("POST", MAPS, Some(&map("a")))));
+    let frame = frame("ADDED", &created).expect("a message");
+    let face = Face::listen(inner, &Listen::default()).expect("a port is free");
+    let mut socket = TcpStream::connect(face.address()).expect("it listens");
+    socket.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
+    let accept = format!("Accept: {MEDIA_TYPE};stream=watch");
+    write!(socket, "GET {MAPS}?watch=1 HTTP/1.1\r\nHost: a\r\n{accept}\r\n\r\n")
+        .expect("it is sent");
+    let (mut bytes, mut piece) = (Vec::new(), [0; 4096]);
+    while !bytes.windows(frame.len()).any(|it| it == frame) {
+        let count = socket.read(&mut piece).expect("the watch goes on");
+        assert!(count > 0, "{}", String::from_utf8_lossy(&bytes));
+        bytes.extend_from_slice(&piece[..count]);
+    }
+    let head = String::from_utf8_lossy(&bytes).to_lowercase();
+    assert!(head.contains("content-type: application/vnd.kubernetes.protobuf;stream=watch"));
+}
+
+#[test]
+fn a_recording_of_protobuf_is_text_that_replays() {
+    let (mut recorded, now) = (server(1), Duration::from_secs(1));
+    let mut recorder = Recorder::within(1 << 20).expect("there is room");
+    let path = format!("{MAPS}/a");
+    for request in [
+        binary("POST", MAPS, Some(&map("a"))),
+        binary("POST", MAPS, Some(&map("a"))),
+        binary("GET", &path, None),
+        binary("DELETE", &path, Some(&json!({"apiVersion": "v1", "kind": "DeleteOptions"}))),
+    ] {
+        let answer = recorded.handle(now, &request);
+        recorder.call(now, &request, &answer);
+    }
+    let text = recorder.trace("protobuf");
+    assert!(!text.contains("raw_body"), "{text}");
+    let report = replay(&Trace::parse(&text).expect("it is a trace"), server(2));
+    assert_eq!(format!("{:?}", report.departures), "[]");
 }
 
 #[test]
