@@ -1,11 +1,14 @@
 //! Runs what a command line asks for and collects the report.
 
+mod again;
 mod alone;
 mod failures;
 #[cfg(test)]
 mod made_up;
 mod medians;
 mod mutants;
+#[cfg(test)]
+mod reasons;
 mod replayed;
 mod rows;
 mod share;
@@ -34,6 +37,7 @@ pub use mutants::{MutantCase, mutant_cases, run_mutants};
 pub(crate) use replayed::replay_report;
 pub use share::Share;
 
+use again::{run_again, shipped};
 use stop::Stop;
 
 /// A request to run something.
@@ -208,8 +212,7 @@ impl Case {
                     let reason = format!("it has {traces} traces: give a larger --budget");
                     return vec![rows::not_held(subject, scenario, engine, &reason)];
                 }
-                let trial = subject.run(scenario, None, &plan).expect("the catalogue named it");
-                rows::rows(subject, scenario, &plan, &trial)
+                shipped(subject, scenario, &plan)
             }
             Self::MadeUp { subject } => {
                 let plan = request.plan(self.engine(), StopAt::FirstViolation, cases);
@@ -253,6 +256,7 @@ pub fn run(catalogue: &Catalogue, request: &Request, progress: &dyn Progress) ->
     let mut seconds = serde_json::Map::new();
     let (mut rows, mut ran) = (again, 0);
     let mut results: Vec<_> = turns.into_iter().zip(results).collect();
+    run_again(&cases, &mut results, request);
     results.sort_by_key(|(at, _)| *at);
     for (case, (_, result)) in cases.iter().zip(results) {
         match result {
