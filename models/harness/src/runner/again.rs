@@ -23,12 +23,11 @@ fn whole<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     ended.map_err(|panic| told_in_full(&panic_text(&*panic)))
 }
 
+/// The rows of a case, and how long it took.
+type Ran = Worked<(Vec<Row>, Duration)>;
+
 /// Runs again what failed on real threads: one case after the other, and nothing beside them.
-pub(super) fn run_again(
-    cases: &[Case],
-    results: &mut [(usize, Worked<(Vec<Row>, Duration)>)],
-    request: &Request,
-) {
+pub(super) fn run_again(cases: &[Case], results: &mut [(usize, Ran)], request: &Request) {
     for (at, result) in results {
         let Case::Shipped { subject, scenario, engine } = cases[*at] else { continue };
         let Worked::Whole((rows, _)) = result else { continue };
