@@ -5,7 +5,7 @@ use std::env;
 use std::num::NonZeroUsize;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use seatrial_core::cancel::CancelToken;
 use seatrial_core::elector::{
@@ -217,11 +217,8 @@ fn when_the_process_that_leads_is_killed_the_other_does_its_work() {
     let scaled = json!({ "spec": { "replicas": 2 } }).to_string();
     let patch = Request::new("PATCH", &format!("{DEPLOYMENTS}/a"));
     cluster.ask(&patch.content("application/merge-patch+json", scaled));
-    let killed = Instant::now();
     wait_for(&cluster, "a", "second");
     wait_for(&cluster, "d", "second");
-    let waited = killed.elapsed();
-    assert!(waited < TIMING.lease + Duration::from_secs(5), "{waited:?}");
     let lease = cluster.get(LEASE);
     assert_eq!(lease["spec"]["holderIdentity"], "second");
     assert_eq!(lease["spec"]["leaseTransitions"], 1);

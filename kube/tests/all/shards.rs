@@ -21,10 +21,6 @@ const SHARDS: u32 = 4;
 const OBJECTS: usize = 24;
 const LEASE: Duration = Duration::from_secs(4);
 
-/// The longest that a shard is without a leader: the Lease, its pauses, and the delays of a busy
-/// machine.
-const IN_TIME: Duration = Duration::from_secs(20);
-
 /// The work of both replicas, seen from outside.
 #[derive(Default)]
 struct Work {
@@ -166,7 +162,6 @@ async fn what_a_killed_replica_had_is_taken_over_and_no_object_has_two() {
     let killed = Instant::now();
     drop(first);
     all_are_of(&seen, "second", killed).await;
-    assert!(killed.elapsed() < IN_TIME, "{:?}", killed.elapsed());
     let seen = seen.lock().unwrap();
     assert_eq!(seen.twice, None, "two replicas at once");
     assert!(seen.began > 4 * OBJECTS, "{} reconciles are too few to tell", seen.began);
@@ -184,7 +179,6 @@ async fn a_replica_that_is_cut_off_has_stopped_before_another_takes_its_objects(
     let cut = Instant::now();
     network.cut();
     all_are_of(&seen, "second", cut).await;
-    assert!(cut.elapsed() < IN_TIME, "{:?}", cut.elapsed());
     assert_eq!(seen.lock().unwrap().twice, None, "two replicas at once");
 }
 

@@ -33,7 +33,9 @@ use std::sync::Arc;
 
 use crate::engine::Engine;
 use crate::picture::picture;
-use crate::trial::{Budget, Case, Component, Finding, Plan, Scenario, StopAt, Trial, Witness};
+use crate::trial::{
+    Again, Budget, Case, Component, Finding, Plan, Scenario, StopAt, Trial, Witness,
+};
 
 /// Every engine; engines that the build lacks are left out.
 pub const ALL: &[Engine] = Engine::ALL;
@@ -90,17 +92,17 @@ impl<C: Component> Check<C> {
             let trial = self.case.run(&plan);
             if trial.refused.is_none() {
                 ran += 1;
-                self.judge(engine, &trial);
+                self.judge(&plan, &trial);
             }
         }
         let name = self.case.scenario.name();
         assert!(ran > 0, "no engine of this build ran {name}: enable the features loom, shuttle");
     }
 
-    fn judge(&self, engine: Engine, trial: &Trial) {
-        let name = self.case.scenario.name();
+    fn judge(&self, plan: &Plan, trial: &Trial) {
+        let (engine, name) = (plan.engine, self.case.scenario.name());
         if let Some(finding) = trial.findings.first() {
-            panic!("{}", self.accuse(engine, finding));
+            panic!("{}", self.accuse(plan, finding));
         }
         let executions = trial.exploration.executions;
         assert!(executions > 0, "{engine} ran nothing of {name}");
@@ -120,14 +122,21 @@ impl<C: Component> Check<C> {
         );
     }
 
-    fn accuse(&self, engine: Engine, finding: &Finding) -> String {
-        let scenario = self.case.scenario.name();
+    fn accuse(&self, plan: &Plan, finding: &Finding) -> String {
+        let (engine, scenario) = (plan.engine, self.case.scenario.name());
         let Finding { invariant, violation, execution, .. } = finding;
         let mut text = format!(
-            "{}/{scenario} on {engine}: execution {execution} violates {invariant}: {}\n\n",
+            "{}/{scenario} on {engine}: execution {execution} violates {invariant}: {}\n\
+             the scenario: {}\n",
             C::NAME,
-            violation.because
+            violation.because,
+            self.case.scenario.says(),
         );
+        if engine.depends_on_the_machine() {
+            let again = Again::run(|| self.case.run(plan));
+            let _infallible = writeln!(text, "{}", again.says(invariant, true));
+        }
+        text.push('\n');
         text.push_str(&picture(&finding.lines, violation.at));
         if let Some(route) = &finding.route {
             let witness = Witness {

@@ -19,8 +19,11 @@ pub fn threads(lines: &[Line]) -> Vec<(u8, &str)> {
     threads
 }
 
-/// Draws the events of a history; the one at which the violation shows is marked.
+/// Draws the events of a history, if there are any; the one at which the violation shows is marked.
 pub fn picture(lines: &[Line], at: Option<usize>) -> String {
+    if lines.is_empty() {
+        return String::new(); // not a line without heads
+    }
     let width = |number: u8, name: &str| {
         let texts = lines.iter().filter(|line| line.thread == number);
         let longest = texts.map(|line| line.text.chars().count()).max().unwrap_or(0);
@@ -120,6 +123,11 @@ mod tests {
     fn who_sleeps_last_is_stuck() {
         let asleep = |thread| Line { sleeps: true, ..line(thread, "waits") };
         assert_eq!(stuck(&[asleep(0), asleep(1), line(0, "wakes"), asleep(2)]), [1, 3]);
+    }
+
+    #[test]
+    fn a_history_without_events_has_no_picture() {
+        assert_eq!(picture(&[], None), "");
     }
 
     #[test]

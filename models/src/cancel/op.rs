@@ -10,7 +10,7 @@ use seatrial_core::machine::Boxed;
 use seatrial_core::runtime::{Ambient, Instant, Manual};
 
 use super::Spec;
-use crate::single_step::AtOnce;
+use crate::single_step::{AtOnce, each_call};
 
 /// The largest number of tokens, and of hooks, in one sequence.
 const MOST: usize = 24;
@@ -50,7 +50,7 @@ pub fn check_on(ops: &[Op], make: impl Fn() -> Boxed<Tree> + Send + Sync + 'stat
     let clock = Manual::new();
     let root = CancelToken::with_host(&clock, Instant::NEVER, make);
     let mut pair = Pair { clock, tokens: vec![Some(root)], hooks: vec![], spec: Spec::new() };
-    for op in ops {
+    for op in each_call(ops) {
         pair.step(op);
         pair.compare();
     }

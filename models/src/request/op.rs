@@ -10,7 +10,7 @@ use seatrial_core::request::steps::{
 use seatrial_core::request::{Execution, Mode, TransportError, Want};
 
 use super::rule::{After, FAILURES, Failed, Outcome, Verdict, Way, verdict};
-use crate::single_step::HandClock;
+use crate::single_step::{HandClock, each_call};
 
 /// A call and the outcomes of its attempts; further attempts are answered.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -34,7 +34,7 @@ pub fn check(ops: &[Op]) {
 /// # Panics
 /// As [`check`].
 pub fn check_on(ops: &[Op], mut rules: Boxed<Execution>) {
-    for op in ops {
+    for op in each_call(ops) {
         let mut rules = Rules(&mut rules);
         rules.call(op);
     }

@@ -11,6 +11,8 @@ use seatrial_core::request::{
 use seatrial_core::runtime::{Runtime, System};
 use serde_json::Value;
 
+use crate::single_step::each_call;
+
 /// Splits off at most `most` lines of text; returns them and the remaining bytes.
 fn lines(bytes: &[u8], most: usize) -> (Vec<String>, &[u8]) {
     let (mut rest, mut lines) = (bytes, Vec::new());
@@ -229,6 +231,7 @@ pub fn check_made_up(bytes: &[u8]) {
     let Some((first, rest)) = bytes.split_first() else { return };
     let piece = |byte: &u8| PIECES[usize::from(*byte) % PIECES.len()];
     let text: String = rest.iter().map(piece).collect();
+    each_call([&text]).for_each(drop);
     match first % 4 {
         0 => check_url(text.as_bytes()),
         1 => check_retry_after(text.lines().next().unwrap_or_default()),

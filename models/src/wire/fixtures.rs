@@ -5,8 +5,8 @@ use std::fmt::Debug;
 use seatrial_core::machine::{Boxed, Cx, Machine};
 
 use crate::shared::at_once;
-use crate::single_step::HandClock;
 use crate::single_step::doubt::notices;
+use crate::single_step::{HandClock, each_call};
 use crate::trial::MutantKind;
 use crate::trial::{Component, EventOf, HistoryOf, Ledger, OpOf, RetOf, Violation};
 
@@ -24,7 +24,7 @@ pub(super) fn agree<M: Machine<Op: Clone + Debug, Ret: PartialEq + Debug>>(
     mut part: Boxed<M>,
     mut object: impl Machine<Op = M::Op, Ret = M::Ret>,
 ) {
-    for call in calls {
+    for call in each_call(calls) {
         assert_eq!(called(&mut *part.0, call), called(&mut object, call), "after {call:?}");
     }
 }

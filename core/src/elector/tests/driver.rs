@@ -12,7 +12,7 @@ use crate::elector::{
     Version,
 };
 use crate::queue::WorkQueue;
-use crate::runtime::{Ambient, Runtime, System};
+use crate::runtime::{Ambient, Manual, Runtime, System};
 
 pub(super) type Store = Arc<MemoryStore<System, LeaseSpec>>;
 
@@ -284,8 +284,8 @@ fn single_attempts_and_releases_need_no_run() {
 
 #[test]
 fn a_health_check_finds_a_leader_that_neither_renews_nor_stops() {
-    let store: Store = Arc::new(MemoryStore::new(&System::new()));
-    let health = HealthCheck::new(&System::new(), Duration::ZERO);
+    let (store, clock): (Store, _) = (Arc::new(MemoryStore::new(&System::new())), Manual::new());
+    let health = HealthCheck::new(&clock, Duration::ZERO);
     assert_eq!(health.check(), Ok(()), "nothing is attached");
     let timing = Timing {
         lease: Duration::from_millis(30),
@@ -294,12 +294,11 @@ fn a_health_check_finds_a_leader_that_neither_renews_nor_stops() {
     };
     let named = Config { timing, name: "controller".into(), ..Config::classic("a") };
     let lock = AnySeconds(LeaseLock::new(store, "ns", "lease"));
-    let elector = Elector::new(&System::new(), lock, named).unwrap();
+    let elector = Elector::new(&clock, lock, named).unwrap();
     health.attach(&elector);
     assert_eq!(elector.attempt(), Ok(true));
     assert_eq!(health.check(), Ok(()));
-    let system = *elector.runtime();
-    system.sleep_until(system.now() + Duration::from_millis(40));
+    clock.advance(Duration::from_millis(40));
     let wedged = health.check().unwrap_err();
     assert_eq!(&*wedged.lease, "controller");
     assert_eq!(elector.check(Duration::from_secs(60)), Ok(()), "a tolerance helps");

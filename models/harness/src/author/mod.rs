@@ -24,7 +24,7 @@ pub use mutant::{Mutant, MutantKind, mistakes, mutants};
 pub use no_machine::NoMachine;
 pub(crate) use recorder::Log;
 pub use recorder::{Alone, DynMachine};
-pub use scenario::{DynScenario, Scenario, sleeps};
+pub use scenario::{DynScenario, Scenario, needs_exact_time, sleeps};
 pub(crate) use scenario::{IS_A_PROGRAM, RUNS_NO_SCENARIO};
 pub use simulation::Simulation;
 pub use told::{Mistold, Telling, Told};

@@ -40,6 +40,12 @@ pub fn sleeps(engine: crate::engine::Engine) -> Option<&'static str> {
     (engine == crate::engine::Engine::Threads).then_some(why)
 }
 
+/// Refuses real threads to a scenario that looks at exact times.
+pub fn needs_exact_time(engine: crate::engine::Engine) -> Option<&'static str> {
+    let why = "it compares exact times, and real times are never exact";
+    (engine == crate::engine::Engine::Threads).then_some(why)
+}
+
 /// A [`Scenario`] as the catalogue holds it; implemented for every one of them.
 pub trait DynScenario<C: Component>: Send + Sync {
     /// Its name.

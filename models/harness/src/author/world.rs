@@ -120,10 +120,34 @@ impl<R: Runtime, C: Component> World<R, C> {
         self.runtime.block_on(once)
     }
 
+    /// Tells whether time passes only where the engine lets it. On real threads any time may pass
+    /// between two steps: there a scenario can expect something *not before* a time, never *by* one.
+    pub fn has_virtual_time(&self) -> bool {
+        self.jumps_when_quiet
+    }
+
+    /// As [`quiesce`](Self::quiesce), for a scenario that relies on what other threads have done by
+    /// then: real threads are waited for until it is so.
+    pub fn quiesce_until(&self, is_so: impl Fn() -> bool) {
+        const TRIES: u32 = 60_000;
+        const A_LITTLE: Duration = Duration::from_millis(1);
+        if self.jumps_when_quiet {
+            return self.quiesce();
+        }
+        // What never comes about is for the scenario to notice.
+        for _ in 0..TRIES {
+            if is_so() {
+                break;
+            }
+            self.runtime.sleep_until(self.runtime.now() + A_LITTLE);
+        }
+    }
+
     /// Sleeps until no other thread can move, and records that moment.
     ///
     /// It catches a lost wake-up before a shutdown that wakes everybody hides it. Real threads
-    /// cannot prove that no thread can move: on them it sleeps a little and records nothing.
+    /// cannot prove that no thread can move: on them it sleeps a little and records nothing, so nothing
+    /// may depend on what has happened by then.
     pub fn quiesce(&self) {
         const LONGER_THAN_ANY_DEADLINE: Duration = Duration::from_secs(3_600);
         const A_LITTLE: Duration = Duration::from_millis(2);

@@ -1,9 +1,9 @@
 //! `merge`: several reports as one.
 
 use super::args::{ColorChoice, MergeArguments, ReportTo, Reports};
-use super::output::{check_reports, colour, deliver};
+use super::output::{check_reports, colour, deliver, rendered};
 use super::{Failure, Outcome};
-use crate::report::{self, Format, report_text};
+use crate::report::{self, Format};
 
 pub(super) fn merge(arguments: &MergeArguments, color: ColorChoice) -> Outcome {
     let out = ReportTo { format: Format::Json, path: arguments.out.clone() };
@@ -19,6 +19,6 @@ pub(super) fn merge(arguments: &MergeArguments, color: ColorChoice) -> Outcome {
     let merged = merged.ok_or_else(|| Failure::usage("name the reports to be merged"))?;
     let colour = colour(color);
     deliver(&merged, &reports, &arguments.witnesses, || {
-        report_text(&merged, arguments.detail.of(), colour)
+        rendered(&merged, arguments.detail.of(), colour)
     })
 }

@@ -2,14 +2,13 @@
 
 use super::alone;
 use super::args::{ColorChoice, MutantsArguments};
-use super::output::{check_reports, colour, deliver};
+use super::output::{check_reports, colour, deliver, rendered};
 use super::progress::Told;
 use super::run::{available, request};
 use super::{Failure, Outcome};
 use crate::catalogue::Catalogue;
 use crate::engine::Engine;
 use crate::interrupt;
-use crate::report::report_text;
 use crate::runner::{Request, mutant_cases, run_mutants};
 use crate::trial::Budget;
 
@@ -48,6 +47,6 @@ pub(super) fn mutants(
     told.finish();
     let colour = colour(color);
     deliver(&report, &arguments.reports, &arguments.witnesses, || {
-        report_text(&report, arguments.detail.of(), colour)
+        rendered(&report, arguments.detail.of(), colour)
     })
 }

@@ -6,7 +6,10 @@ use std::path::Path;
 
 use super::args::{ColorChoice, Printed, ReportTo, Reports, Witnesses};
 use super::{Failure, Outcome};
-use crate::report::{Colour, Format, Report, WitnessFile, witness_files, write_atomically};
+use crate::report::{
+    Colour, Detail, Format, Report, WitnessFile, report_text, report_text_within, witness_files,
+    write_atomically,
+};
 
 /// Decides whether standard output is coloured.
 pub(super) fn colour(choice: ColorChoice) -> Colour {
@@ -19,6 +22,14 @@ pub(super) fn colour(choice: ColorChoice) -> Colour {
         ColorChoice::Auto if cargo == "always" => true,
         ColorChoice::Auto => std::io::stdout().is_terminal(),
     })
+}
+
+/// Renders a report for a person, as wide as their terminal.
+pub(super) fn rendered(report: &Report, detail: Detail, colour: Colour) -> String {
+    match console::Term::stdout().size_checked() {
+        Some((_, columns)) => report_text_within(report, detail, colour, columns.into()),
+        None => report_text(report, detail, colour),
+    }
 }
 
 /// Refuses reports that cannot be written, before anything runs for minutes.

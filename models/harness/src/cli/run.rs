@@ -4,13 +4,13 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use super::args::{ColorChoice, Effort, RunArguments};
-use super::output::{check_reports, colour, deliver};
+use super::output::{check_reports, colour, deliver, rendered};
 use super::progress::Told;
 use super::{Failure, Outcome};
 use crate::catalogue::Catalogue;
 use crate::engine::Engine;
 use crate::interrupt;
-use crate::report::{counted, report_text, write_atomically};
+use crate::report::{counted, write_atomically};
 use crate::runner::{self, Failures, Request, Share};
 use crate::trial::Budget;
 
@@ -32,7 +32,7 @@ pub(super) fn run(catalogue: &Catalogue, arguments: &RunArguments, color: ColorC
     }
     let colour = colour(color);
     deliver(&report, &arguments.reports, &arguments.witnesses, || {
-        report_text(&report, arguments.detail.of(), colour)
+        rendered(&report, arguments.detail.of(), colour)
     })
 }
 

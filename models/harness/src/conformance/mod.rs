@@ -60,6 +60,11 @@ pub struct Outcome {
     pub failures: Vec<Failure>,
 }
 
+/// Replays a trace; if ours panics, that is why it does not replay.
+fn replayed(replay: Replay, trace: &Trace) -> Result<Replayed, TraceError> {
+    trace::caught(None, || replay(trace))?
+}
+
 impl Conformance {
     /// Returns the traces that the crate carries, one a line; `None` if it carries none.
     pub fn recorded(&self) -> Option<String> {
@@ -88,7 +93,7 @@ impl Conformance {
             }
         };
         outcome.steps += trace.steps.len() as u64;
-        match (self.replay)(&trace) {
+        match replayed(self.replay, &trace) {
             Ok(replayed) => {
                 outcome.replayed += 1;
                 if let Some(rule) = replayed.departure {
@@ -100,7 +105,7 @@ impl Conformance {
             }
         }
         let Some(faithful) = self.faithful else { return };
-        match faithful(&trace) {
+        match replayed(faithful, &trace) {
             Ok(Replayed { departure: None, .. }) => {
                 outcome.faithful = outcome.faithful.map(|count| count + 1);
             }
@@ -110,5 +115,52 @@ impl Conformance {
             }
             Err(error) => outcome.failures.push(Failure { id: trace.id, on: "faithful", error }),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NO_TRACES: Traces = Traces(&[]);
+
+    fn conformance(replay: Replay) -> Conformance {
+        Conformance { traces_of: "made_up", carried: NO_TRACES, replay, faithful: Some(replay) }
+    }
+
+    /// The texts of the failures of two traces, of two steps and of none.
+    fn failures(replay: Replay) -> (u64, Vec<String>) {
+        let lines =
+            [r#"{"id":"two","steps":[{"op":"a"},{"op":"b"}]}"#, r#"{"id":"none","steps":[]}"#];
+        let outcome = conformance(replay).replay_lines(lines);
+        let text = |failure: &Failure| format!("{} {}: {}", failure.on, failure.id, failure.error);
+        (outcome.replayed, outcome.failures.iter().map(text).collect())
+    }
+
+    #[test]
+    fn a_panic_names_its_trace_and_its_step_and_the_other_traces_are_replayed() {
+        let (replayed, failures) = failures(|trace| {
+            trace.replay(|step| {
+                assert!(step.op != "b", "it does not like b");
+                Ok(Gives::Same(serde_json::Value::Null))
+            })
+        });
+        assert_eq!((replayed, failures.len()), (1, 2), "{failures:?}");
+        for (failure, on) in failures.iter().zip(["ours", "faithful"]) {
+            assert!(failure.starts_with(&format!("{on} two: step 1: panicked at ")), "{failure}");
+            assert!(
+                failure.contains("mod.rs:") && failure.ends_with("it does not like b"),
+                "{failure}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_panic_outside_of_all_steps_names_its_trace() {
+        let (replayed, failures) = failures(|_| panic!("at once"));
+        assert_eq!((replayed, failures.len()), (0, 4), "{failures:?}");
+        let named =
+            |failure: &String| failure.contains("panicked at") && failure.ends_with("at once");
+        assert!(failures.iter().all(named), "{failures:?}");
     }
 }

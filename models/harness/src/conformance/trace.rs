@@ -1,9 +1,12 @@
 //! One recorded trace.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde::Deserialize;
 use serde_json::Value;
+
+use crate::engine::{panic_text, quietly, told_in_full};
 
 /// A sequence of calls and the results that the reference gave.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
@@ -72,6 +75,13 @@ pub enum TraceError {
         /// The result of our machine, or the result that our machine predicts for the reference.
         got: String,
     },
+    /// Ours panicked.
+    Panicked {
+        /// The step, from zero; `None` if it was outside of all steps.
+        step: Option<usize>,
+        /// Where it panicked, and what it said.
+        said: String,
+    },
     /// The faithful variant departed from the reference.
     Departed {
         /// The step, from zero.
@@ -89,6 +99,8 @@ impl fmt::Display for TraceError {
             Self::Different { step, op, recorded, got } => {
                 write!(f, "step {step}, {op}: recorded {recorded}, got {got}")
             }
+            Self::Panicked { step: Some(step), said } => write!(f, "step {step}: {said}"),
+            Self::Panicked { step: None, said } => f.write_str(said),
             Self::Departed { step, rule } => {
                 write!(f, "step {step}: the faithful variant departs by {rule}")
             }
@@ -97,6 +109,14 @@ impl fmt::Display for TraceError {
 }
 
 impl std::error::Error for TraceError {}
+
+/// Does something; a panic becomes the reason why the trace does not replay.
+pub(super) fn caught<T>(step: Option<usize>, run: impl FnOnce() -> T) -> Result<T, TraceError> {
+    quietly(|| catch_unwind(AssertUnwindSafe(run))).map_err(|panic| {
+        let said = told_in_full(&panic_text(&*panic));
+        TraceError::Panicked { step, said }
+    })
+}
 
 impl Trace {
     /// Reads one line of JSON.
@@ -118,8 +138,8 @@ impl Trace {
         mut step: impl FnMut(&Step) -> Result<Gives, String>,
     ) -> Result<Replayed, TraceError> {
         for (number, recorded) in self.steps.iter().enumerate() {
-            let gives =
-                step(recorded).map_err(|why| TraceError::Malformed { step: number, why })?;
+            let given = caught(Some(number), || step(recorded))?;
+            let gives = given.map_err(|why| TraceError::Malformed { step: number, why })?;
             let (expected, departure) = match gives {
                 Gives::Same(value) => (value, None),
                 Gives::Departs { rule, reference } => (reference, Some(rule)),

@@ -10,6 +10,7 @@ mod execution;
 #[cfg(feature = "loom")]
 pub mod loom;
 mod observed;
+mod origin;
 mod quiet;
 mod route;
 mod schedule;
@@ -31,6 +32,7 @@ pub use any::AnyRuntime;
 pub use either::Either;
 pub use execution::{End, Execution, Exploration, Judge, NEVER_PANICS, TERMINATES};
 pub use observed::Observed;
+pub use origin::told_in_full;
 pub use quiet::{panic_text, quietly};
 pub use route::Route;
 pub use schedule::{Choice, MAX_STEPS, MAX_THREADS, ParseScheduleError, Schedule, ThreadLetter};

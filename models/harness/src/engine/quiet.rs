@@ -1,10 +1,12 @@
-//! Keeps the panics of checked code off the terminal: their text belongs into a witness.
+//! Keeps the panics of checked code off the terminal: they belong into the report.
 
 use std::any::Any;
 use std::cell::Cell;
 use std::panic;
 use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::origin;
 
 thread_local! {
     static QUIET: Cell<u32> = const { Cell::new(0) };
@@ -29,7 +31,7 @@ pub fn quietly<T>(body: impl FnOnce() -> T) -> T {
     body()
 }
 
-/// Runs `body`, which is not the code under test, with the panic hook printing again.
+/// Runs `body`, which is not the code under test, as if the innermost [`quietly`] were not there.
 #[cfg(feature = "loom")]
 pub(super) fn loudly<T>(body: impl FnOnce() -> T) -> T {
     struct Former(u32);
@@ -38,7 +40,7 @@ pub(super) fn loudly<T>(body: impl FnOnce() -> T) -> T {
             QUIET.set(self.0);
         }
     }
-    let _former = Former(QUIET.replace(0));
+    let _former = Former(QUIET.replace(QUIET.get().saturating_sub(1)));
     body()
 }
 
@@ -56,7 +58,8 @@ pub(super) fn quietly_everywhere<T>(body: impl FnOnce() -> T) -> T {
     body()
 }
 
-/// Puts a layer over the panic hook that is silent where [`quietly`] says so.
+/// Puts a layer over the panic hook: where [`quietly`] says so it prints nothing, and notes where
+/// the panic begins.
 ///
 /// With its first execution, the crate shuttle puts a printing hook of its own over the present
 /// one. So that hook must be installed before ours: in between, quiet panics of other threads would
@@ -66,22 +69,25 @@ fn install() {
     super::shuttle::install_its_hook();
     let loud = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
-        if QUIET.get() == 0 && QUIET_EVERYWHERE.load(Ordering::Relaxed) == 0 {
+        let own = QUIET.get() > 0;
+        if own || QUIET_EVERYWHERE.load(Ordering::Relaxed) > 0 {
+            origin::note(info, own);
+        } else {
             loud(info);
         }
     }));
 }
 
-/// Returns what a panic said, as text.
+/// Returns what a panic said, as text; never nothing.
 pub fn panic_text(payload: &(dyn Any + Send)) -> String {
-    if let Some(text) = payload.downcast_ref::<&str>() {
-        (*text).to_owned()
-    } else if let Some(text) = payload.downcast_ref::<String>() {
-        text.clone()
-    } else if is_full_stack(payload) {
-        FULL_STACK.to_owned()
-    } else {
-        "a panic without text".to_owned()
+    let text = match payload.downcast_ref::<&str>() {
+        Some(text) => Some(*text),
+        None => payload.downcast_ref::<String>().map(String::as_str),
+    };
+    match text.filter(|text| !text.trim().is_empty()) {
+        Some(text) => text.to_owned(),
+        None if is_full_stack(payload) => FULL_STACK.to_owned(),
+        None => "a panic without text".to_owned(),
     }
 }
 

@@ -86,6 +86,10 @@ pub fn explore(
     exploration
 }
 
+/// Patience is spent in slices of this number. While the machine is asleep or busy elsewhere, this thread
+/// gets no turn either, and at most one slice passes.
+const SLICES: u32 = 100;
+
 fn run_once(body: &Arc<dyn Fn(&System) + Send + Sync>, patience: Duration) -> End {
     names().clear();
     let body = Arc::clone(body);
@@ -100,14 +104,17 @@ fn run_once(body: &Arc<dyn Fn(&System) + Send + Sync>, patience: Duration) -> En
     if let Err(error) = started {
         return End::Panicked(format!("the operating system started no thread: {error}"));
     }
-    match ended.recv_timeout(patience) {
-        Ok(Ok(())) => End::Finished,
-        Ok(Err(text)) => End::Panicked(text),
-        Err(RecvTimeoutError::Timeout) => {
-            End::Deadlock(format!("still running after {patience:?} on real threads"))
+    for _ in 0..SLICES {
+        match ended.recv_timeout(patience / SLICES) {
+            Ok(Ok(())) => return End::Finished,
+            Ok(Err(text)) => return End::Panicked(text),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                return End::Panicked("the main thread vanished".to_owned());
+            }
         }
-        Err(RecvTimeoutError::Disconnected) => End::Panicked("the main thread vanished".to_owned()),
     }
+    End::Deadlock(format!("still running after {patience:?} on real threads"))
 }
 
 #[cfg(test)]
@@ -116,10 +123,13 @@ mod tests {
 
     use super::*;
 
+    /// More than any execution takes that ends.
+    const MUCH: Duration = Duration::from_secs(600);
+
     /// Runs a body three times at most; returns how the executions ended.
-    fn ends(body: impl Fn(&System) + Send + Sync + 'static) -> Vec<End> {
+    fn ends(patience: Duration, body: impl Fn(&System) + Send + Sync + 'static) -> Vec<End> {
         let body: Arc<dyn Fn(&System) + Send + Sync> = Arc::new(body);
-        let config = Config { executions: 3, patience: Duration::from_millis(100) };
+        let config = Config { executions: 3, patience };
         let mut ends = vec![];
         let explored = explore(config, &body, &mut |execution| {
             ends.push(execution.end.clone());
@@ -131,10 +141,11 @@ mod tests {
 
     #[test]
     fn an_execution_finishes_panics_or_is_stuck() {
-        assert_eq!(ends(|_| ()), [End::Finished, End::Finished, End::Finished]);
-        let panicked = ends(|_| panic!("on purpose"));
+        assert_eq!(ends(MUCH, |_| ()), [End::Finished, End::Finished, End::Finished]);
+        let panicked = ends(MUCH, |_| panic!("on purpose"));
         assert_eq!(panicked, vec![End::Panicked("on purpose".to_owned()); 3]);
-        let stuck = ends(|system| system.sleep_until(system.now() + Duration::from_secs(1)));
+        let little = Duration::from_millis(100);
+        let stuck = ends(little, |system| system.sleep_until(system.now() + 6 * MUCH));
         assert!(matches!(&stuck[..], [End::Deadlock(_)]), "one that is stuck is enough: {stuck:?}");
     }
 
@@ -142,7 +153,7 @@ mod tests {
     fn threads_are_numbered_anew_in_every_execution() {
         let seen = Arc::new(Mutex::new(vec![]));
         let log = Arc::clone(&seen);
-        ends(move |system| {
+        ends(MUCH, move |system| {
             let inner = *system;
             let other = system.spawn("other", move || inner.thread());
             let numbers = (system.thread(), system.join(other).expect("it does not panic"));

@@ -18,11 +18,19 @@ pub enum Detail {
     Verbose,
 }
 
-/// Renders a report for a person at a terminal.
+/// How wide a table may be where no terminal says it.
+const WIDTH: usize = 100;
+
+/// Renders a report for a person, in lines of 100 columns.
 pub fn report_text(report: &Report, detail: Detail, colour: Colour) -> String {
+    report_text_within(report, detail, colour, WIDTH)
+}
+
+/// As [`report_text`], for a terminal of some width.
+pub fn report_text_within(report: &Report, detail: Detail, colour: Colour, width: usize) -> String {
     let mut text = match detail {
         Detail::Brief => {
-            let tables = [verdicts(&report.rows, colour), kills(&report.mutants, colour)];
+            let tables = [verdicts(&report.rows, colour, width), kills(&report.mutants, colour)];
             let tables: String = tables.into_iter().filter(|table| !table.is_empty()).collect();
             tables + &unexpected(report, colour)
         }
@@ -41,8 +49,27 @@ fn once<'a>(name: &'a str, above: &mut &'a str) -> &'a str {
     if name == std::mem::replace(above, name) { "" } else { name }
 }
 
-/// Renders a line per component and engine.
-fn verdicts(rows: &[Row], colour: Colour) -> String {
+/// Breaks a text into lines of a width; a word that is longer has a line of its own.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("there is one");
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.chars().count() + 1 + word.chars().count() <= width {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}
+
+/// Renders a line per component and engine; what is told of how far it came takes more lines where
+/// they would be wider than `width`.
+fn verdicts(rows: &[Row], colour: Colour, width: usize) -> String {
+    const NARROWEST: usize = 14;
     let cells = grid(rows);
     if cells.is_empty() {
         return String::new();
@@ -50,8 +77,11 @@ fn verdicts(rows: &[Row], colour: Colour) -> String {
     let wide = |texts: &mut dyn Iterator<Item = &str>, least: usize| {
         texts.map(|text| text.chars().count()).max().unwrap_or(0).max(least)
     };
-    let name = wide(&mut cells.iter().map(|cell| cell.component), 20);
-    let far = wide(&mut cells.iter().map(|cell| cell.reach.as_str()), 8);
+    let name = wide(&mut cells.iter().map(|cell| cell.component), "component".len());
+    let verdict = wide(&mut cells.iter().map(|cell| cell.verdict.as_str()), "verdict".len());
+    let left = |name: usize| format!("{:<name$} {:<8} {:>9} {:>12}  ", "", "", "", "");
+    let room = width.saturating_sub(left(name).len() + 2 + verdict).max(NARROWEST);
+    let far = wide(&mut cells.iter().map(|cell| cell.reach.as_str()), 8).min(room);
     let head = format!(
         "{:<name$} {:<8} {:>9} {:>12}  {:<far$}  verdict",
         "component", "engine", "scenarios", "executions", "how far"
@@ -66,14 +96,18 @@ fn verdicts(rows: &[Row], colour: Colour) -> String {
             Standing::NotRun => colour.dim(&cell.verdict),
             Standing::Doubt | Standing::Bad => colour.bad(&cell.verdict),
         };
+        let reach = wrapped(&cell.reach, far);
         let _infallible = writeln!(
             text,
             "{:<name$} {:<8} {:>9} {executions:>12}  {:<far$}  {verdict}",
             once(cell.component, &mut above),
             cell.engine,
             cell.scenarios,
-            cell.reach,
+            reach[0],
         );
+        for more in &reach[1..] {
+            let _infallible = writeln!(text, "{}{more}", left(name));
+        }
     }
     text
 }
@@ -87,8 +121,8 @@ fn kills(rows: &[MutantRow], colour: Colour) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let name = rows.iter().map(|row| row.component.chars().count()).max().unwrap_or(0).max(20);
-    let heads: String = engines.iter().map(|engine| format!(" {:>9}", engine.name())).collect();
+    let name = rows.iter().map(|row| row.component.chars().count()).max().unwrap_or(0).max(9);
+    let heads: String = engines.iter().map(|engine| format!(" {:>8}", engine.name())).collect();
     let head = format!("{:<name$} {:>5}{heads} {:>11}  verdict", "component", "bugs", "equivalent");
     let mut text = format!("{}\n", colour.head(&head));
     for group in rows.chunk_by(|a, b| a.component == b.component) {
@@ -97,7 +131,7 @@ fn kills(rows: &[MutantRow], colour: Colour) -> String {
             let of = bugs().filter(|row| tried(row, *engine)).count();
             let by = bugs().filter(|row| killed_by(row, *engine)).count();
             let cell = if of == 0 { "-".to_owned() } else { format!("{by}/{of}") };
-            format!(" {cell:>9}")
+            format!(" {cell:>8}")
         });
         let cells: String = cells.collect();
         let wrong = group.iter().filter(|row| !row.as_expected()).count();
@@ -157,4 +191,39 @@ fn unexpected_mutant(row: &MutantRow, program: &str, colour: Colour) -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The table of rows of a component with a long name that ran on every engine.
+    fn table(width: usize) -> String {
+        let row = |engine: Engine, coverage: &str| {
+            serde_json::json!({
+                "component": "mutation_cache", "scenario": format!("{engine} {coverage}"),
+                "invariant": "holds_always", "rules": [], "engine": engine, "expect": "holds",
+                "verdict": "holds", "coverage": coverage, "bounds": {"preemptions": 2},
+                "executions": 50_000_000, "traces": 1_234_567, "steps": 123_456_789,
+                "unseen_mass": 0.2221,
+            })
+        };
+        let both =
+            |engine: &Engine| ["exhausted", "sampled"].map(|coverage| row(*engine, coverage));
+        let rows = Engine::ALL.iter().flat_map(both);
+        let rows: Vec<Row> = rows.map(|row| serde_json::from_value(row).expect("a row")).collect();
+        verdicts(&rows, Colour(false), width)
+    }
+
+    #[test]
+    fn a_table_fits_its_width_and_tells_all_of_it() {
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        for width in [80, 100, 200] {
+            let table = table(width);
+            let widest = table.lines().map(|line| line.chars().count()).max();
+            assert!(widest.is_some_and(|widest| widest <= width), "{width}:\n{table}");
+            assert_eq!(words(&table).len(), words(&self::table(500)).len(), "{table}");
+        }
+        assert_eq!(table(200).lines().count(), 1 + Engine::ALL.len(), "{}", table(200));
+    }
 }

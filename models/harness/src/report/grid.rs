@@ -114,24 +114,27 @@ fn reach(engine: Engine, held: &[&Row]) -> String {
         held.iter().filter(|row| row.coverage == Some(Coverage::Exhausted)).count() as u64;
     let all = held.len() as u64;
     match engine.runs() {
-        Kind::Simulation => format!("{} steps simulated", steps()),
-        Kind::Calls => "random calls of one caller".to_owned(),
+        Kind::Simulation => format!("{} steps", steps()),
+        Kind::Calls => "random calls".to_owned(),
         Kind::States => format!("every state, {} steps", steps()),
-        _ if exhausted == all => format!("every schedule{}", bound(held)),
+        _ if exhausted == all => bound(held),
         _ if exhausted == 0 => sampled(held),
-        _ => format!("{}; every schedule of {exhausted} of {all}", sampled(held)),
+        _ => format!("{}; {exhausted} of {all} whole", sampled(held)),
     }
 }
 
 fn bound(held: &[&Row]) -> String {
     let most = held.iter().filter_map(|row| row.bounds.get("preemptions")).max();
-    most.map_or(String::new(), |most| format!(" with at most {}", counted(*most, "preemption")))
+    match most {
+        Some(most) => format!("all, at most {}", counted(*most, "preemption")),
+        None => "every schedule".to_owned(),
+    }
 }
 
 fn sampled(held: &[&Row]) -> String {
     let traces: u64 = held.iter().filter_map(|row| row.traces).sum();
     let unseen = held.iter().filter_map(|row| Some(row.left.as_ref()?.unseen_mass));
     let most = unseen.fold(None, |most: Option<f64>, mass| Some(most.unwrap_or(0.0).max(mass)));
-    let most = most.map_or(String::new(), |mass| format!(", unseen at most {:.1} %", mass * 100.0));
-    format!("{} distinct traces{most}", thousands(traces))
+    let most = most.map_or(String::new(), |mass| format!(", {:.1} % unseen", mass * 100.0));
+    format!("{} traces{most}", thousands(traces))
 }

@@ -33,7 +33,7 @@ use crate::engine::Left;
 use crate::outcome::Expect;
 
 pub use crate::outcome::Picture;
-pub use brief::{Detail, report_text};
+pub use brief::{Detail, report_text, report_text_within};
 pub use github::github;
 pub use html::html;
 pub use junit::junit;
@@ -141,6 +141,9 @@ pub struct Row {
     /// The invariant in words, where it is violated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub says: Option<String>,
+    /// The scenario in words, where an invariant is violated in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scenario_says: Option<String>,
     /// The place in the source where the invariant is stated, if it is violated and the place is
     /// known.
     #[serde(default, skip_serializing_if = "Option::is_none")]

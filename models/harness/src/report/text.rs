@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use super::grid::{Standing, tally};
-use super::{Coverage, Fate, Kill, MutantRow, Partition, Report, Row, Speed, Summary, Verdict};
+use super::{
+    Coverage, Fate, Kill, MutantRow, Partition, Place, Report, Row, Speed, Summary, Verdict,
+};
 use crate::engine::Engine;
 use crate::picture::picture;
 use crate::trial::{Expect, MADE_UP_CALLS};
@@ -177,8 +179,17 @@ pub(super) fn violation(row: &Row, program: &str, draws: bool, colour: Colour) -
     if row.verdict != Verdict::Violated {
         return text;
     }
-    let because = row.because.as_deref().unwrap_or("violated");
+    let because = row.because.as_deref().unwrap_or("violated").trim_end();
+    let because = because.replace('\n', "\n      "); // an assertion tells both sides below
     let _infallible = writeln!(text, "    {}: {because}", colour.bad(&row.invariant));
+    let at = |place: &Place| format!(" ({}:{})", place.file, place.line);
+    if let Some(says) = &row.says {
+        let stated = row.stated.as_ref().map_or(String::new(), at);
+        let _infallible = writeln!(text, "    must hold: {says}{}", colour.dim(&stated));
+    }
+    if let Some(says) = &row.scenario_says {
+        let _infallible = writeln!(text, "    the scenario: {says}");
+    }
     if !row.rules.is_empty() {
         let _infallible = writeln!(text, "    {}", colour.dim(&row.rules.join(", ")));
     }

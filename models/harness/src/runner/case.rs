@@ -1,5 +1,6 @@
 //! One unit of work of a run.
 
+use super::again::shipped;
 use super::{Request, rows};
 use crate::engine::Engine;
 use crate::report::{Report, Row, Summary, thousands};
@@ -58,8 +59,7 @@ impl Case {
                     let reason = format!("it has {traces} traces: give a larger --budget");
                     return vec![rows::not_held(subject, scenario, engine, &reason)];
                 }
-                let trial = subject.run(scenario, None, &plan).expect("the catalogue named it");
-                rows::rows(subject, scenario, &plan, &trial)
+                shipped(subject, scenario, &plan)
             }
             Self::MadeUp { subject } => {
                 let plan = request.plan(self.engine(), StopAt::FirstViolation, cases);

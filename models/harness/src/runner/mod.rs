@@ -1,5 +1,6 @@
 //! Runs what a command line asks for and collects the report.
 
+mod again;
 mod alone;
 mod case;
 mod failures;
@@ -7,6 +8,8 @@ mod failures;
 mod made_up;
 mod medians;
 mod mutants;
+#[cfg(test)]
+mod reasons;
 mod replayed;
 mod rows;
 mod share;
@@ -33,6 +36,7 @@ pub use mutants::{MutantCase, mutant_cases, run_mutants};
 pub(crate) use replayed::replay_report;
 pub use share::Share;
 
+use again::run_again;
 use case::Case;
 use stop::Stop;
 
@@ -198,6 +202,7 @@ pub fn run(catalogue: &Catalogue, request: &Request, progress: &dyn Progress) ->
     let mut seconds = serde_json::Map::new();
     let (mut rows, mut ran) = (again, 0);
     let mut results: Vec<_> = turns.into_iter().zip(results).collect();
+    run_again(&cases, &mut results, request);
     results.sort_by_key(|(at, _)| *at);
     for (case, (_, result)) in cases.iter().zip(results) {
         match result {

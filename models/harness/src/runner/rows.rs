@@ -6,8 +6,8 @@ use crate::author::AGREES;
 use crate::engine::{Engine, Kind};
 use crate::report::{Coverage, Place, Row, Verdict};
 use crate::trial::{
-    Budget, Expect, Finding, InvariantInfo, MADE_UP_CALLS, NEVER_PANICS, Plan, REACHES_ITS_CASE,
-    Subject, TERMINATES, Trial, Witness,
+    Again, Budget, Expect, Finding, InvariantInfo, MADE_UP_CALLS, NEVER_PANICS, Plan,
+    REACHES_ITS_CASE, Subject, TERMINATES, Trial, Witness,
 };
 
 /// Returns the invariants that every component has.
@@ -75,11 +75,40 @@ pub(super) fn rows(subject: &dyn Subject, scenario: &str, plan: &Plan, trial: &T
             row.verdict = if unfinished { Verdict::Undecided } else { Verdict::Violated };
             let because = "no execution reached the case that the scenario is named for";
             row.because = Some(because.to_owned());
+            stated(&mut row, subject);
         }
         measured(&mut row, plan, trial);
         rows.push(row);
     }
     rows
+}
+
+/// Returns the row of a case that broke down outside of its executions: a simulation panicked, or the
+/// check of an invariant.
+pub(super) fn broken(subject: &dyn Subject, scenario: &str, plan: &Plan, because: String) -> Row {
+    let mut row = blank(subject, scenario, plan);
+    row.invariant = NEVER_PANICS.to_owned();
+    row.verdict = Verdict::Violated;
+    row.because = Some(because);
+    stated(&mut row, subject);
+    row
+}
+
+/// Says how often each invariant was violated when a case on real threads was run again, and adds what
+/// only came then.
+pub(super) fn repeated(rows: &mut [Row], subject: &dyn Subject, again: &Again) {
+    for row in rows.iter_mut().filter(|row| row.expect == Expect::Holds) {
+        let before = row.verdict == Verdict::Violated;
+        if let (false, Some(finding)) = (before, again.first(&row.invariant)) {
+            convicted(row, finding, None);
+            stated(row, subject);
+        }
+        if row.verdict == Verdict::Violated {
+            let because = row.because.take().unwrap_or_default();
+            let often = again.says(&row.invariant, before);
+            row.because = Some(format!("{often}: {because}"));
+        }
+    }
 }
 
 /// Makes up calls of the machine that ships, and returns the row of the result.
@@ -114,6 +143,7 @@ pub(super) fn unbounded(subject: &dyn Subject, scenario: &str, engine: Engine) -
         scenario: scenario.to_owned(),
         invariant: String::new(),
         says: None,
+        scenario_says: None,
         stated: None,
         rules: Vec::new(),
         engine,
@@ -166,7 +196,7 @@ fn bounds(engine: Engine, budget: &Budget) -> BTreeMap<String, u64> {
 
 fn convicted(row: &mut Row, finding: &Finding, mutant: Option<&str>) {
     row.verdict = Verdict::Violated;
-    if row.engine.depends_on_the_machine() {
+    if row.engine.depends_on_the_machine() && row.as_expected() {
         return; // nothing that another machine would not find again
     }
     row.because = Some(finding.violation.because.clone());
@@ -183,6 +213,9 @@ pub(super) fn stated(row: &mut Row, subject: &dyn Subject) {
     let own = subject.invariants();
     let first = own.first().and_then(|info| info.stated);
     let mut all = own.into_iter().chain(built_in()).chain([agrees()]);
+    let mut scenarios = subject.scenarios().into_iter();
+    let scenario = scenarios.find(|scenario| scenario.name == row.scenario);
+    row.scenario_says = scenario.map(|scenario| scenario.says.to_owned());
     let Some(info) = all.find(|info| info.name == row.invariant) else { return };
     row.says = Some(info.says.to_owned());
     row.rules = texts(info.rules);

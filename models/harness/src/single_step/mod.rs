@@ -3,6 +3,7 @@
 
 mod changed;
 pub mod doubt;
+mod made_up;
 pub mod row;
 pub mod sleepers;
 
@@ -17,6 +18,8 @@ use seatrial_core::runtime::{Ambient, Instant, WallTime};
 use crate::author::{Component, HistoryOf};
 
 pub use changed::Changed;
+pub(crate) use made_up::calls_of;
+pub use made_up::each_call;
 
 /// Hashes a key in the same way every time.
 pub fn hash<K: Hash>(key: &K) -> u64 {

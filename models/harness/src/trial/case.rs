@@ -134,7 +134,8 @@ impl<C: Component> Case<C> {
                 let body = self.body(&slot);
                 let config = threads::Config {
                     executions: plan.budget.thread_runs,
-                    patience: Duration::from_secs(5),
+                    // Only time tells a hang from a slow machine: so it is much.
+                    patience: Duration::from_secs(20),
                 };
                 threads::explore(config, &body, &mut judge)
             }

@@ -9,10 +9,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use crate::author::AGREES;
-use crate::engine::{End, Exploration, Route, panic_text, quietly};
+use crate::engine::{End, Exploration, Route, panic_text, quietly, told_in_full};
 use crate::interrupt;
-use crate::outcome::{Finding, Plan, Replayed, Trial, Violation, transcript};
+use crate::outcome::{Finding, Line, Plan, Replayed, Trial, Violation, transcript};
 use crate::random::Random;
+use crate::single_step::calls_of;
 
 /// Stands in the place of a scenario where calls are made up.
 pub const MADE_UP_CALLS: &str = "made_up_calls";
@@ -49,7 +50,8 @@ pub(super) fn run(property: &dyn Fn(&[u8]), plan: &Plan) -> Trial {
         if let Some(text) = fails(property, &made_up) {
             let (small, text) =
                 if plan.minimise { minimise(property, made_up, text) } else { (made_up, text) };
-            findings.push(finding(&small, text, executions));
+            let (text, calls) = told(property, &small).unwrap_or((text, Vec::new()));
+            findings.push(finding(&small, text, calls, executions));
             break;
         }
     }
@@ -57,15 +59,23 @@ pub(super) fn run(property: &dyn Fn(&[u8]), plan: &Plan) -> Trial {
     Trial::new(exploration, findings, true, began.elapsed())
 }
 
-fn finding(bytes: &[u8], text: String, execution: u64) -> Finding {
+/// Runs one sequence; if it fails, returns what was said, and every call up to the one that failed.
+fn told(property: &dyn Fn(&[u8]), bytes: &[u8]) -> Option<(String, Vec<Line>)> {
+    let (said, calls) = calls_of(|| fails(property, bytes));
+    let line = |text| Line { name: "caller".to_owned(), text, ..Line::default() };
+    Some((said?, calls.into_iter().map(line).collect()))
+}
+
+fn finding(bytes: &[u8], text: String, lines: Vec<Line>, execution: u64) -> Finding {
+    let (at, because) = (lines.len().checked_sub(1), told_in_full(&text));
     Finding {
         invariant: AGREES,
-        violation: Violation::overall(text.clone()),
+        violation: Violation { at, because },
         execution,
         preemptions: None,
         proved_minimum: None,
         route: Some(Route::Run(hex(bytes).into())),
-        lines: Vec::new(),
+        lines,
         end: End::Panicked(text),
         compared: None,
     }
@@ -95,11 +105,22 @@ fn minimise(property: &dyn Fn(&[u8]), bytes: Vec<u8>, text: String) -> (Vec<u8>,
 /// Runs the sequence of a witness again; `None` if the text is not a sequence of bytes.
 pub(super) fn replay(property: &dyn Fn(&[u8]), text: &str) -> Option<Replayed> {
     let bytes = unhex(text)?;
-    let said = fails(property, &bytes);
-    let end = said.clone().map_or(End::Finished, End::Panicked);
-    let findings = said.map(|text| finding(&bytes, text, 1)).into_iter().collect();
-    let transcript = transcript(&[], &end);
-    Some(Replayed { findings, transcript, lines: Vec::new(), picture: None })
+    let Some((said, lines)) = told(property, &bytes) else {
+        let transcript = transcript(&[], &End::Finished);
+        return Some(Replayed {
+            findings: Vec::new(),
+            transcript,
+            lines: Vec::new(),
+            picture: None,
+        });
+    };
+    let finding = finding(&bytes, said, lines.clone(), 1);
+    Some(Replayed {
+        transcript: finding.transcript(),
+        findings: vec![finding],
+        lines,
+        picture: None,
+    })
 }
 
 /// Writes bytes as text; no bytes are one dot, since a route is never empty.
@@ -125,6 +146,7 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
     use crate::engine::Engine;
+    use crate::single_step::each_call;
     use crate::trial::{Budget, StopAt};
 
     fn plan() -> Plan {
@@ -147,6 +169,29 @@ mod tests {
         let replayed = replay(&property, route).unwrap();
         assert_eq!(replayed.transcript, finding.transcript());
         assert_eq!(replayed.findings.len(), 1);
+    }
+
+    #[test]
+    fn every_call_up_to_the_one_that_failed_is_shown_in_words() {
+        let property = |bytes: &[u8]| {
+            each_call([bytes.len()]).for_each(drop); // another part of the property
+            for call in each_call(bytes.chunks(1).map(|byte| format!("byte {}", byte[0] % 4))) {
+                assert!(call != "byte 3", "three is too much");
+            }
+        };
+        let trial = run(&property, &plan());
+        let finding = &trial.findings[0];
+        let texts: Vec<_> = finding.lines.iter().map(|line| line.text.as_str()).collect();
+        assert_eq!(texts, ["\"byte 3\""], "made small, and without what came before");
+        let because = &finding.violation.because;
+        assert!(
+            because.contains("fuzzing.rs:") && because.ends_with("three is too much"),
+            "{because}"
+        );
+        let Some(Route::Run(route)) = &finding.route else { panic!("bytes lead there") };
+        let replayed = replay(&property, route).unwrap();
+        assert_eq!((replayed.transcript, replayed.lines.len()), (finding.transcript(), 1));
+        assert_eq!(replay(&property, "00").unwrap().findings, []);
     }
 
     #[test]

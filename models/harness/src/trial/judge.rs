@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::lines::lines;
 use crate::author::{Component, DynScenario, HistoryOf, Invariant, Kind};
-use crate::engine::{End, Execution, NEVER_PANICS, Route, TERMINATES, Tally};
+use crate::engine::{End, Execution, NEVER_PANICS, Route, TERMINATES, Tally, told_in_full};
 use crate::outcome::{Finding, StopAt, Violated, Violation};
 
 /// Judges executions and remembers the first violation of each invariant.
@@ -90,7 +90,7 @@ impl<C: Component> Jury<C> {
         }
         match &history.end {
             End::Panicked(text) => {
-                violations.push((NEVER_PANICS, Violation::overall(text)));
+                violations.push((NEVER_PANICS, Violation::overall(told_in_full(text))));
             }
             End::Deadlock(text) | End::Endless(text) => {
                 violations.push((TERMINATES, Violation::overall(text)));

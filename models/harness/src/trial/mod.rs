@@ -1,6 +1,7 @@
 //! A trial: scenario, machine, engine, history, invariants, verdict. The subjects of trials are
 //! written with [`author`](crate::author), and re-exported here under the same names.
 
+mod again;
 mod case;
 mod fuzzing;
 mod judge;
@@ -18,6 +19,7 @@ mod witness;
 pub use crate::author::*;
 pub use crate::engine::{Left, NEVER_PANICS, Observed, TERMINATES};
 pub use crate::outcome::*;
+pub(crate) use again::Again;
 pub(crate) use case::Case;
 pub use fuzzing::MADE_UP_CALLS;
 pub use states::States;

@@ -12,7 +12,7 @@ use seatrial_core::runtime::{Instant, Runtime};
 use super::{MS, Tried};
 use crate::cancel::{Cancel, History};
 use crate::engine::Engine;
-use crate::trial::{Scenario, World};
+use crate::trial::{Scenario, World, needs_exact_time};
 
 /// The value of a note about a run that should not happen.
 const NEVER: u64 = u64::MAX;
@@ -37,12 +37,6 @@ fn timed<R: Runtime>(
         runs
     });
     world.note("ends", if runs == due.len() { at(ends) } else { NEVER });
-}
-
-const REAL_TIME: &str = "it compares exact times, and real times are never exact";
-
-pub(super) fn needs_exact_time(engine: Engine) -> Option<&'static str> {
-    (engine == Engine::Threads).then_some(REAL_TIME)
 }
 
 fn breaks_at(runs: usize, last: usize) -> ControlFlow<()> {

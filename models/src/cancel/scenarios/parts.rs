@@ -15,10 +15,9 @@ use seatrial_core::runtime::Runtime;
 use seatrial_core::store::MutationDetector;
 
 use super::MS;
-use super::loops::needs_exact_time;
 use crate::cancel::{Cancel, History};
 use crate::engine::Engine;
-use crate::trial::{Scenario, World, sleeps};
+use crate::trial::{Scenario, World, needs_exact_time, sleeps};
 
 const ONE: NonZeroUsize = NonZeroUsize::MIN;
 const TWO: NonZeroUsize = ONE.saturating_add(1);

@@ -172,12 +172,14 @@ impl Scenario<Cancel> for MovedTurn {
     fn run<R: Runtime>(&self, world: &World<R, Cancel>) {
         let runtime = world.runtime();
         let flow = TokenBucketFlow::new(runtime, 100.0, 1);
+        let began = runtime.now();
         assert!(flow.try_accept(), "it starts full");
         let root = Tried::root(world);
         let mut turn = pin!(flow.wait_for_async(&root.token, 1));
-        let began = runtime.now();
-        assert!(world.at_once(turn.as_mut()).is_none(), "it is empty");
-        assert_eq!(runtime.block_on(turn), Ok(()));
+        let early = world.at_once(turn.as_mut());
+        // Real threads may come here only when the turn has come, too.
+        assert!(early.is_none() || !world.has_virtual_time(), "it is empty");
+        assert_eq!(early.unwrap_or_else(|| runtime.block_on(turn)), Ok(()));
         assert!(runtime.now().since(began) >= 10 * MS, "turns come every 10 ms");
     }
 

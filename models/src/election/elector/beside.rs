@@ -10,11 +10,14 @@ use seatrial_core::elector::{
 };
 use seatrial_core::runtime::System;
 
+use crate::single_step::each_call;
+
 /// The property on the bytes of a fuzzer.
 ///
 /// # Panics
 /// If a gate or a lock behaves differently.
 pub(super) fn check_bytes(bytes: &[u8]) {
+    each_call([("gates and locks, by these bytes", bytes)]).for_each(drop);
     let mut gate = Gate::new();
     gates_admit(bytes, |token| gate.admit(token));
     locks_keep(bytes, |store| ConfigMapLock::new(store, NAMESPACE, NAME));

@@ -12,6 +12,7 @@ use super::mutants::Make;
 use super::part::Rules;
 use super::reference::Plain;
 use crate::cluster::{Random, Server, Writer};
+use crate::single_step::each_call;
 
 /// One event.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +61,7 @@ pub(super) fn decides_as_ours(bytes: &[u8], make: Make) {
     for config in set_ups() {
         let mut ships = Place::new(Box::new(Election::unchecked(config.clone())));
         let mut tried = Place::new(make(config).0);
-        for happens in happenings(bytes) {
+        for happens in each_call(happenings(bytes)) {
             assert_eq!(tried.step(happens), ships.step(happens), "after {happens:?}");
         }
     }

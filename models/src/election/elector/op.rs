@@ -13,6 +13,7 @@ use seatrial_core::runtime::{Ambient, Instant, WallTime};
 use super::spec::{self, Spec};
 use crate::cluster::{Server, Writer};
 use crate::events::fixtures::Checked;
+use crate::single_step::each_call;
 
 /// The fate of one call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,7 +78,7 @@ pub fn check(ops: &[Op]) {
 pub fn check_on(ops: &[Op], change: impl Fn(Election) -> Boxed<Election>) {
     for config in [Config::classic(""), Config::new("")] {
         let mut pair = Pair::new(&config, &change);
-        for op in ops {
+        for op in each_call(ops) {
             pair.step(*op);
             pair.compare();
         }

@@ -2,6 +2,8 @@
 
 use seatrial_core::elector::{Fields, Name, Record, Timestamp};
 
+use crate::single_step::each_call;
+
 /// The members of a record, in several spellings, and two that it does not have.
 const NAMES: [&str; 11] = [
     "holderIdentity",
@@ -95,6 +97,7 @@ pub(super) fn check_bytes(bytes: &[u8]) {
         expected = expected.and_then(|mut record| set(&mut record, name, value).map(|()| record));
     }
     let text = format!("{{{}}}", members.join(","));
+    each_call([&text]).for_each(drop);
     let read = Record::from_json(&text).ok();
     assert_eq!(read, expected, "{text}");
     let cut = text.len() - 1 - bytes.len() % 3;

@@ -13,6 +13,7 @@ use crate::events::fixtures::{
     Checked, Fate, Object, Store, assert_pops_nothing, assert_says, at_once, expected, key_of,
     said, transform,
 };
+use crate::single_step::each_call;
 
 /// The machine that is compared.
 pub type Machine = DeltaQueue<u8, Object, Store<u8, Object>>;
@@ -89,7 +90,7 @@ pub fn check_on(
         closed: false,
         last: None,
     };
-    for op in ops {
+    for op in each_call(ops) {
         pair.step(op);
         pair.compare();
     }

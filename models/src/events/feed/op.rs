@@ -10,7 +10,7 @@ use seatrial_core::runtime::Ambient as _;
 
 use super::{Event, Feed, History, rules};
 use crate::engine::End as Ended;
-use crate::single_step::{HandClock, judge_all};
+use crate::single_step::{HandClock, each_call, judge_all};
 use crate::trial::What;
 
 /// A call.
@@ -61,7 +61,7 @@ pub fn check(ops: &[Op]) {
 /// As [`check`].
 pub fn check_on(ops: &[Op], machine: Box<dyn Machine<Op = Call<u8>, Ret = Ret<u8>>>) {
     let mut caller = Caller { machine, events: Vec::new(), number: 0, owed: 0, complete: false };
-    for op in ops {
+    for op in each_call(ops) {
         caller.run(*op);
     }
     let history = History { events: caller.events, end: Ended::Finished };

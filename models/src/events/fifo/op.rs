@@ -11,6 +11,7 @@ use super::Spec;
 use crate::events::fixtures::{
     Checked, Fate, Object, assert_pops_nothing, assert_says, at_once, key_of,
 };
+use crate::single_step::each_call;
 
 /// The machine that is compared.
 pub type Machine = FifoQueue<u8, Object>;
@@ -54,7 +55,7 @@ pub fn check_on(ops: &[Op], change: impl FnOnce(Machine) -> Boxed<Machine>) {
     let intake = Intake::with_hasher(hasher, key_of);
     let queue = Fifo::with_host(&System::new(), intake, None, change(machine));
     let mut pair = Pair { queue, spec: Spec::new(), closed: false };
-    for op in ops {
+    for op in each_call(ops) {
         pair.step(op);
         pair.compare();
     }

@@ -16,6 +16,7 @@ use super::Spec;
 use crate::events::fixtures::{
     Checked, Object, Store, assert_says, at_once, expected, key_of, said,
 };
+use crate::single_step::each_call;
 
 /// The machine that is compared.
 pub type Machine = OrderedQueue<u8, Object, Store<u8, Object>>;
@@ -111,7 +112,7 @@ pub fn check_on(setup: Setup, ops: &[Op], change: impl FnOnce(Machine) -> Boxed<
         setup,
         closed: false,
     };
-    for op in ops {
+    for op in each_call(ops) {
         pair.step(op);
         pair.compare();
     }

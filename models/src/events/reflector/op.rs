@@ -13,7 +13,7 @@ use super::server::Trouble;
 use super::turn::Reply;
 use super::{Event, History, Reflector};
 use crate::engine::End;
-use crate::single_step::{HandClock, judge_all};
+use crate::single_step::{HandClock, each_call, judge_all};
 use crate::trial::What;
 
 /// A step of a plan.
@@ -164,7 +164,7 @@ fn carried_out(
 ) -> History {
     let mut carrier = Carrier { machine, clock: HandClock::default(), events: Vec::new() };
     carrier.step(Call::Begin(Begin(setting.clone())));
-    for op in ops {
+    for op in each_call(ops) {
         match op {
             Op::Happen(happen) => drop(carrier.step(Call::Happen(*happen))),
             Op::Turns(turns) => carrier.turns(*turns),

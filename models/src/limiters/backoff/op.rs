@@ -6,7 +6,7 @@ use seatrial_core::limiter::{BackoffTable, Item};
 use seatrial_core::runtime::Instant;
 
 use super::Spec;
-use crate::single_step::hash;
+use crate::single_step::{each_call, hash};
 
 /// A call. An event is this many units before or after now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,7 +51,7 @@ pub fn check(setup: Setup, ops: &[Op]) {
         unit: setup.unit().into(),
         now: 1 << 62,
     };
-    for op in ops {
+    for op in each_call(ops) {
         pair.step(*op);
     }
 }

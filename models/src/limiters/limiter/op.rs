@@ -8,7 +8,7 @@ use seatrial_core::limiter::{
 use seatrial_core::runtime::Instant;
 
 use super::spec::{Shape, Spec};
-use crate::single_step::hash;
+use crate::single_step::{each_call, hash};
 use crate::token_bucket::Rate;
 
 /// A call; times are in 1/32 s.
@@ -60,7 +60,7 @@ pub fn check(shape: &Shape, ops: &[Op]) {
 /// As [`check`].
 pub fn check_on(shape: &Shape, ops: &[Op], mut ours: Box<dyn Limiter<u8>>) {
     let (mut spec, mut now) = (Spec::new(shape), 1_u64 << 40);
-    for op in ops {
+    for op in each_call(ops) {
         match *op {
             Op::When(key) => {
                 let t = if ours.reads_time() { Instant::from_nanos(now) } else { Instant::NEVER };

@@ -7,6 +7,7 @@ use seatrial_core::runtime::Instant;
 
 use super::machine::our_rate;
 use super::spec::{NEVER, Rate, Reserved, Spec};
+use crate::single_step::each_call;
 
 /// A call; times are in 1/32 s.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,7 +55,7 @@ pub fn check(setup: Setup, ops: &[Op]) {
         made: Vec::new(),
         strange_cancels: 0,
     };
-    for op in ops {
+    for op in each_call(ops) {
         pair.step(*op);
     }
 }

@@ -10,7 +10,7 @@ use seatrial_core::runtime::{Ambient, Instant};
 
 use super::Channel;
 use super::reference::Lists;
-use crate::single_step::{Behind, HandClock};
+use crate::single_step::{Behind, HandClock, each_call};
 use crate::trial::Component;
 
 /// The largest number of channels, and of calls under way.
@@ -62,7 +62,7 @@ pub fn check_on(ops: &[Op], machine: impl Machine<Op = Call<u8>, Ret = Ret<u8>>)
         under_way: Vec::new(),
         message: 0,
     };
-    for op in ops {
+    for op in each_call(ops) {
         pair.step(*op);
     }
 }

@@ -12,7 +12,7 @@ use seatrial_core::queue::{Add, Done, DoneKey, DrainUntil, Finished, Get, Len, S
 use super::{DelayingQueue, Spec};
 use crate::queues::fixtures::pair::{Pair, given};
 use crate::queues::queue::AT_ONCE;
-use crate::single_step::{Behind, hash};
+use crate::single_step::{Behind, each_call, hash};
 use crate::trial::{Alone, Component};
 
 /// A call; times are in milliseconds.
@@ -51,7 +51,7 @@ pub fn check(ops: &[Op]) {
 pub fn check_on(ops: &[Op], machine: impl Machine<Op = Call<u8>, Ret = Ret<u8>>) {
     let (alone, recorded) = Alone::<DelayingQueue>::with(Box::new(machine));
     let mut pair = Pair::<Delaying<u8>, _>::new(recorded, Spec::new());
-    for op in ops {
+    for op in each_call(ops) {
         pair.step(*op);
     }
     pair.refresh(); // the last call may have left many due items to the next one

@@ -16,7 +16,7 @@ use super::{PriorityQueue, Spec};
 use crate::queues::fixtures::listener::metrics;
 use crate::queues::fixtures::outcomes::outcomes;
 use crate::queues::fixtures::pair::{Pair, given};
-use crate::single_step::hash;
+use crate::single_step::{each_call, hash};
 use crate::trial::Alone;
 
 pub(super) const BASE: Duration = Duration::from_millis(3);
@@ -64,7 +64,7 @@ pub fn check(ops: &[Op]) {
 pub fn check_on(ops: &[Op], machine: impl Machine<Op = Call<u8>, Ret = Ret<u8>>) {
     let (alone, recorded) = Alone::<PriorityQueue>::with(Box::new(machine));
     let mut pair = Pair::<Ours, _>::new(recorded, Spec::new(BASE, MAX));
-    for op in ops {
+    for op in each_call(ops) {
         pair.step(*op);
     }
     alone.tells_what_is_so();

@@ -3,6 +3,8 @@
 use seatrial_core::queue::WorkQueue;
 use seatrial_core::runtime::System;
 
+use crate::single_step::each_call;
+
 /// How often the queue is filled and emptied, at most.
 const TIDES: usize = 8;
 
@@ -16,8 +18,8 @@ pub(super) fn check_many(bytes: &[u8]) {
     let Some((0..8, bytes)) = bytes.split_first() else { return };
     let queue = WorkQueue::<u16>::new(&System::new());
     let mut ended = Vec::new();
-    for byte in bytes.iter().take(TIDES) {
-        let items = 0..=u16::from(*byte);
+    let tides = bytes.iter().take(TIDES).map(|byte| 0..=u16::from(*byte));
+    for items in each_call(tides) {
         items.clone().for_each(|item| queue.add(item));
         let mut taken = Vec::new();
         for item in items {

@@ -3,6 +3,7 @@
 use super::Queue;
 use super::many::check_many;
 use super::pair::Pair;
+use crate::single_step::each_call;
 use crate::trial::{Alone, Component, MachineOf};
 
 /// A call, or something that happens to a caller.
@@ -54,7 +55,7 @@ pub fn check(ops: &[Op]) {
 pub fn check_on(ops: &[Op], machine: MachineOf<Queue>) {
     let (alone, recorded) = Alone::<Queue>::with(machine);
     let mut pair = Pair::new(Box::new(recorded));
-    for op in ops {
+    for op in each_call(ops) {
         pair.apply(*op);
         pair.compare();
     }

@@ -10,6 +10,7 @@ use seatrial_core::store::{ExpiringStore, Intake, KeyHasher, LastState, TimeToLi
 
 use super::{Spec, TIME_TO_LIVE};
 use crate::events::fixtures::{Checked, Object, key_of};
+use crate::single_step::each_call;
 
 /// The machine that is compared.
 pub type Machine = ExpiringObjects<u8, Object>;
@@ -51,7 +52,7 @@ pub fn check_on(ops: &[Op], change: impl FnOnce(Machine) -> Boxed<Machine>) {
     let intake = Intake::with_hasher(KeyHasher::fixed(7), key_of);
     let store = ExpiringStore::with_host(&clock, intake, machine);
     let mut pair = Pair { clock, store, spec: Spec::lasting(TIME_TO_LIVE) };
-    for op in ops {
+    for op in each_call(ops) {
         pair.step(op);
         let mut keys = pair.store.list_keys();
         keys.sort_unstable();

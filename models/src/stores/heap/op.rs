@@ -9,6 +9,7 @@ use seatrial_core::store::{HeapError, Intake, KeyHasher, KeyedHeap};
 
 use super::Spec;
 use crate::events::fixtures::{Checked, Object, at_once, key_of};
+use crate::single_step::each_call;
 
 /// The machine that is compared. Its order is by version, then by key, so it is total.
 pub type Machine = HeapQueue<u8, Object>;
@@ -52,7 +53,7 @@ pub fn check_on(ops: &[Op], change: impl FnOnce(Machine) -> Boxed<Machine>) {
     let intake = Intake::with_hasher(KeyHasher::fixed(7), key_of);
     let heap = KeyedHeap::with_host(&System::new(), intake, change(machine()));
     let mut pair = Pair { heap, spec: Spec::new() };
-    for op in ops {
+    for op in each_call(ops) {
         pair.step(op);
         pair.compare();
     }

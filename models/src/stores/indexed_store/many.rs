@@ -7,6 +7,8 @@ use seatrial_core::runtime::System;
 use seatrial_core::store::IndexedStore;
 use seatrial_core::store::indexed::index_by_one;
 
+use crate::single_step::each_call;
+
 /// A key, and whether the object has the first of two values.
 type Object = (u16, bool);
 
@@ -38,14 +40,18 @@ pub(super) fn check_bytes(bytes: &[u8]) {
     } else {
         list.into_iter().for_each(|object| store.add(object).expect("it has a key"));
     }
-    for bytes in bytes.chunks_exact(3) {
+    let call = |bytes: &[u8]| {
         let key = u16::from_le_bytes([bytes[0], bytes[1]]) % (many + 50);
-        match bytes[2] % 3 {
-            0 => {
-                store.add((key, bytes[2] >= 128)).expect("it has a key");
-                model.insert(key, bytes[2] >= 128);
+        let value = (bytes[2] % 3 == 0).then_some(bytes[2] >= 128);
+        (if value.is_some() { "add" } else { "delete" }, key, value)
+    };
+    for (_, key, value) in each_call(bytes.chunks_exact(3).map(call)) {
+        match value {
+            Some(value) => {
+                store.add((key, value)).expect("it has a key");
+                model.insert(key, value);
             }
-            _ => {
+            None => {
                 store.delete_key(&key).expect("it has a value");
                 model.remove(&key);
             }

@@ -7,6 +7,7 @@ use seatrial_core::store::indexed::{IndexFunction, StoreError, Transaction, inde
 use seatrial_core::store::{Cause, IndexedStore, Intake, KeyHasher, LastState, NoMetadata};
 
 use super::Spec;
+use crate::single_step::each_call;
 
 /// An object: key 0 is refused by the key function, version 13 by the index function `bits`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -74,7 +75,7 @@ pub fn check(ops: &[Op]) {
     let follows = Arc::new(version_of);
     let store = IndexedStore::with_intake(&System::new(), intake, Some(follows));
     let mut pair = Pair { store, spec: Spec::new(), indices: vec![] };
-    for op in ops {
+    for op in each_call(ops) {
         pair.step(op);
         pair.compare();
     }

@@ -7,6 +7,7 @@ use seatrial_core::runtime::{Ambient, Manual};
 use super::book::{Answer, Call, Named};
 use super::reference::{Mistake, Model};
 use super::stage::Ships;
+use crate::single_step::each_call;
 
 /// One more than the cache remembers.
 const KEYS: u8 = 3;
@@ -49,7 +50,7 @@ fn compare(
     mut answer: impl FnMut(&Call) -> Answer,
 ) {
     let mut model = Model::new(include_adds, &[]);
-    for op in ops {
+    for op in each_call(ops) {
         match op {
             Op::Call(call) => {
                 assert_eq!(answer(call), model.answer(call, clock.now()), "{call:?}");

@@ -8,7 +8,7 @@ use super::stage::{COMPARING, Stage};
 use super::{History, MutationCache};
 use crate::engine::Engine;
 use crate::stores::fixtures::ended;
-use crate::trial::{DynScenario, Scenario, World, sleeps};
+use crate::trial::{DynScenario, Scenario, World, needs_exact_time, sleeps};
 
 pub(super) fn all() -> Vec<Box<dyn DynScenario<MutationCache>>> {
     vec![
@@ -55,6 +55,10 @@ impl Scenario<MutationCache> for LateWriteBehindDeletion {
     fn reaches(history: &History) -> bool {
         before(history, &Call::Get(1), &Call::Wrote(object(1, 6)))
     }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        needs_exact_time(engine) // what is remembered is forgotten soon
+    }
 }
 
 /// A written object arrives in the store, and a handler sees it.
@@ -86,6 +90,10 @@ impl Scenario<MutationCache> for WrittenAndSeen {
     fn reaches(history: &History) -> bool {
         before(history, &Call::Wrote(object(1, 3)), &Call::Seen(object(1, 2)))
     }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        needs_exact_time(engine) // what is remembered is forgotten soon
+    }
 }
 
 /// An object is deleted, and another with its name is made, before the handler sees the deletion.
@@ -109,6 +117,10 @@ impl Scenario<MutationCache> for MadeAnewBesideDeletion {
     /// The other object is made before the deletion is seen.
     fn reaches(history: &History) -> bool {
         before(history, &Call::Wrote(object(2, 4)), &Call::Gone(object(1, 3)))
+    }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        needs_exact_time(engine) // what is remembered is forgotten soon
     }
 }
 
@@ -135,6 +147,10 @@ impl Scenario<MutationCache> for MoreThanAreRemembered {
         let one_too_many = Call::Wrote(Named { key: 3, uid: 1, version: 1 });
         before(history, &Call::Get(1), &one_too_many)
     }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        needs_exact_time(engine) // what is remembered is forgotten soon
+    }
 }
 
 /// Objects are listed by their uid while some are written.
@@ -160,6 +176,10 @@ impl Scenario<MutationCache> for ListedWhileWritten {
     fn reaches(history: &History) -> bool {
         let changed = Answer::Listed(vec![object(1, 2)]);
         ended(history).iter().any(|it| it.call == Call::List(1) && it.answer == changed)
+    }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        needs_exact_time(engine) // what is remembered is forgotten soon
     }
 }
 

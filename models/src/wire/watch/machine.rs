@@ -26,7 +26,7 @@ pub const LONGEST: usize = 44;
 pub const IDLE: u8 = 10;
 
 /// An input of a watch.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Call {
     /// A new watch begins; the old one is over.
     Begin,
@@ -40,6 +40,20 @@ pub enum Call {
     Ends(Option<TransportKind>),
     /// Bytes come, and the token ends before the reader runs.
     Cancel(Vec<u8>),
+}
+
+/// Bytes as the text that a person reads.
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Begin => f.write_str("Begin"),
+            Self::Bytes(bytes) => write!(f, "\"{}\"", bytes.escape_ascii()),
+            Self::Silence(seconds) => write!(f, "Silence({seconds})"),
+            Self::Again => f.write_str("Again"),
+            Self::Ends(how) => write!(f, "Ends({how:?})"),
+            Self::Cancel(bytes) => write!(f, "\"{}\" and cancelled", bytes.escape_ascii()),
+        }
+    }
 }
 
 /// One item that a watch tells its caller.

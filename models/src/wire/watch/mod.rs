@@ -56,18 +56,12 @@ impl Component for Watch {
     }
 
     fn describe(call: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {
-        let text = |bytes: &[u8]| bytes.escape_ascii().to_string();
-        let call = match call {
-            Call::Bytes(bytes) => format!("\"{}\"", text(bytes)),
-            Call::Cancel(bytes) => format!("\"{}\" and cancelled", text(bytes)),
-            call => format!("{call:?}"),
-        };
         match outcome {
             Step::Done(said) | Step::Held(said) => {
                 let open = if said.open { "" } else { ", closed" };
-                format!("{call} -> {:?}{open}", said.told)
+                format!("{call:?} -> {:?}{open}", said.told)
             }
-            Step::Wait { .. } => format!("{call} waits"),
+            Step::Wait { .. } => format!("{call:?} waits"),
         }
     }
 

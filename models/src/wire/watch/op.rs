@@ -5,7 +5,7 @@ use seatrial_core::request::TransportKind;
 
 use super::machine::{Call, IDLE, Ships};
 use super::{Spec, pieces};
-use crate::single_step::HandClock;
+use crate::single_step::{HandClock, each_call};
 
 /// The ways in which a body can end.
 const ENDS: [Option<TransportKind>; 6] = [
@@ -31,7 +31,7 @@ pub fn check(calls: &[Call]) {
 /// As [`check`].
 pub fn check_on(calls: &[Call], mut watch: Boxed<Ships>) {
     let (mut spec, clock) = (Spec::default(), HandClock::default());
-    for call in calls {
+    for call in each_call(calls) {
         let Step::Done(said) = watch.0.step(&mut call.clone(), &mut Cx::new(&clock)) else {
             panic!("nobody waits for a watch")
         };

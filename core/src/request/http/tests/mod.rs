@@ -245,13 +245,14 @@ async fn slow_headers_are_waited_for_and_missing_ones_are_not() {
         say(&mut stream, "\r\n{}").await;
     })
     .await;
-    let idle = Limits { idle: Duration::from_secs(1), ..Limits::default() };
-    let client = client(&slow.config()).with_limits(idle);
-    send(&client).await.unwrap();
-    let began = tokio::time::Instant::now();
+    let with_idle = |seconds| {
+        let limits = Limits { idle: Duration::from_secs(seconds), ..Limits::default() };
+        client(&slow.config()).with_limits(limits)
+    };
+    send(&with_idle(60)).await.unwrap();
+    let client = with_idle(1);
+    // The server sends them for ever: only a client that hangs up comes to an end.
     assert_eq!(kind(send(&client).await), TransportKind::Timeout);
-    println!("given up after {:?}", began.elapsed());
-    assert!(began.elapsed() < Duration::from_secs(10));
     assert_eq!(slow.connections.load(Ordering::SeqCst), 2);
 }
 

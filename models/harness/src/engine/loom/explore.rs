@@ -151,7 +151,7 @@ impl Driver {
             progress.trouble = (!payload.is::<Leave>()).then(|| panic_text(&*payload));
         }
         drop(progress);
-        let stopped = judge_last().is_break();
+        let stopped = quietly(judge_last).is_break(); // as quiet as inside of loom
         let mut progress = lock(&self.progress);
         progress.left |= stopped;
         if let Some(payload) = progress.judge_panic.take() {

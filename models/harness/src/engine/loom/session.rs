@@ -15,7 +15,7 @@ use seatrial_core::runtime::{Instant, Panic};
 use super::answers::Answers;
 use super::books::{Asleep, Books, Next, Unwinding, Wanted};
 use super::record::{Record, mix};
-use crate::engine::{End, panic_text};
+use crate::engine::{End, origin, panic_text};
 
 /// The payload of the panic that brings a thread down with its execution.
 struct Down;
@@ -363,6 +363,7 @@ impl Session {
         self.fence();
         let mut books = self.books();
         if let Some(message) = panicked {
+            origin::ended(&books.threads[me].name, &message);
             let message = format!("{}: {message}", books.threads[me].name);
             if me == 0 {
                 books.cut_short(End::Panicked(message.clone()));

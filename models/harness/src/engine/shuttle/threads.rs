@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use super::kernel::{Operation, Phase, ThreadName};
 use super::session;
-use crate::engine::panic_text;
+use crate::engine::{origin, panic_text};
 
 /// The payload of the panic that makes a thread leave.
 struct Leave;
@@ -132,7 +132,13 @@ fn run(body: impl FnOnce()) -> Outcome<()> {
     let ended = catch_unwind(AssertUnwindSafe(|| if begins { body() } else { drop(body) }));
     let ended = ended.or_else(|panic| if panic.is::<Leave>() { Ok(()) } else { Err(panic) });
     let text = ended.as_ref().err().map(|panic| panic_text(panic.as_ref()));
-    session::with(|session| session.kernel.finish(text));
+    session::with(|session| {
+        let kernel = &mut session.kernel;
+        if let Some(text) = &text {
+            origin::ended(kernel.thread_label(kernel.running()), text);
+        }
+        kernel.finish(text);
+    });
     ended
 }
 

@@ -149,8 +149,12 @@ fn execution(row: &Row, program: &str) -> String {
         format!(" <span class=\"rules\">{}</span>", escape(&row.rules.join(", ")))
     };
     let because = row.because.as_deref().unwrap_or("violated");
+    let scenario = row
+        .scenario_says
+        .as_ref()
+        .map_or(String::new(), |says| format!("<dt>where</dt><dd>{}</dd>\n", escape(says)));
     let mut text = format!(
-        "<dl>\n<dt>must hold</dt><dd>{}{rules}</dd>\n<dt>but</dt><dd>{}</dd>\n",
+        "<dl>\n{scenario}<dt>must hold</dt><dd>{}{rules}</dd>\n<dt>but</dt><dd>{}</dd>\n",
         escape(&says),
         escape(because)
     );

@@ -12,7 +12,7 @@ use crate::engine::state::{
     search, view, wrong_in,
 };
 use crate::engine::{
-    End, Exploration, Kind, NEVER_PANICS, Route, Schedule, TERMINATES, ThreadLetter,
+    End, Exploration, Kind, NEVER_PANICS, Route, Schedule, TERMINATES, ThreadLetter, told_in_full,
 };
 use crate::outcome::{
     Finding, InvariantInfo, Line, Plan, Replayed, StopAt, Trial, Violation, transcript,
@@ -77,12 +77,14 @@ impl<W: Explored> States<W> {
 
     fn finding(&self, model: &Callers<W>, found: &Counterexample<Act>) -> Finding {
         let schedule = model.route(&found.path);
-        let told = model.follow(&schedule).map_or_else(Vec::new, |(told, _)| told);
+        let (told, states) = model.follow(&schedule).unwrap_or_default();
+        // It happens once more, if it is a panic: others may have come since it was found.
+        let again = states.last().and_then(|state| wrong_in(model, state));
         let lines = lines(model, &told);
         let at = lines.len().checked_sub(1);
         Finding {
             invariant: found.wrong.invariant,
-            violation: Violation { at, because: found.wrong.because.clone() },
+            violation: Violation { at, because: because(again.as_ref().unwrap_or(&found.wrong)) },
             execution: found.states as u64,
             preemptions: None,
             proved_minimum: None,
@@ -104,6 +106,14 @@ fn wrong_on<W: Explored>(model: &Callers<W>, states: &[State<W>]) -> Option<Wron
     let view = view(model, last);
     let comes_back = || before.iter().any(|state| self::view(model, state) == view);
     wrong_in(model, last).or_else(|| comes_back().then(goes_on))
+}
+
+/// Says why something is wrong; of a panic, also where it began.
+fn because(wrong: &Wrong) -> String {
+    match wrong.invariant {
+        NEVER_PANICS => told_in_full(&wrong.because),
+        _ => wrong.because.clone(),
+    }
 }
 
 fn end(wrong: &Wrong) -> End {
@@ -190,7 +200,7 @@ impl<C: Component, W: Explored + Send + Sync + 'static> Simulation<C> for States
         let end = wrong.as_ref().map_or(End::Finished, end);
         let finding = |wrong: Wrong| Finding {
             invariant: wrong.invariant,
-            violation: Violation { at: lines.len().checked_sub(1), because: wrong.because },
+            violation: Violation { at: lines.len().checked_sub(1), because: because(&wrong) },
             execution: 1,
             preemptions: None,
             proved_minimum: None,

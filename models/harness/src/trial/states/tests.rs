@@ -11,8 +11,25 @@ use crate::trial::{Budget, StopAt};
 #[derive(Clone, Debug, Default)]
 struct Flag {
     raised: bool,
-    /// Is wrong from the first look on, if that is asked for.
-    wrong: Option<bool>,
+    looked_at: bool,
+    /// How it goes wrong when it is looked at, if it does.
+    wrong: Option<Way>,
+}
+
+/// The ways to go wrong.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Way {
+    Asserts,
+    Panics,
+    Drops,
+}
+
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("the drop breaks");
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -30,13 +47,19 @@ seatrial_core::operations! {
 
 impl Flag {
     fn check(&self) {
-        assert_ne!(self.wrong, Some(true), "the flag is wrong");
+        let wrong = self.looked_at && self.wrong == Some(Way::Asserts);
+        assert!(!wrong, "the flag is wrong");
     }
 }
 
 impl Operation<Flag> for Look {
     fn step(&mut self, flag: &mut Flag, _: &mut Cx<'_>) -> Step<bool> {
-        flag.wrong = flag.wrong.map(|_| true);
+        flag.looked_at = true;
+        match flag.wrong {
+            Some(Way::Panics) => panic!("the step breaks"),
+            Some(Way::Drops) => drop(Bomb),
+            Some(Way::Asserts) | None => {}
+        }
         Step::Done(flag.raised)
     }
 }
@@ -52,7 +75,7 @@ impl Operation<Flag> for Raise {
 #[derive(Clone, Debug)]
 struct AtFlag {
     callers: &'static [bool],
-    goes_wrong: bool,
+    goes_wrong: Option<Way>,
 }
 
 impl Explored for AtFlag {
@@ -61,7 +84,7 @@ impl Explored for AtFlag {
     type Caller = (bool, bool);
 
     fn machine(&self) -> Flag {
-        Flag { wrong: self.goes_wrong.then_some(false), ..Flag::default() }
+        Flag { wrong: self.goes_wrong, ..Flag::default() }
     }
 
     fn callers(&self) -> Vec<(bool, bool)> {
@@ -136,9 +159,9 @@ fn found(model: &States<AtFlag>) -> Vec<&'static str> {
 #[test]
 fn callers_who_look_for_ever_do_not_end() {
     for symmetric in [false, true] {
-        let alone = states(|| AtFlag { callers: &[true], goes_wrong: false }, symmetric);
+        let alone = states(|| AtFlag { callers: &[true], goes_wrong: None }, symmetric);
         assert_eq!(found(&alone), [TERMINATES]);
-        let two = states(|| AtFlag { callers: &[true, true], goes_wrong: false }, symmetric);
+        let two = states(|| AtFlag { callers: &[true, true], goes_wrong: None }, symmetric);
         assert_eq!(found(&two), [TERMINATES]);
     }
 }
@@ -146,15 +169,33 @@ fn callers_who_look_for_ever_do_not_end() {
 #[test]
 fn the_thread_that_raises_the_flag_runs_sooner_or_later() {
     for symmetric in [false, true] {
-        let fair =
-            states(|| AtFlag { callers: &[true, true, false], goes_wrong: false }, symmetric);
+        let fair = states(|| AtFlag { callers: &[true, true, false], goes_wrong: None }, symmetric);
         assert_eq!(found(&fair), [""; 0], "going round without the third is not fair");
     }
 }
 
 #[test]
-fn a_machine_whose_state_is_wrong_is_noticed() {
-    let wrong = states(|| AtFlag { callers: &[true, false], goes_wrong: true }, false);
-    let trial = Simulation::<Canary>::run(&wrong, Canary::machine, &plan());
-    assert!(trial.findings.iter().any(|finding| finding.invariant == NEVER_PANICS));
+fn a_machine_that_breaks_is_noticed_and_the_reason_is_told() {
+    let wrong = |subject| states(subject, false);
+    let ways = [
+        (
+            wrong(|| AtFlag { callers: &[true, false], goes_wrong: Some(Way::Asserts) }),
+            "the flag is wrong",
+        ),
+        (
+            wrong(|| AtFlag { callers: &[true, false], goes_wrong: Some(Way::Panics) }),
+            "the step breaks",
+        ),
+        (
+            wrong(|| AtFlag { callers: &[true, false], goes_wrong: Some(Way::Drops) }),
+            "the drop breaks",
+        ),
+    ];
+    for (model, said) in ways {
+        let trial = Simulation::<Canary>::run(&model, Canary::machine, &plan());
+        let found = trial.findings.iter().find(|finding| finding.invariant == NEVER_PANICS);
+        let because = &found.expect("it panics").violation.because;
+        assert!(because.starts_with("panicked at ") && because.ends_with(said), "{because}");
+        assert!(because.contains("tests.rs:"), "{because}");
+    }
 }

@@ -20,7 +20,7 @@ use super::part::{Seat, SetUp};
 use crate::cluster::Run;
 use crate::cluster::boundary::{Region, picture as draw};
 use crate::cluster::invariants::{Terms, invariant};
-use crate::engine::{End, Exploration, Route, panic_text, quietly};
+use crate::engine::{End, Exploration, Route, panic_text, quietly, told_in_full};
 use crate::report::Picture;
 use crate::trial::{
     Component, Finding, Line, MachineOf, NEVER_PANICS, Replayed, Simulation, Trial, Violated,
@@ -160,7 +160,7 @@ fn violations(
     lines: &[Line],
 ) -> Vec<(&'static str, Violation)> {
     if let Simulated::Broke(text) = simulated {
-        return vec![(NEVER_PANICS, Violation::overall(text.clone()))];
+        return vec![(NEVER_PANICS, Violation::overall(told_in_full(text)))];
     }
     let broken = judged.iter().filter_map(|judged| {
         let breach = judged.check(simulated, terms).err()?;

@@ -66,6 +66,10 @@ impl Scenario<DelayingQueue> for WorkLoop {
     fn reaches(history: &History) -> bool {
         history.finished()
     }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        crate::trial::needs_exact_time(engine)
+    }
 }
 
 /// What is one step for its caller is one step for everybody.

@@ -111,6 +111,10 @@ impl Scenario<LimitedQueue> for WorkLoop {
     fn reaches(history: &History) -> bool {
         history.finished()
     }
+
+    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
+        crate::trial::needs_exact_time(engine)
+    }
 }
 
 /// What is one step for its caller is one step for everybody.

@@ -13,7 +13,7 @@ use seatrial_core::pool::{
 use seatrial_core::queue::Token;
 use seatrial_core::runtime::Runtime;
 
-use super::{ONE, PATIENCE, Queued, Tried, note, queue};
+use super::{ONE, Queued, Tried, note, patience, queue};
 use crate::engine::Engine;
 use crate::pool::{History, Pool};
 use crate::trial::{Scenario, World};
@@ -88,7 +88,7 @@ impl Scenario<Pool> for WaitingAtTheEnd {
             runtime.sleep_until(runtime.now() + Duration::from_millis(5));
             token.cancel();
         });
-        let end = pool.shut_down(PATIENCE);
+        let end = pool.shut_down(patience(world));
         assert!(end.is_complete(), "{end:?}");
         assert_eq!(calls.load(Ordering::Relaxed), 2, "calls of the reconcile function");
         note(world, end);
@@ -179,7 +179,7 @@ impl Scenario<Pool> for BreakingQueue {
         if world.runtime().choose(2) == 0 {
             let reconcile = deciding(move |key: &u8, _| judge(*key, &counted));
             let pool = Workers::start(world.runtime(), &queue, ONE, reconcile);
-            let end = pool.shut_down(PATIENCE);
+            let end = pool.shut_down(patience(world));
             assert!(end.is_complete(), "{end:?}");
         } else {
             queue.0.shut_down();
@@ -229,7 +229,7 @@ impl Scenario<Pool> for PanickingListener {
         queue.add(1);
         world.quiesce();
         assert_eq!(told.load(Ordering::Relaxed), 1, "the second listener is told");
-        note(world, pool.shut_down(PATIENCE));
+        note(world, pool.shut_down(patience(world)));
     }
 
     fn reaches(history: &History) -> bool {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use seatrial_core::pool::{Action, Fault, Pool as Workers, deciding, policy};
 use seatrial_core::runtime::Runtime;
 
-use super::{ONE, PATIENCE, note, queue, some, task};
+use super::{ONE, note, patience, queue, some, task};
 use crate::pool::invariants::{ALLOWED, ANSWERS_TERMINAL};
 use crate::pool::{History, Pool};
 use crate::trial::{Scenario, World};
@@ -52,7 +52,7 @@ impl Scenario<Pool> for JudgedErrors {
             world.quiesce();
             let _failures = queue.num_requeues(&1);
         }
-        let _left = pool.shut_down(PATIENCE);
+        let _left = pool.shut_down(patience(world));
     }
 
     fn reaches(history: &History) -> bool {
@@ -104,7 +104,7 @@ impl Scenario<Pool> for GivesUp {
         queue.add(1);
         world.quiesce();
         let _failures = queue.num_requeues(&1);
-        note(world, pool.shut_down(PATIENCE));
+        note(world, pool.shut_down(patience(world)));
     }
 
     fn reaches(history: &History) -> bool {

@@ -45,7 +45,11 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Pool>>> {
 type Queued<R> = LimitedQueue<u8, R, Exponential<u8>, Fifo, FixedHasher, Boxed<Rules>>;
 type Tried<R> = Arc<Queued<R>>;
 
-const PATIENCE: Duration = Duration::from_secs(1);
+/// The patience of a shutdown whose workers end by themselves; on real threads, more than they take.
+fn patience<R: Runtime>(world: &World<R, Pool>) -> Duration {
+    Duration::from_secs(if world.has_virtual_time() { 1 } else { 3_600 })
+}
+
 const ONE: NonZeroUsize = NonZeroUsize::MIN;
 const TWO: NonZeroUsize = ONE.saturating_add(1);
 
@@ -121,7 +125,7 @@ impl Scenario<Pool> for PanickingKey {
         queue.add(1);
         world.quiesce();
         let _failures = queue.num_requeues(&1);
-        note(world, pool.shut_down(PATIENCE));
+        note(world, pool.shut_down(patience(world)));
     }
 
     fn reaches(history: &History) -> bool {
@@ -142,7 +146,7 @@ impl Scenario<Pool> for AddedWhileReconciled {
         queue.add(1);
         queue.add(1);
         world.quiesce();
-        let _left = pool.shut_down(PATIENCE);
+        let _left = pool.shut_down(patience(world));
     }
 
     fn reaches(history: &History) -> bool {
@@ -171,7 +175,7 @@ impl Scenario<Pool> for StuckAtTheDeadline {
         });
         queue.add(1);
         queue.add(2);
-        world.quiesce();
+        world.quiesce_until(|| queue.len() == 1); // the worker has the other one
         let patience = Duration::from_millis(20);
         let deadline = world.runtime().now() + patience;
         world.note("deadline", deadline.as_nanos());

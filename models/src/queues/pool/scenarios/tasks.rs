@@ -71,7 +71,7 @@ impl Scenario<Pool> for AbortedAtTheDeadline {
         });
         queue.add(1);
         queue.add(2);
-        world.quiesce();
+        world.quiesce_until(|| queue.len() == 1); // the task has the other one
         queue.shut_down();
         let deadline = world.runtime().now() + Duration::from_millis(20);
         world.runtime().sleep_until(deadline);
