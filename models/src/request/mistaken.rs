@@ -6,6 +6,7 @@ use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::request::steps::{Answered, Begin, Op, Ret};
 use seatrial_core::request::{Mode, Retry, RetryCause, TransportError, TransportKind, Want};
 
+use super::rule::unprocessed;
 use crate::trial::mistakes;
 
 mistakes! {
@@ -210,6 +211,7 @@ impl Mistaken {
             _ => {}
         }
         match self.way.mode {
+            _ if kind == TransportKind::Unprocessed => true,
             Mode::Whole => {
                 let may = self.way.reads || self.makes(WritesAreRepeated);
                 let late = kind == Timeout && self.makes(ReadTimesOut);
@@ -228,13 +230,18 @@ impl Mistaken {
         let (kind, text) = (error.kind(), error.to_string());
         self.shift(Some(error));
         if self.helps(kind) && self.is_left() {
-            let delay = u64::from(!self.makes(FailureWaitsForNothing));
-            return self.repeat(Duration::from_secs(delay), RetryCause::Failure(text));
+            let delay = match kind {
+                _ if self.makes(FailureWaitsForNothing) => Duration::ZERO,
+                TransportKind::Unprocessed => unprocessed(self.attempts),
+                _ => Duration::from_secs(1),
+            };
+            return self.repeat(delay, RetryCause::Failure(text));
         }
         let ends = match kind {
-            TransportKind::Eof | TransportKind::Reset | TransportKind::Timeout => {
-                !self.makes(WatchFails)
-            }
+            TransportKind::Eof
+            | TransportKind::Reset
+            | TransportKind::Timeout
+            | TransportKind::Unprocessed => !self.makes(WatchFails),
             TransportKind::Refused => self.makes(WatchHidesRefusal),
             _ => false,
         };

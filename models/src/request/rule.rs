@@ -61,7 +61,7 @@ pub enum Verdict {
 
 /// Every kind of failure, with two flags that tell whether another attempt may help: for reads that
 /// want the whole answer, and for watches (`election:RQ-66`).
-pub const FAILURES: [(TransportKind, bool, bool); 7] = [
+pub const FAILURES: [(TransportKind, bool, bool); 8] = [
     (TransportKind::Refused, false, false),
     (TransportKind::Reset, true, true),
     (TransportKind::Eof, true, true),
@@ -69,7 +69,16 @@ pub const FAILURES: [(TransportKind, bool, bool); 7] = [
     (TransportKind::Timeout, false, true),
     (TransportKind::Untrusted, false, false),
     (TransportKind::Other, false, false),
+    // In fact for every verb and mode: the server has certainly not processed it.
+    (TransportKind::Unprocessed, true, true),
 ];
+
+/// Returns the pause after an attempt that was not processed: none at first, then 1, 2, 4 seconds
+/// and so on, up to 32.
+pub(super) fn unprocessed(attempts: u32) -> Duration {
+    let seconds = [0, 1, 2, 4, 8, 16, 32];
+    Duration::from_secs(seconds[attempts.saturating_sub(1).min(6) as usize])
+}
 
 /// Returns what follows (`election:RQ-64`, `RQ-101`); `attempts` includes the attempt that ended
 /// so.
@@ -83,16 +92,22 @@ pub fn verdict(way: Way, attempts: u32, outcome: Outcome) -> Verdict {
         Outcome::Fails(kind) => {
             let row = FAILURES.iter().find(|row| row.0 == kind);
             let (_, reads, watches) = row.expect("it is in the table");
+            let is_fresh = kind == TransportKind::Unprocessed;
             let helps = match way.mode {
+                _ if is_fresh => true,
                 Mode::Whole => way.reads && *reads,
                 Mode::Watch => *watches,
                 _ => false,
             };
             match (way.mode, kind) {
+                _ if helps && left && is_fresh => Verdict::Again(unprocessed(attempts)),
                 _ if helps && left => Verdict::Again(Duration::from_secs(1)),
                 (
                     Mode::Watch,
-                    TransportKind::Eof | TransportKind::Reset | TransportKind::Timeout,
+                    TransportKind::Eof
+                    | TransportKind::Reset
+                    | TransportKind::Timeout
+                    | TransportKind::Unprocessed,
                 ) => Verdict::EndedWatch,
                 _ => Verdict::Failure,
             }

@@ -29,25 +29,35 @@ impl Spec {
             Some(&"apis") => 3,
             _ => return unknown,
         };
+        // What stands behind a proxy is one placeholder.
+        let behind = if parts.get(first) == Some(&"namespaces") { 5 } else { 3 } + first;
+        let is_proxied = parts.len() > behind && parts[behind - 1] == "proxy";
+        if is_proxied {
+            parts.truncate(behind);
+            parts.push("{path}");
+        }
         if let Some(parts) = parts.get_mut(first..) {
-            self.replace(parts);
+            self.replace(parts, is_proxied && behind == first + 3);
         }
         let base = if self.makes(BaseIsLost) { "" } else { base };
         (join(&[&["/", base], &parts[..]].concat()), true)
     }
 
     /// Puts placeholders into the part of a path that begins with the resource.
-    fn replace(&self, parts: &mut [&str]) {
+    fn replace(&self, parts: &mut [&str], is_proxied: bool) {
         let is_part = |part: &str| matches!(part, "status" | "finalize");
         let is_object = match parts.len() {
             2 => true,
             3 if self.makes(ThreeIsAnObject) => true,
             3 => is_part(parts[2]) && !self.makes(ThreeIsNone),
-            _ => false,
+            _ => is_proxied,
         };
         let known = parts.len();
         if known > 1 && (is_object || !self.makes(NamespaceStays)) {
             parts[1] = if is_object { "{name}" } else { "{namespace}" };
+        }
+        if is_proxied {
+            return;
         }
         if known > 3 && !self.makes(NameStays) && (!is_part(parts[3]) || self.makes(StatusIsAName))
         {
