@@ -33,7 +33,7 @@ impl Pool {
                 Taken::Shared(place) => {
                     let mut sender = place.link.sender.clone();
                     let is_new = place.is_first;
-                    (sender.try_send_request(request).await, Hold::Place(place), is_new)
+                    (sender.try_send_request(request).await, Hold::Place { _place: place }, is_new)
                 }
                 Taken::Alone(mut sender, was_used) => {
                     by_itself(&mut request, &uri);
@@ -82,7 +82,10 @@ fn unsent(
 
 /// What an answer holds of its connection, until its body is read or dropped.
 enum Hold {
-    Place(Place),
+    /// Freed when it is dropped.
+    Place {
+        _place: Place,
+    },
     Alone(Option<http1::SendRequest<Body>>, Arc<Pool>, Handle),
 }
 

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use http_body_util::{BodyExt as _, Empty, Full};
 use hyper::Uri;

@@ -83,7 +83,7 @@ fn new(event: &Value, causes: &mut Causes) {
     }
     let kind = part(event, "type");
     if !matches!(kind, "Normal" | "Warning") {
-        causes.push(Cause::invalid("type", &"".into(), &format!("has invalid value: {kind}")));
+        causes.push(Cause::invalid("type", &"".into(), format!("has invalid value: {kind}")));
     }
     let source = &event["source"];
     let is_set = [

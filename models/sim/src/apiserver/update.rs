@@ -283,7 +283,7 @@ pub(super) fn validate_new(resource: &Resource, object: &Value) -> Causes {
 
 fn wrong_kind(resource: &Resource, object: &Value) -> Causes {
     let (kind, expected) = (&object["kind"], resource.kind.as_str());
-    let wrong = || Cause::invalid("kind", kind, &format!("must be {expected}"));
+    let wrong = || Cause::invalid("kind", kind, format!("must be {expected}"));
     (kind != expected).then(wrong).into_iter().collect()
 }
 

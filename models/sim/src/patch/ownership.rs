@@ -38,7 +38,7 @@ pub(crate) fn take(managers: &mut Managers, of: Option<&Identity>, change: &Diff
             taken.iter().for_each(|taken| owned.fields.subtract(taken));
         }
     }
-    managers.0.retain(|identity, owned| Some(&*identity) == of || !owned.fields.is_empty());
+    managers.0.retain(|identity, owned| Some(identity) == of || !owned.fields.is_empty());
 }
 
 /// The fields that nobody owns.
