@@ -42,7 +42,7 @@ pub(super) fn check_bytes(bytes: &[u8]) {
     }
     let call = |bytes: &[u8]| {
         let key = u16::from_le_bytes([bytes[0], bytes[1]]) % (many + 50);
-        let value = (bytes[2] % 3 == 0).then_some(bytes[2] >= 128);
+        let value = bytes[2].is_multiple_of(3).then_some(bytes[2] >= 128);
         (if value.is_some() { "add" } else { "delete" }, key, value)
     };
     for (_, key, value) in each_call(bytes.chunks_exact(3).map(call)) {
