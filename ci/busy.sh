@@ -11,22 +11,42 @@ rounds=${1:-3} test_rounds=${2:-1}
 program=(cargo seatrial)
 [ -z "${SEATRIAL_PROGRAM:-}" ] || program=("$SEATRIAL_PROGRAM")
 
-# What they build is built before it gets crowded. `--lib` of the core has most of the tests on real
-# threads; the others use sockets and the clock.
+# What they build is built before it gets crowded, as the README's second command builds it. `lib` of the core has
+# most of the tests on real threads; the others use sockets and the clock.
+built() { # a package, and one of its test targets: its folder and its program
+  python3 -c '
+import json, os, sys
+for line in open(sys.argv[1]):
+    it = json.loads(line)
+    if it.get("executable") and it["profile"]["test"] and it["target"]["name"] == sys.argv[3] \
+            and os.path.relpath(os.path.dirname(it["manifest_path"])) == sys.argv[2]:
+        print(os.path.dirname(it["manifest_path"]), it["executable"])
+' "$messages" "$1" "$2"
+}
 tests() {
-  cargo test --package seatrial-core --all-features --lib --test spawned --test channel --test cluster "$@" &&
-    cargo test --package seatrial-kube --test all "$@" &&
-    cargo test --package seatrial-sim --features tls --test http_bounds "$@" &&
-    cargo test --package seatrial --features loom,shuttle --lib "$@" -- seam:: engine::threads runner::reasons
+  while read -r package target filters; do
+    read -r folder executable <<<"$(built "$package" "$target")"
+    # shellcheck disable=SC2086 # several filters
+    (cd "$folder" && "$executable" $filters) || return 1
+  done <<'TESTS'
+core seatrial_core
+core spawned
+core channel
+core cluster
+kube all
+models/sim http_bounds
+models/harness seatrial seam:: engine::threads runner::reasons
+TESTS
 }
 "${program[@]}" doctor >/dev/null
-[ "$test_rounds" -eq 0 ] || tests --no-run
+messages=$(mktemp)
+[ "$test_rounds" -eq 0 ] || cargo test --workspace --features loom,shuttle --no-run --message-format json >"$messages"
 
 busy=() running='' said=$(mktemp)
 rest() {
   kill $running "${busy[@]}" 2>/dev/null || true
   wait $running "${busy[@]}" 2>/dev/null || true
-  rm -f "$said"
+  rm -f "$said" "$messages"
 }
 trap rest EXIT
 trap 'exit 130' INT

@@ -5,6 +5,7 @@ cd "$(dirname "$0")/.."
 
 ci/check.sh nightly
 ci/first-contact.sh
+ci/busy.sh 20 5
 ci/run.sh
 ci/mutants.sh nightly
 ci/witnesses.sh check
@@ -19,6 +20,8 @@ ci/publish.sh
 ci/report.sh
 # All tests, and properties from another seed every night.
 PROPTEST_RNG_SEED=$((RANDOM * 32768 + RANDOM)) ci/test.sh
+# Every mutant on every engine, also as tests.
+cargo test --workspace --features loom,shuttle --test check -- --ignored
 # What is too much for a submission: the engines against each other on thousands of programs.
 cargo test --release -p seatrial --features loom,shuttle --lib -- engine:: toy::
 # Everything at once on one queue after the other, with a ledger beside them.

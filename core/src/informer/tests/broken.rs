@@ -150,7 +150,7 @@ fn an_informer_that_panics_lists_again_and_says_so() {
         assert!(step(&mut run).is_pending());
         assert_eq!((bed.informer.has_synced(), bed.informer.check()), (true, Ok(())), "{breaks:?}");
         assert_eq!(bed.stored().iter().map(|it| &it[..2]).collect::<Vec<_>>(), ["a@", "b@"]);
-        assert!(bed.stored()[0] > "a@1", "{breaks:?}");
+        assert!(bed.stored()[0].as_str() > "a@1", "{breaks:?}");
         let told = reader.waiting();
         assert!((3..=4).contains(&told), "{breaks:?}: {told} changes, none of them missed");
         bed.token.cancel();

@@ -12,7 +12,7 @@ pub(super) fn groups(subject: &dyn Subject, mutant: &MutantInfo) -> Vec<Vec<Engi
     let simulates = subject.scenarios().iter().any(|it| it.kind == Kind::Simulation);
     let groups: &[&[Engine]] = match simulates {
         true => &[&[Engine::Cluster, Engine::Trace]],
-        false => &[&[Engine::Loom], &[Engine::Sample], &[Engine::Trace]],
+        false => &[&[Engine::Trace], &[Engine::Loom], &[Engine::Sample]],
     };
     let can = |on: &&Engine| on.missing().is_none() && subject.shows_mutant(**on, mutant.name);
     let groups = groups.iter().map(|group| group.iter().filter(can).copied().collect::<Vec<_>>());

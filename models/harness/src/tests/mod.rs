@@ -8,7 +8,8 @@
 //! | `component/conformance` | the recorded traces of the reference replay |
 //!
 //! So `cargo test queue/` tries one component, and `cargo test -- --exact queue/two_getters/loom` one case.
-//! Budgets are small: the command line does the searching.
+//! Budgets are small: the command line does the searching. Of the engines that are asked about a mutant one is
+//! tried; `-- --include-ignored` tries the others as well.
 
 mod checks;
 mod convictions;
@@ -113,18 +114,19 @@ fn cases(catalogue: &'static Catalogue) -> Vec<Trial> {
     trials.collect()
 }
 
-/// A mutant, on the engines that are asked about it.
+/// A mutant, on the engines that are asked about it. All but the first are ignored unless they are asked for: the
+/// kill matrix tries all of them.
 fn convictions(subject: &'static dyn Subject, mutant: &MutantInfo) -> Vec<Trial> {
-    let trial = |engines: Vec<Engine>| {
+    let trial = |(nth, engines): (usize, Vec<Engine>)| {
         let names: Vec<_> = engines.iter().map(|engine| engine.name()).collect();
         let name = format!("{}/{}/{}", subject.name(), mutant.name, names.join(","));
         let mutant = mutant.clone();
         let trial = Trial::test(name, move || {
             convictions::is_convicted(subject, &mutant, &engines).map_err(Failed::from)
         });
-        trial.with_kind("mutant")
+        trial.with_kind("mutant").with_ignored_flag(nth > 0)
     };
-    convictions::groups(subject, mutant).into_iter().map(trial).collect()
+    convictions::groups(subject, mutant).into_iter().enumerate().map(trial).collect()
 }
 
 /// Replays what is recorded of a component.
