@@ -78,12 +78,12 @@ impl Causes {
         self.0.retain(is_kept);
     }
 
-    /// Forgets the causes after the first so many.
+    /// Forgets the causes after the first `count`.
     pub(crate) fn truncate(&mut self, count: usize) {
         self.0.truncate(count);
     }
 
-    /// The causes after the first so many.
+    /// The causes after the first `count`.
     pub(crate) fn after(&mut self, count: usize) -> &mut [Cause] {
         &mut self.0[count..]
     }

@@ -77,7 +77,7 @@ impl Tls {
         self
     }
 
-    /// Says goodbye (`GOAWAY`) to each connection of HTTP/2 after so many requests. What is under way
+    /// Says goodbye (`GOAWAY`) to each connection of HTTP/2 after this many requests. What is under way
     /// goes on. A real server does so at random, with `--goaway-chance`.
     #[must_use]
     pub fn goaway_after(mut self, requests: u64) -> Self {

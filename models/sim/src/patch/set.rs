@@ -92,7 +92,7 @@ impl FieldSet {
         set
     }
 
-    /// The first of its paths, at most so many; paths that end here come before paths that go on.
+    /// The first of its paths, at most `most`; paths that end here come before paths that go on.
     pub(crate) fn paths(&self, most: usize) -> Vec<Vec<&str>> {
         let mut found = Vec::new();
         paths(&self.0, most, &mut Vec::new(), &mut found);
