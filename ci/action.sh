@@ -6,6 +6,7 @@ set -euo pipefail
 
 report=${REPORT:-seatrial-report}
 mkdir -p "$report"
+rm -f "$report"/report.{json,xml,sarif,html} # of an earlier step
 code=0
 # shellcheck disable=SC2086 # several words, as on a command line
 cargo seatrial ${CARGO_OPTIONS:-} run ${ARGUMENTS:-} --budget "${BUDGET:-ci}" \

@@ -44,7 +44,8 @@ messages=$(mktemp)
 
 busy=() running='' said=$(mktemp)
 rest() {
-  kill $running "${busy[@]}" 2>/dev/null || true
+  [ -z "$running" ] || kill -- "-$running" 2>/dev/null || true # all of its group
+  kill "${busy[@]}" 2>/dev/null || true
   wait $running "${busy[@]}" 2>/dev/null || true
   rm -f "$said" "$messages"
 }
@@ -62,9 +63,13 @@ round() { # a count of rounds, what they are called, and the command
   local all=$1 name=$2 good=0
   shift 2
   for ((nth = 1; nth <= all; nth++)); do
+    set -m # a group of its own, so that all of it can be ended
     "$@" >"$said" 2>&1 &
-    running=$! # in the background, so that a signal to this script is heard at once
-    if wait "$running"; then
+    running=$! code=0 # in the background, so that a signal to this script is heard at once
+    set +m
+    wait "$running" || code=$?
+    running=''
+    if [ "$code" -eq 0 ]; then
       good=$((good + 1))
     elif [ "$good" -eq $((nth - 1)) ]; then
       echo "round $nth of $name is not as expected:"

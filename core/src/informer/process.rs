@@ -105,26 +105,12 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         }
     }
 
-    /// Tells readers of changes, in parts, and forgets those whose subscription is over.
-    async fn tell(&self, readers: &[Reader<O, R>], mut told: Line<Told<ObjectChange<O>>>) {
-        let mut gone = Vec::new();
-        while !told.is_empty() {
-            let part: Vec<_> = std::iter::from_fn(|| told.pop_front()).take(PART).collect();
-            for reader in readers {
-                // A panic on the way to one reader must not keep the change from the others.
-                let push = || {
-                    let lost = reader.feed.call(Push(reader.wanted(&part)));
-                    if !lost.is_empty() {
-                        gone.push(&reader.feed);
-                    }
-                };
-                crate::caught::tell(push);
-            }
-            if !told.is_empty() {
-                pause().await; // a long list must not keep this thread from its other tasks
-            }
+    /// Tells readers of changes, in parts: a long list must not keep this thread from its other tasks.
+    async fn tell(&self, readers: &[Reader<O, R>], told: Line<Told<ObjectChange<O>>>) {
+        let mut rest = Untold { informer: self, readers, told };
+        while rest.tell_part() {
+            pause().await;
         }
-        self.forget(&gone);
     }
 
     /// Returns the stored states of deleted objects, by key, if the deletion cannot be told as it
@@ -177,6 +163,45 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         self.visible.synced();
         for reader in feeds {
             reader.feed.call(Complete);
+        }
+    }
+}
+
+/// Changes that are in the store. They are told even if the informer panics or is dropped meanwhile: a later list
+/// shows them as known.
+struct Untold<'a, O: Handle + Described, R: Runtime> {
+    informer: &'a Informer<O, R>,
+    readers: &'a [Reader<O, R>],
+    told: Line<Told<ObjectChange<O>>>,
+}
+
+impl<O: Handle + Described, R: Runtime> Untold<'_, O, R> {
+    /// Tells the next part, and forgets readers whose subscription is over. Tells whether more is left.
+    fn tell_part(&mut self) -> bool {
+        if self.told.is_empty() {
+            return false;
+        }
+        let part: Vec<_> = std::iter::from_fn(|| self.told.pop_front()).take(PART).collect();
+        let mut gone = Vec::new();
+        for reader in self.readers {
+            // A panic on the way to one reader must not keep the change from the others.
+            let push = || {
+                let lost = reader.feed.call(Push(reader.wanted(&part)));
+                if !lost.is_empty() {
+                    gone.push(&reader.feed);
+                }
+            };
+            crate::caught::tell(push);
+        }
+        self.informer.forget(&gone);
+        !self.told.is_empty()
+    }
+}
+
+impl<O: Handle + Described, R: Runtime> Drop for Untold<'_, O, R> {
+    fn drop(&mut self) {
+        while !self.told.is_empty() {
+            self.tell_part();
         }
     }
 }

@@ -70,7 +70,8 @@ impl Writer {
         }
         // Makes the names of two simultaneous events different.
         let unique = self.runtime.entropy();
-        let name = format!("{}.{unique:016x}", event.about.name.as_deref().unwrap_or("unnamed"));
+        let about = event.about.name.as_deref().filter(|name| is_fit(name)).unwrap_or("unnamed");
+        let name = format!("{about}.{unique:016x}");
         let content = self.content(event, &message, &seconds, now);
         let written = DynamicObject::new(&name, &kind).data(content);
         api.create(&PostParams::default(), &written).await?;
@@ -89,4 +90,10 @@ impl Writer {
             "reportingComponent": self.component, "reportingInstance": self.instance,
         })
     }
+}
+
+/// Tells whether an event may be named after an object: its own name is a DNS subdomain of at most 253 bytes.
+fn is_fit(name: &str) -> bool {
+    let fits = |it: u8| matches!(it, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.');
+    name.len() <= 236 && name.bytes().all(fits)
 }

@@ -1,6 +1,7 @@
 //! Parts of an operator that begin in order, run together and end together.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -59,7 +60,17 @@ impl Group {
     /// Begins parts, in their order.
     pub(super) fn begin(parts: Vec<Part>) -> Self {
         let (asked, mut tasks) = (Flag::new(), JoinSet::new());
-        let begin = |Part { name, begin }| (tasks.spawn(begin(asked.wait())).id(), name);
+        let begin = |Part { name, begin }| {
+            let stop = asked.wait();
+            let run = catch_unwind(AssertUnwindSafe(|| begin(stop)));
+            let task = async move {
+                match run {
+                    Ok(run) => run.await,
+                    Err(panic) => resume_unwind(panic), // as if the part had panicked later
+                }
+            };
+            (tasks.spawn(task).id(), name)
+        };
         let running = parts.into_iter().map(begin).collect();
         Self { asked, tasks, running }
     }

@@ -151,6 +151,20 @@ async fn a_part_that_fails_or_panics_ends_the_others_in_order() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_part_that_panics_before_it_begins_ends_the_others() {
+    let begins =
+        |_: Stop| -> std::future::Ready<Result<(), Infallible>> { panic!("it is not configured") };
+    let log = Log::default();
+    let manager =
+        Manager::new().controller("bad", begins).always("web", noting(&log, "web", SECOND));
+    match manager.run().await {
+        Err(ManagerError::Part { name, .. }) => assert_eq!(name, "bad"),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(taken(&log), ["web begins", "web ends"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_part_that_does_not_end_is_aborted_and_named() {
     let (stop, stopped) = oneshot::channel::<()>();
     let manager = Manager::new()

@@ -191,3 +191,24 @@ fn an_informer_may_end_with_the_panic() {
     assert_eq!(unwell.to_string(), "the informer has ended: a bug");
     assert_eq!(*bed.failures.lock(), [""; 0]);
 }
+
+#[test]
+fn what_is_stored_is_told_although_the_informer_panics_meanwhile() {
+    let bed = Bed::new(Where::Transformer, Recovery::ListAgain);
+    let names: Vec<_> = (0..3_000).map(|number| format!("b{number}")).collect();
+    names.iter().for_each(|name| bed.server.put(name));
+    let reader = bed.informer.subscribe();
+    let mut run: Run<'_> = Box::pin(bed.informer.run_async(&bed.token));
+    let mut context = Context::from_waker(Waker::noop());
+    for _ in 0..1_000 {
+        if reader.waiting() == 0 {
+            assert!(run.as_mut().poll(&mut context).is_pending());
+        }
+    }
+    assert!((1..3_000).contains(&reader.waiting()), "a part is told at a time");
+    bed.fuse.light();
+    bed.server.put("a");
+    assert!(step(&mut run).is_pending());
+    assert!(matches!(bed.informer.check(), Err(Unwell::Panicked { times: 1, .. })));
+    assert_eq!(reader.waiting(), 3_001);
+}

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use http_body_util::{BodyExt as _, Empty, Full};
 use hyper::Uri;
@@ -56,8 +57,9 @@ impl HttpTransport {
         connector.enforce_http(false);
         connector.set_connect_timeout(Some(config.connect));
         connector.set_nodelay(true);
-        connector.set_keepalive(Some(ping));
-        connector.set_keepalive_interval(Some(ping / 2));
+        let least = Duration::from_secs(1); // TCP counts in seconds, and refuses zero
+        connector.set_keepalive(Some(ping.max(least)));
+        connector.set_keepalive_interval(Some((ping / 2).max(least)));
         connector.set_keepalive_retries(Some(2));
         // Also give up data that is never acknowledged, where the system supports that.
         #[cfg(target_os = "linux")]

@@ -129,16 +129,15 @@ impl<R: Runtime, C: Component> World<R, C> {
     /// As [`quiesce`](Self::quiesce), for a scenario that relies on what other threads have done by
     /// then: real threads are waited for until it is so.
     pub fn quiesce_until(&self, is_so: impl Fn() -> bool) {
-        const TRIES: u32 = 60_000;
+        /// Half of what an execution may take.
+        const LONGEST: Duration = Duration::from_secs(10);
         const A_LITTLE: Duration = Duration::from_millis(1);
         if self.jumps_when_quiet {
             return self.quiesce();
         }
         // What never comes about is for the scenario to notice.
-        for _ in 0..TRIES {
-            if is_so() {
-                break;
-            }
+        let end = self.runtime.now() + LONGEST;
+        while !is_so() && self.runtime.now() < end {
             self.runtime.sleep_until(self.runtime.now() + A_LITTLE);
         }
     }

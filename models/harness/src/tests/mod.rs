@@ -7,7 +7,8 @@
 //! | `component/made_up_calls/fuzz` | the property that fuzzers feed holds |
 //! | `component/conformance` | the recorded traces of the reference replay |
 //!
-//! So `cargo test queue/` tries one component, and `cargo test -- --exact queue/two_getters/loom` one case.
+//! So `cargo test queue/` tries the components whose names end so, and `cargo test -- --exact
+//! queue/two_getters/loom` one case.
 //! Budgets are small: the command line does the searching. Of the engines that are asked about a mutant one is
 //! tried; `-- --include-ignored` tries the others as well.
 

@@ -129,8 +129,7 @@ impl Response {
         headers.find(|(it, _)| it.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 
-    /// The body, if it is JSON.
-    /// The same of one that is sent as protobuf.
+    /// The body as JSON, also of one that is sent as protobuf; none if it is text or empty.
     pub fn json(&self) -> Option<&Value> {
         match &self.body {
             Body::Json(value) | Body::Protobuf(value) => Some(value),
@@ -164,6 +163,9 @@ impl Response {
         let is_long = warnings.iter().map(|it| length(it)).sum::<usize>() > ALL_WARNINGS;
         let mut written = 0;
         for warning in warnings {
+            if warning.chars().any(char::is_control) {
+                continue; // a header cannot hold it; a real server leaves it out as well
+            }
             let most = if is_long { ONE_WARNING } else { usize::MAX };
             let text: String = warning.chars().take(most).collect();
             written += length(&text);

@@ -28,7 +28,9 @@ pub(crate) enum View {
 /// The parts of an `Accept` header, the most wanted ones first.
 fn clauses(accept: &str) -> Vec<Clause<'_>> {
     let mut clauses: Vec<_> = accept.split(',').map(Clause::parse).collect();
-    clauses.sort_by(|a, b| b.quality.total_cmp(&a.quality));
+    // What is named comes before what is meant by a star, as in a real server.
+    let stars = |clause: &Clause<'_>| clause.range.matches('*').count();
+    clauses.sort_by(|a, b| b.quality.total_cmp(&a.quality).then(stars(a).cmp(&stars(b))));
     clauses
 }
 

@@ -152,7 +152,7 @@ fn is_about_a_resource(path: &str) -> bool {
 }
 
 fn asked(request: &Request) -> Value {
-    let of = request.header("Content-Type").unwrap_or("");
+    let of = request.header("Content-Type").unwrap_or("").split(';').next().unwrap_or("").trim();
     if of == protobuf::MEDIA_TYPE
         && let Ok(body) = protobuf::decode(&request.body)
     {

@@ -20,7 +20,7 @@ use tower_service::Service as _;
 
 use super::connection::LOOK;
 use super::{Inner, Shared};
-use crate::tower::{Service, Stream};
+use crate::tower::{Service, Stream, collect};
 
 /// How many streams may be open at once.
 const STREAMS: u32 = 100;
@@ -41,12 +41,12 @@ struct Seen {
 
 /// Serves until the client leaves, has been idle for too long, or the server stops.
 pub(super) async fn serve(stream: TlsStream<TcpStream>, shared: &Shared) {
-    let (seen, open) = (Arc::new(Seen::default()), Arc::new(()));
+    let (seen, open, patience) = (Arc::new(Seen::default()), Arc::new(()), shared.patience);
     let service = {
         let (service, seen, open) = (shared.streams.service(), Arc::clone(&seen), open.clone());
         hyper::service::service_fn(move |request| {
             seen.requests.fetch_add(1, Ordering::Relaxed);
-            answer(service.clone(), request, Arc::clone(&seen), Arc::clone(&open))
+            answer(service.clone(), request, Arc::clone(&seen), Arc::clone(&open), patience)
         })
     };
     let mut builder = http2::Builder::new(TokioExecutor::new());
@@ -62,6 +62,7 @@ pub(super) async fn serve(stream: TlsStream<TcpStream>, shared: &Shared) {
     let goaway_after = shared.tls.as_ref().and_then(|tls| tls.requests);
     let alone = Arc::strong_count(&open);
     let (mut look, mut since, mut leaves) = (interval(LOOK), Instant::now(), false);
+    let mut known = 0;
     std::future::poll_fn(|cx| {
         if seen.is_broken.load(Ordering::Relaxed) {
             return Poll::Ready(());
@@ -73,9 +74,10 @@ pub(super) async fn serve(stream: TlsStream<TcpStream>, shared: &Shared) {
             if shared.door.is_stopped() {
                 return Poll::Ready(());
             }
-            if Arc::strong_count(&open) > alone {
-                since = Instant::now();
-            }
+        }
+        let requests = seen.requests.load(Ordering::Relaxed);
+        if requests != known || Arc::strong_count(&open) > alone {
+            (known, since) = (requests, Instant::now());
         }
         let is_enough = |most| seen.requests.load(Ordering::Relaxed) >= most;
         if !leaves && (goaway_after.is_some_and(is_enough) || since.elapsed() >= shared.patience) {
@@ -93,8 +95,13 @@ async fn answer(
     request: Request<Incoming>,
     seen: Arc<Seen>,
     open: Arc<()>,
+    patience: Duration,
 ) -> io::Result<Response<Held>> {
     let is_head = request.method() == Method::HEAD;
+    let (parts, body) = request.into_parts();
+    // A body that takes too long, or breaks off, ends its stream alone.
+    let body = tokio::time::timeout(patience, collect(body)).await??;
+    let request = Request::from_parts(parts, Stream::<Inner>::whole(body.into()));
     let answered = service.call(request).await;
     if answered.is_err() {
         seen.is_broken.store(true, Ordering::Relaxed);

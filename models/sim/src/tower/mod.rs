@@ -216,7 +216,7 @@ where
 }
 
 /// The whole body of a request, or more of it than the server takes.
-async fn collect<D: HttpBody<Data = Bytes>>(body: D) -> io::Result<Vec<u8>>
+pub(crate) async fn collect<D: HttpBody<Data = Bytes>>(body: D) -> io::Result<Vec<u8>>
 where
     D::Error: std::fmt::Display,
 {

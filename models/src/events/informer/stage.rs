@@ -84,10 +84,13 @@ impl<R: Runtime> Stage<R> {
                 Tried::Plain(Arc::new(plain))
             }
             Which::Ships => {
-                use seatrial_core::informer::Informer;
+                use seatrial_core::informer::{Informer, Recovery};
                 let config = Config::default().resync(setting.resync);
                 let builder = Informer::builder(world.runtime(), Arc::new(source.clone()));
                 let builder = builder.config(config).transform(|it| Ok(transformed(&it)));
+                // The index panics at each list again: it would be listed for ever.
+                let recovery = setting.index_panics_at.map(|_| Recovery::End);
+                let builder = builder.recovery(recovery.unwrap_or_default());
                 Tried::Ships(Arc::new(builder.build()))
             }
         };
