@@ -195,8 +195,9 @@ fn an_informer_may_end_with_the_panic() {
 #[test]
 fn what_is_stored_is_told_although_the_informer_panics_meanwhile() {
     let bed = Bed::new(Where::Transformer, Recovery::ListAgain);
-    let names: Vec<_> = (0..3_000).map(|number| format!("b{number}")).collect();
-    names.iter().for_each(|name| bed.server.put(name));
+    for number in 0..3_000 {
+        let _object = bed.server.put(&format!("b{number}"));
+    }
     let reader = bed.informer.subscribe();
     let mut run: Run<'_> = Box::pin(bed.informer.run_async(&bed.token));
     let mut context = Context::from_waker(Waker::noop());
