@@ -147,7 +147,9 @@ impl Call {
             (_, Verdict::Again(_)) => return None,
             (Outcome::Status(status, _), _) => Result::Status(status),
             (_, Verdict::EndedWatch) => Result::EndedWatch,
-            (Outcome::Fails(kind), _) => Result::Failed(kind, self.failed.previous()),
+            (Outcome::Fails(kind), _) => {
+                Result::Failed(kind, self.failed.previous(self.begun.way.mode))
+            }
         })
     }
 }

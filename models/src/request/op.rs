@@ -87,7 +87,7 @@ impl Rules<'_> {
                 Verdict::EndedWatch => return assert_eq!(want, Want::EndedWatch),
                 Verdict::Failure => {
                     assert_eq!(want, Want::Failure);
-                    return self.failures(failed);
+                    return self.failures(op.way.mode, failed);
                 }
             }
         }
@@ -118,12 +118,12 @@ impl Rules<'_> {
         assert_eq!(self.want(Call::Throttled(Throttled)), Want::Send);
     }
 
-    fn failures(&mut self, failed: Failed) {
+    fn failures(&mut self, mode: Mode, failed: Failed) {
         let Ret::Failures(Some((last, previous))) = self.ask(Call::Failures(Failures)) else {
             panic!("it has failed")
         };
         assert_eq!(Some(last.kind()), failed.last);
-        assert_eq!(previous.map(|error| error.kind()), failed.previous());
+        assert_eq!(previous.map(|error| error.kind()), failed.previous(mode));
     }
 }
 

@@ -133,8 +133,9 @@ impl Failed {
         };
     }
 
-    /// Returns the earlier failure that is reported beside the last one, if it is of another kind.
-    pub fn previous(&self) -> Option<TransportKind> {
-        self.earlier.filter(|earlier| Some(*earlier) != self.last)
+    /// Returns the earlier failure that is reported beside the last one, if it is of another kind. A
+    /// stream reports only the last one.
+    pub fn previous(&self, mode: Mode) -> Option<TransportKind> {
+        self.earlier.filter(|earlier| mode != Mode::Stream && Some(*earlier) != self.last)
     }
 }

@@ -66,8 +66,8 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Renders a line per component and engine; what is told of how far it came takes more lines where
-/// they would be wider than `width`.
+/// Renders a line per component and engine; how far it came and the verdict take more lines where they
+/// would be wider than `width`.
 fn verdicts(rows: &[Row], colour: Colour, width: usize) -> String {
     const NARROWEST: usize = 14;
     let cells = grid(rows);
@@ -80,8 +80,9 @@ fn verdicts(rows: &[Row], colour: Colour, width: usize) -> String {
     let name = wide(&mut cells.iter().map(|cell| cell.component), "component".len());
     let verdict = wide(&mut cells.iter().map(|cell| cell.verdict.as_str()), "verdict".len());
     let left = |name: usize| format!("{:<name$} {:<8} {:>9} {:>12}  ", "", "", "", "");
-    let room = width.saturating_sub(left(name).len() + 2 + verdict).max(NARROWEST);
-    let far = wide(&mut cells.iter().map(|cell| cell.reach.as_str()), 8).min(room);
+    let room = width.saturating_sub(left(name).len() + 2).max(2 * NARROWEST);
+    let far = wide(&mut cells.iter().map(|cell| cell.reach.as_str()), 8);
+    let far = far.min(room.saturating_sub(verdict).max(room / 2 + 1));
     let head = format!(
         "{:<name$} {:<8} {:>9} {:>12}  {:<far$}  verdict",
         "component", "engine", "scenarios", "executions", "how far"
@@ -91,22 +92,26 @@ fn verdicts(rows: &[Row], colour: Colour, width: usize) -> String {
     for cell in &cells {
         let executions =
             if cell.executions == 0 { String::new() } else { thousands(cell.executions) };
-        let verdict = match cell.standing {
-            Standing::Good => colour.good(&cell.verdict),
-            Standing::NotRun => colour.dim(&cell.verdict),
-            Standing::Doubt | Standing::Bad => colour.bad(&cell.verdict),
+        let painted = |text: &String| match cell.standing {
+            Standing::Good => colour.good(text),
+            Standing::NotRun => colour.dim(text),
+            Standing::Doubt | Standing::Bad => colour.bad(text),
         };
-        let reach = wrapped(&cell.reach, far);
+        let (reach, verdict) = (wrapped(&cell.reach, far), wrapped(&cell.verdict, room - far));
+        let verdict: Vec<_> = verdict.iter().map(painted).collect();
         let _infallible = writeln!(
             text,
-            "{:<name$} {:<8} {:>9} {executions:>12}  {:<far$}  {verdict}",
+            "{:<name$} {:<8} {:>9} {executions:>12}  {:<far$}  {}",
             once(cell.component, &mut above),
             cell.engine,
             cell.scenarios,
             reach[0],
+            verdict[0],
         );
-        for more in &reach[1..] {
-            let _infallible = writeln!(text, "{}{more}", left(name));
+        for at in 1..reach.len().max(verdict.len()) {
+            let of = |lines: &[String]| lines.get(at).cloned().unwrap_or_default();
+            let line = format!("{}{:<far$}  {}", left(name), of(&reach), of(&verdict));
+            let _infallible = writeln!(text, "{}", line.trim_end());
         }
     }
     text

@@ -128,7 +128,7 @@ impl Spec {
                 Verdict::EndedWatch => return Ok(Told::EndedWatch),
                 Verdict::Failure => {
                     let last = failed.last.expect("it has failed");
-                    return Ok(Told::Failed(last, failed.previous()));
+                    return Ok(Told::Failed(last, failed.previous(way.mode)));
                 }
             }
         }

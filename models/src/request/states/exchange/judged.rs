@@ -82,9 +82,7 @@ impl Exchange {
             (Some((_, Verdict::Answer)), _) => (Want::Answer, None),
             (Some((_, Verdict::EndedWatch)), _) => (Want::EndedWatch, None),
             (Some((_, Verdict::Failure)), Some(last)) => {
-                let is_stream = call.way.mode == Mode::Stream;
-                let previous = call.failed.previous().filter(|_| !is_stream);
-                (Want::Failure, Some((last, previous)))
+                (Want::Failure, Some((last, call.failed.previous(call.way.mode))))
             }
             (last, _) => {
                 let text = format!("no other attempt after {last:?}");
