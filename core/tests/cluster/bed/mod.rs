@@ -16,7 +16,7 @@ use seatrial_core::request::Client;
 use seatrial_core::request::http::{HttpConfig, HttpTransport, Token};
 use seatrial_core::runtime::System;
 use seatrial_sim::apiserver::{Fault, Point, Request, Trouble};
-use seatrial_sim::http::Face;
+use seatrial_sim::http::{Face, Tls};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
@@ -92,13 +92,18 @@ pub(crate) struct Cluster {
 impl Cluster {
     /// An empty one.
     pub(crate) fn start() -> Self {
+        Self::over(tls())
+    }
+
+    /// As [`start`](Self::start), with its TLS, if it is ours.
+    pub(crate) fn over(tls: Tls) -> Self {
         let tokio = tokio();
         let (place, address) = if let Some(address) = Address::given() {
             let client = address.client(&tokio);
             theirs::empty(&client);
             (Place::Theirs(Box::new(client)), address)
         } else {
-            let (face, address) = ours::serve();
+            let (face, address) = ours::serve(tls);
             (Place::Ours(face), address)
         };
         Self { place, address, tokio }

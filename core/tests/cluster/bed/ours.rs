@@ -9,9 +9,8 @@ use serde_json::Value;
 use super::{Address, PATIENCE, now};
 
 /// Begins to serve an empty cluster.
-pub(super) fn serve() -> (Face, Address) {
+pub(super) fn serve(tls: Tls) -> (Face, Address) {
     let server = Server::new(&Options { begins_at: now(), ..Options::default() });
-    let tls = tls();
     let listen = Listen { tls: Some(tls.clone()), ..Listen::default() };
     let face = Face::listen(server, &listen).expect("a port is free");
     let address = Address::local(face.address().port(), tls.authority());

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use seatrial_models::engine::Engine;
 use seatrial_models::report::{
     Colour, ConformanceRow, Detail, Fate, Kill, MutantRow, NOT_HELD, Part, Report, Row, Severity,
-    Shard, Summary, Verdict, github, html, junit, markdown, mutants_text, report_text, rows_text,
-    sarif, summary,
+    Shard, Summary, Verdict, github, html, junit, markdown, mutants_text, report_text,
+    report_text_within, rows_text, sarif, summary,
 };
 use seatrial_models::trial::Expect;
 use serde_json::{Value, json};
@@ -222,7 +222,7 @@ fn tables_call_things_by_their_names() {
 #[test]
 fn a_person_sees_a_table_then_what_is_wrong_then_one_line() {
     let report = Report { program: "mine".to_owned(), ..everything() };
-    let text = report_text(&report, Detail::Brief, Colour(false));
+    let text = report_text_within(&report, Detail::Brief, Colour(false), 120);
     let (tables, rest) = text.split_once("\nnot as expected\n").expect(&text);
     let of_parts: Vec<_> = tables.lines().filter(|line| line.starts_with("parts")).collect();
     let [verdicts, kills] = of_parts[..] else { panic!("{text}") };
