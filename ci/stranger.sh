@@ -80,9 +80,9 @@ grep -q "all as expected" "$work/summary.md"
 
 echo "== as tests"
 expect 0 cargo test --test check
-grep -q "^test sample/.*/loom .* ok$" "$work/said.txt"
+grep -Eq "^test +sample/.*/loom .* ok$" "$work/said.txt"
 expect 0 cargo test --test check -- --list
-grep -q "^sample/.*/trace: test$" "$work/said.txt"
+grep -q "sample/.*/trace: test$" "$work/said.txt"
 
 echo "== the sample's bug is put into its worker: with options of Cargo, from a folder below"
 sed -i 's/two_workers(world, worker)/two_workers(world, hasty_worker)/' tests/check.rs
