@@ -202,7 +202,7 @@ pub(crate) fn told(request: &Request, response: Response) -> Response {
     if is_binary { response.into_protobuf() } else { response }
 }
 
-/// Tells whether a body is said to be protobuf.
+/// Tells whether the head of a request names protobuf as the type of its body.
 pub(crate) fn is_protobuf(request: &Request) -> bool {
     content_type(request) == protobuf::MEDIA_TYPE
 }

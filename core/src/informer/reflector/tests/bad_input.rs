@@ -187,7 +187,7 @@ fn what_is_more_than_the_client_reads_is_listed_by_pages_which_is_said_once() {
     assert_eq!((options.limit, options.continue_token.as_str()), (1, ""));
     led.lists("200");
     led.opens("200");
-    // Later lists come by pages at once, and nothing is said.
+    // Later lists come by pages at once, without another report.
     led.tells(Event::Error(error(SourceKind::Other)));
     assert!(led.sleeps().is_none());
     let Want::List(options) = &led.want else { panic!("{:?}", led.want) };
