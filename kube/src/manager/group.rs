@@ -78,8 +78,22 @@ impl Group {
     /// Runs until all parts have ended, or one has failed, or `stop` is ready. Then the others are
     /// asked to stop; one that has not ended after the grace is aborted.
     pub(super) async fn run(mut self, stop: Stop, grace: Duration) -> Result<(), ManagerError> {
-        let ended = crate::race::first(self.one_fails(), stop).await;
-        let mut result = ended.unwrap_or(Ok(()));
+        let ended = self.until(stop).await;
+        self.end(ended, grace).await
+    }
+
+    /// Runs until all parts have ended, or one has failed, or `stop` is ready.
+    pub(super) async fn until(&mut self, stop: Stop) -> Result<(), ManagerError> {
+        crate::race::first(self.one_fails(), stop).await.unwrap_or(Ok(()))
+    }
+
+    /// Asks the parts to stop, and waits for them; one that has not ended after the grace is aborted.
+    /// The first error counts, and `result` came before.
+    pub(super) async fn end(
+        mut self,
+        mut result: Result<(), ManagerError>,
+        grace: Duration,
+    ) -> Result<(), ManagerError> {
         self.asked.set();
         let rest = async {
             while !self.tasks.is_empty() {

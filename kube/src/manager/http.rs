@@ -1,5 +1,6 @@
 //! The address for probes and metrics.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -12,12 +13,12 @@ use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
+use tokio::task::{AbortHandle, JoinSet};
 
 use super::group::Flag;
 
-/// How many connections are served at once; others wait.
+/// How many connections are served at once. One more ends the oldest: an answer takes no time, so the oldest
+/// is silent, and silent connections must not keep a probe waiting.
 const CONNECTIONS: usize = 32;
 
 /// How long a connection may last, so that a client that does nothing frees its place.
@@ -36,10 +37,9 @@ pub(super) struct Pages {
 
 /// Serves until the future is dropped.
 pub(super) async fn serve(listener: TcpListener, pages: Arc<Pages>) {
-    let places = Arc::new(Semaphore::new(CONNECTIONS));
     let mut connections = JoinSet::new(); // aborted when it drops
+    let mut oldest_first = VecDeque::<AbortHandle>::new();
     loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
         let stream = match listener.accept().await {
             Ok((stream, _)) => stream,
             Err(error) => {
@@ -49,7 +49,14 @@ pub(super) async fn serve(listener: TcpListener, pages: Arc<Pages>) {
             }
         };
         let pages = Arc::clone(&pages);
-        connections.spawn(async move {
+        while connections.try_join_next().is_some() {}
+        oldest_first.retain(|connection| !connection.is_finished());
+        if oldest_first.len() == CONNECTIONS
+            && let Some(oldest) = oldest_first.pop_front()
+        {
+            oldest.abort();
+        }
+        oldest_first.push_back(connections.spawn(async move {
             let answer = service_fn(move |request: Request<Incoming>| {
                 let answer = pages.answer(request.uri().path());
                 async move { Ok::<_, Infallible>(answer) }
@@ -58,9 +65,7 @@ pub(super) async fn serve(listener: TcpListener, pages: Arc<Pages>) {
             let connection =
                 server.timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), answer);
             let _broken = tokio::time::timeout(LONGEST, connection).await;
-            drop(place);
-        });
-        while connections.try_join_next().is_some() {}
+        }));
     }
 }
 

@@ -281,9 +281,9 @@ async fn both(
     asked: Flag,
     grace: Duration,
 ) -> Result<(), ManagerError> {
-    let always = Group::begin(always);
+    let mut always = Group::begin(always);
     let (ended, ask) = (Flag::new(), asked.clone());
-    let (last, led) = (asked.wait(), ended.wait());
+    let (last, led, leader_ends) = (asked.wait(), ended.wait(), ended.wait());
     let mut leader = JoinSet::new(); // aborted when it drops
     leader.spawn(async move {
         let result = lead.await;
@@ -297,10 +297,12 @@ async fn both(
         last.await;
         led.await;
     });
-    let always = always.run(stop, grace).await;
-    if always.is_err() {
+    let first = always.until(stop).await;
+    if first.is_err() {
         asked.set();
     }
+    leader_ends.await;
+    let always = always.end(first, grace).await;
     let led = match leader.join_next().await {
         Some(Ok(result)) => result,
         Some(Err(error)) => std::panic::resume_unwind(error.into_panic()), // nobody aborts it

@@ -151,6 +151,26 @@ async fn a_part_that_fails_or_panics_ends_the_others_in_order() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_part_of_every_replica_that_fails_ends_the_controllers_first() {
+    let (server, log) = (Switch::new(), Log::default());
+    let fails = |_: Stop| async {
+        sleep(SECOND).await;
+        Err("broken")
+    };
+    let manager = Manager::new()
+        .election(election(&server))
+        .controller("it", noting(&log, "it", 3 * SECOND))
+        .always("web", noting(&log, "web", SECOND))
+        .always("bad", fails);
+    match manager.run().await {
+        Err(ManagerError::Part { name, .. }) => assert_eq!(name, "bad"),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(taken(&log), ["web begins", "it begins", "it ends", "web ends"]);
+    assert_eq!(holder(&server).await, "");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_part_that_panics_before_it_begins_ends_the_others() {
     let begins =
         |_: Stop| -> std::future::Ready<Result<(), Infallible>> { panic!("it is not configured") };
@@ -247,6 +267,12 @@ async fn probes_and_metrics_are_told_over_http() {
     assert!(well.contains("[+]disk ok\n[+]leader election ok\nok\n"), "{well}");
     assert!(page(address, "/metrics").await.ends_with("\r\ndepth 7\n"));
     assert!(page(address, "/secrets").await.starts_with("HTTP/1.1 404"));
+    let mut silent = Vec::new();
+    for _ in 0..100 {
+        silent.push(TcpStream::connect(address).await.expect("it listens"));
+    }
+    let probe = tokio::time::timeout(30 * SECOND, page(address, "/healthz")).await;
+    assert!(probe.expect("others are silent for a minute").starts_with("HTTP/1.1 200"));
     *is_well.lock().unwrap() = Err("it is full");
     let ill = page(address, "/livez").await;
     assert!(ill.starts_with("HTTP/1.1 500") && ill.contains("[-]disk: it is full\n"), "{ill}");

@@ -32,6 +32,8 @@ pub struct Setting {
     pub says_it_streams: bool,
     /// Whether the source can do so.
     pub streams: bool,
+    /// Whether such a stream tells what changed since it began before the end of its first objects.
+    pub ends_late: bool,
     /// The seed of the random numbers; zero for none.
     pub random: u64,
     /// How the reflector lists and watches.
@@ -41,7 +43,8 @@ pub struct Setting {
 impl Default for Setting {
     fn default() -> Self {
         let config = Config::default();
-        Self { objects: 1, says_it_streams: false, streams: false, random: 0, config }
+        let (says_it_streams, streams, ends_late) = (false, false, false);
+        Self { objects: 1, says_it_streams, streams, ends_late, random: 0, config }
     }
 }
 
@@ -107,7 +110,7 @@ impl Follower {
     }
 
     pub(super) fn bent(bend: Bend) -> Self {
-        let (server, view) = (Server::new(0, false), BTreeMap::new());
+        let (server, view) = (Server::new(0, false, false), BTreeMap::new());
         let (tried, open, want, slow) = (None, None, None, None);
         Self { bend, tried, server, open, want, slow, view, happened: 0, stopped: false }
     }
@@ -223,9 +226,10 @@ impl Follower {
 
 impl Operation<Follower> for Begin {
     fn step(&mut self, follower: &mut Follower, cx: &mut Cx<'_>) -> Step<()> {
-        let Setting { objects, says_it_streams, streams, random, config } = self.0.clone();
+        let Setting { objects, says_it_streams, streams, ends_late, random, config } =
+            self.0.clone();
         let now = cx.now();
-        follower.server = Server::new(objects, streams);
+        follower.server = Server::new(objects, streams, ends_late);
         follower.tried = Some(Tried::new(config, says_it_streams, follower.bend, random, now));
         Step::Done(())
     }

@@ -44,6 +44,7 @@ pub fn decode(bytes: &[u8]) -> Plan {
         objects: second & 3,
         says_it_streams: first & 0xC0 != 0,
         streams: first & 0x80 != 0,
+        ends_late: first & 0x20 != 0,
         random: u64::from(second).wrapping_mul(0x9E37_79B9_7F4A_7C15),
         config,
     };
@@ -69,8 +70,7 @@ fn trouble(which: u8) -> Trouble {
         0..=6 => Trouble::Fails(KINDS[usize::from(which)], 0),
         7 => Trouble::Fails(TooManyRequests, 9),
         8..=14 => Trouble::Breaks(KINDS[usize::from(which - 8)]),
-        15 | 16 => Trouble::Ends,
-        17 => Trouble::LateEnd,
+        15..=17 => Trouble::Ends,
         18 => Trouble::Versionless,
         19 => Trouble::PageExpires,
         20 => Trouble::IsSlow,

@@ -77,8 +77,6 @@ pub enum Trouble {
     Bookmark(u8),
     /// Among the first objects of a stream comes a bookmark that does not end them.
     FalseEnd,
-    /// A stream tells what changed since it began before it tells the end of its first objects.
-    LateEnd,
     /// A list that may have any version has an old one.
     Lags,
     /// The consumer refuses a list.
@@ -105,7 +103,7 @@ impl Trouble {
             | (Self::IsSlow, At::List(_) | At::Watch)
             | (Self::Breaks(_) | Self::Ends | Self::Foreign, At::Stream { .. })
             | (Self::Unnamed | Self::Bookmark(_), At::Stream { initial: false })
-            | (Self::FalseEnd | Self::LateEnd, At::Stream { initial: true })
+            | (Self::FalseEnd, At::Stream { initial: true })
             | (Self::Versionless | Self::Garbled, At::Change)
             | (Self::ListIsRefused, At::Consumer) => true,
             (Self::PageExpires | Self::PageRepeats, At::List(options)) => {
@@ -124,8 +122,6 @@ pub(super) struct Open {
     initial: VecDeque<Object>,
     /// Whether the end of the initial objects is still to come.
     ends_initial: bool,
-    /// Whether it comes after the changes that happened meanwhile.
-    ends_late: bool,
     /// The version of the last change that was sent.
     at: u64,
     /// Whether the stream begins with an error.
@@ -142,6 +138,8 @@ pub(super) struct Server {
     compacted: u64,
     /// Whether it can begin streams with all objects, on request.
     streams: bool,
+    /// Whether a stream tells what changed since it began before it tells the end of its first objects.
+    ends_late: bool,
     troubles: VecDeque<Trouble>,
 }
 
@@ -178,10 +176,11 @@ pub(super) fn objects_at(log: &[(u64, u8, bool)], revision: u64) -> BTreeMap<u8,
 
 impl Server {
     /// A server with this number of objects.
-    pub(super) fn new(objects: u8, streams: bool) -> Self {
+    pub(super) fn new(objects: u8, streams: bool, ends_late: bool) -> Self {
         let log = (0..objects).map(|key| (10 + u64::from(key), key, true)).collect();
         let first = 10 + u64::from(objects);
-        Self { log, first, revision: first, compacted: 0, streams, troubles: VecDeque::new() }
+        let troubles = VecDeque::new();
+        Self { log, first, revision: first, compacted: 0, streams, ends_late, troubles }
     }
 
     /// Returns the objects at a version, with the versions of their last changes.
@@ -285,11 +284,11 @@ impl Server {
             let initial = all.iter().map(|(key, at)| Thing::object(*key, *at)).collect();
             let ends_initial = options.send_initial_events;
             let at = self.revision;
-            return Ok(Open { initial, ends_initial, ends_late: false, at, expired: false });
+            return Ok(Open { initial, ends_initial, at, expired: false });
         }
         let (initial, at) = (VecDeque::new(), number(version));
         let expired = at < self.compacted;
-        Ok(Open { initial, ends_initial: false, ends_late: false, at, expired })
+        Ok(Open { initial, ends_initial: false, at, expired })
     }
 
     /// The next event of a stream; `None` if there is none yet.
@@ -298,7 +297,6 @@ impl Server {
             return Some(Some(Event::Error(error(SourceKind::Expired))));
         }
         let initial = open.ends_initial;
-        open.ends_late |= self.has(Trouble::LateEnd, At::Stream { initial });
         if let Some(trouble) = self.trouble(At::Stream { initial }) {
             return Some(self.told(trouble, open));
         }
@@ -306,7 +304,7 @@ impl Server {
             return Some(Some(Event::Added(object)));
         }
         let is_behind = self.revision > open.at;
-        if open.ends_initial && !(open.ends_late && is_behind) {
+        if open.ends_initial && !(self.ends_late && is_behind) {
             open.ends_initial = false;
             let resource_version = open.at.to_string();
             return Some(Some(Event::Bookmark { resource_version, ends_initial: true }));

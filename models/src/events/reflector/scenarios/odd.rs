@@ -11,7 +11,7 @@ use super::{Stage, failed, is_stream, setting, some, streaming, turns};
 use crate::engine::Engine;
 use crate::reflector::follower::Setting;
 use crate::reflector::server::Trouble::{
-    Bookmark, Breaks, Ends, Foreign, Garbled, LateEnd, PageRepeats, Versionless,
+    Bookmark, Breaks, Ends, Foreign, Garbled, PageRepeats, Versionless,
 };
 use crate::reflector::turn::{Asked, Reply, Told, Turned};
 use crate::reflector::{History, Reflector};
@@ -66,8 +66,8 @@ scenario!(
     "changes and deletions are told by a stream before it tells the end of the first objects",
     |_| None,
     |world| {
-        let setting = Setting { objects: 2, ..streaming() };
-        let stage = Stage::new(world, setting, &[Meet(LateEnd)]);
+        let setting = Setting { objects: 2, ends_late: true, ..streaming() };
+        let stage = Stage::new(world, setting, &[]);
         stage.happen(&[Write(1), Remove(0)]);
         stage.stop_at_rest();
     },
