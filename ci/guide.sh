@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the commands of both guides and of docs/checking as they are written: a block marked `sh` must
+# Runs the commands of the guides and of docs/checking as they are written: a block marked `sh` must
 # succeed, one marked `sh fails` must fail, and what a `text` block shows must have been said. Blocks of
 # Rust are doc tests. Proves: a newcomer who follows the guide comes to a convicted bug, its picture, and
 # a mended controller; and the chapters tell the truth about the crate that `cargo seatrial init` writes.
@@ -63,7 +63,10 @@ cargo build --quiet --package seatrial-models --package seatrial \
   --features loom,shuttle --bin seatrial --bin cargo-seatrial # as `cargo seatrial` builds it: built once
 export PATH="$SEATRIAL/target/debug:$PATH"
 
-mkdir "$work/here" "$work/there"
+mkdir "$work/here" "$work/there" "$work/threads"
+cd "$work/threads"
+run_page docs/a-test-of-threads.md
+
 cd "$work/here"
 run_page docs/check-your-own-controller.md
 grep -q '<table class="picture">' report.html || { echo "the page has no picture" >&2; exit 1; }

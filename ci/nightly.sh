@@ -18,6 +18,7 @@ ci/formats.sh
 ci/fuzz.sh
 ci/publish.sh
 ci/report.sh
+ci/wire.sh
 # All tests, and properties from another seed every night.
 PROPTEST_RNG_SEED=$((RANDOM * 32768 + RANDOM)) ci/test.sh
 # Every mutant on every engine, also as tests.

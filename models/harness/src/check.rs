@@ -46,6 +46,9 @@ pub struct Check<C: Component> {
     case: Case<C>,
     budget: Budget,
     seed: u64,
+    /// The command that replays a failure, if the scenario is an ordinary test: such a test holds if no run
+    /// fails, though there may be more runs than the budget has.
+    replay: Option<String>,
 }
 
 /// Checks a scenario against the invariants of its component.
@@ -55,10 +58,19 @@ pub fn check<C: Component>(scenario: impl Scenario<C>) -> Check<C> {
         make: Arc::new(C::machine),
         invariants: C::invariants().into(),
     };
-    Check { case, budget: Budget::smoke(), seed: 0 }
+    Check::of(case)
 }
 
 impl<C: Component> Check<C> {
+    pub(crate) fn of(case: Case<C>) -> Self {
+        Self { case, budget: Budget::smoke(), seed: 0, replay: None }
+    }
+
+    /// Takes it for an ordinary test, which this command replays.
+    pub(crate) fn program(self, replay: String) -> Self {
+        Self { replay: Some(replay), ..self }
+    }
+
     /// Spends more, or less, than [`Budget::smoke`].
     pub fn budget(self, budget: Budget) -> Self {
         Self { budget, ..self }
@@ -111,8 +123,12 @@ impl<C: Component> Check<C> {
                 "{name} on {engine} does not do the same again when it is led the same way: {why}"
             );
         }
+        if self.replay.is_some() {
+            let all = if trial.exploration.exhausted { ", all there are" } else { "" };
+            println!("{engine}: {executions} executions{all}");
+        }
         assert!(
-            trial.exploration.exhausted || !engine.exhausts(),
+            trial.exploration.exhausted || !engine.exhausts() || self.replay.is_some(),
             "{engine} did not finish {name} within {executions} executions: nothing is decided; \
              give a larger `budget`, or leave this engine out"
         );
@@ -147,7 +163,10 @@ impl<C: Component> Check<C> {
                 route: route.clone(),
                 history: finding.digest(),
             };
-            let _infallible = writeln!(text, "\nwitness: {witness}");
+            let _infallible = match &self.replay {
+                Some(command) => writeln!(text, "\nreplay: SEATRIAL_REPLAY='{witness}' {command}"),
+                None => writeln!(text, "\nwitness: {witness}"),
+            };
         }
         text
     }

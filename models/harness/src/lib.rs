@@ -27,6 +27,7 @@ pub mod engine;
 pub mod interrupt;
 pub mod outcome;
 pub mod picture;
+pub mod program;
 pub mod random;
 pub mod report;
 pub mod runner;
@@ -36,3 +37,6 @@ pub mod tests;
 pub mod texts;
 pub mod toy;
 pub mod trial;
+
+pub use program::seam;
+pub use seatrial_macros::test;

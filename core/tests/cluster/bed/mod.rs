@@ -58,6 +58,12 @@ impl Address {
         [(HOST, &self.host), (AUTHORITY, &self.authority), (TOKEN, &self.token)]
     }
 
+    /// Its port.
+    pub(crate) fn port(&self) -> u16 {
+        let port = self.host.rsplit(':').next().and_then(|it| it.parse().ok());
+        port.expect("an address has a port")
+    }
+
     /// The same server, were it there.
     pub(crate) fn at_port(&self, port: u16) -> Self {
         Self { host: format!("https://localhost:{port}"), ..self.clone() }

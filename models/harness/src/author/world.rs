@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
-use seatrial_core::machine::Boxed;
+use seatrial_core::machine::{Boxed, Step, Wakes};
 use seatrial_core::runtime::Runtime;
 
 use super::component::{Component, EventOf, MachineOf, OpOf, RetOf};
@@ -79,6 +79,15 @@ impl<R: Runtime, C: Component> World<R, C> {
     /// inside that section.
     pub fn note(&self, label: &'static str, value: u64) {
         self.record(What::Note { label, value });
+    }
+
+    /// Records a step of code that has no machine.
+    pub(crate) fn act(&self, op: OpOf<C>)
+    where
+        RetOf<C>: Default,
+    {
+        let outcome = Step::Done(RetOf::<C>::default());
+        self.record(What::Step { op, outcome, wakes: Wakes::default() });
     }
 
     fn record(&self, what: What<OpOf<C>, RetOf<C>>) {

@@ -62,12 +62,14 @@ pub(super) fn quietly_everywhere<T>(body: impl FnOnce() -> T) -> T {
 /// the panic begins.
 ///
 /// With its first execution, the crate shuttle puts a printing hook of its own over the present
-/// one. So that hook must be installed before ours: in between, quiet panics of other threads would
-/// be printed.
+/// one. So that hook must be installed before ours, and taken away.
 fn install() {
-    #[cfg(feature = "shuttle")]
-    super::shuttle::install_its_hook();
     let loud = panic::take_hook();
+    #[cfg(feature = "shuttle")]
+    {
+        super::shuttle::install_its_hook();
+        drop(panic::take_hook()); // it would print about every later panic, of other code too
+    }
     panic::set_hook(Box::new(move |info| {
         let own = QUIET.get() > 0;
         if own || QUIET_EVERYWHERE.load(Ordering::Relaxed) > 0 {

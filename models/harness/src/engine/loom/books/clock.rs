@@ -122,8 +122,10 @@ impl Books {
         thread.wants = thread.serving.pop().flatten();
     }
 
-    /// Tells whether a thread runs wakers.
+    /// Tells whether a thread runs wakers. One that is called to do so begins when it next pauses: it may well
+    /// go to sleep first.
     pub(in crate::engine::loom) fn is_serving(&self, me: usize) -> bool {
-        !self.threads[me].serving.is_empty()
+        let thread = &self.threads[me];
+        thread.serving.len() > usize::from(thread.called)
     }
 }

@@ -1,0 +1,133 @@
+//! What a program asks for threads, locks, time and choices.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use seatrial_core::runtime::{Ambient as _, Instant, Runtime};
+
+use super::{Act, Atomic, Condvar, Mutex, Programs, RwLock, Sometimes};
+use crate::engine::AnyRuntime;
+use crate::trial::World;
+
+thread_local! {
+    /// Engines run the threads of one execution on one or several threads of the system; each of them knows the
+    /// execution that it runs.
+    static CURRENT: RefCell<Option<Seam>> = const { RefCell::new(None) };
+}
+
+/// Returns the source of threads, locks, time and choices of the run under way.
+///
+/// # Panics
+/// Outside of a [`#[seatrial::test]`](macro@crate::test).
+pub fn seam() -> Seam {
+    let current = CURRENT.with(|current| current.borrow().clone());
+    current.expect("seatrial::seam() needs a #[seatrial::test] around it")
+}
+
+/// The source of threads, locks, time and choices of one run. Cheap to clone.
+#[derive(Clone)]
+pub struct Seam {
+    world: World<AnyRuntime, Programs>,
+    sometimes: Sometimes,
+    made: Arc<AtomicU64>,
+}
+
+/// The main thread of a run; when it is over nothing is current.
+pub(super) struct Current;
+
+impl Seam {
+    pub(super) fn new(world: &World<AnyRuntime, Programs>, sometimes: &Sometimes) -> Self {
+        Self { world: world.clone(), sometimes: sometimes.clone(), made: Arc::default() }
+    }
+
+    /// Makes it the current one of this thread.
+    pub(super) fn enter(&self) -> Current {
+        CURRENT.with(|current| *current.borrow_mut() = Some(self.clone()));
+        Current
+    }
+
+    /// Returns the runtime of the engine, for code that is generic over one. What such code does is not in the
+    /// picture of a failure.
+    pub fn runtime(&self) -> &AnyRuntime {
+        self.world.runtime()
+    }
+
+    /// Makes a mutex.
+    pub fn mutex<T: Send + 'static>(&self, value: T) -> Mutex<T> {
+        Mutex::new(self, value)
+    }
+
+    /// Makes a condition variable.
+    pub fn condvar(&self) -> Condvar {
+        Condvar::new(self)
+    }
+
+    /// Makes a read-write lock.
+    pub fn rw_lock<T: Send + Sync + 'static>(&self, value: T) -> RwLock<T> {
+        RwLock::new(self, value)
+    }
+
+    /// Makes a number that threads share without a lock.
+    pub fn atomic(&self, value: u64) -> Atomic {
+        Atomic::new(self, value)
+    }
+
+    /// Reads the clock, which moves only when no thread can, or when a wait ends by its time.
+    pub fn now(&self) -> Instant {
+        self.runtime().now()
+    }
+
+    /// Sleeps. It costs no real time.
+    pub fn sleep(&self, time: Duration) {
+        self.act(format_args!("sleeps for {time:?}"));
+        self.runtime().sleep_until(self.now() + time);
+    }
+
+    /// Returns a number below `options`: engines try each of them.
+    ///
+    /// # Panics
+    /// If there is no option.
+    pub fn choose(&self, options: u32) -> u32 {
+        let chosen = self.runtime().choose(options);
+        self.act(format_args!("chooses {chosen} of {options}"));
+        chosen
+    }
+
+    /// Names a case that must be so in some run; the test fails if it never is. Call it where it may be so.
+    pub fn sometimes(&self, what: &'static str, is_so: bool) {
+        self.sometimes.note(what, is_so);
+        if is_so {
+            self.act(what);
+        }
+    }
+
+    /// Writes a line into the picture of a failure.
+    pub fn note(&self, what: impl fmt::Display) {
+        self.act(what);
+    }
+
+    /// Records a step. Call it inside the critical section that it describes.
+    pub(super) fn act(&self, what: impl fmt::Display) {
+        self.world.act(Act(what.to_string()));
+    }
+
+    /// Returns the number of the next thing that is made.
+    pub(super) fn number(&self) -> u64 {
+        self.made.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}
+
+impl Drop for Current {
+    fn drop(&mut self) {
+        CURRENT.with(|current| current.borrow_mut().take());
+    }
+}
+
+impl fmt::Debug for Seam {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Seam").finish_non_exhaustive()
+    }
+}
