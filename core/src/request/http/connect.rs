@@ -10,9 +10,61 @@ use std::time::Duration;
 use hyper::Uri;
 use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::connect::proxy::Tunnel;
 use tower_service::Service;
 
-type Inner = HttpsConnector<HttpConnector>;
+use super::proxy::Proxy;
+
+type Inner = HttpsConnector<Reach>;
+
+type Tcp = <HttpConnector as Service<Uri>>::Response;
+
+/// Why there is no connection.
+type Failed = Box<dyn Error + Send + Sync>;
+
+/// Reaches a server, directly or through a proxy's tunnel.
+#[derive(Clone)]
+pub(super) enum Reach {
+    Direct(HttpConnector),
+    Through(Tunnel<HttpConnector>),
+}
+
+impl Reach {
+    pub(super) fn new(connector: HttpConnector, proxy: Option<&Proxy>) -> Self {
+        let Some(proxy) = proxy else { return Self::Direct(connector) };
+        let tunnel = Tunnel::new(proxy.address.clone(), connector);
+        Self::Through(match &proxy.authorization {
+            None => tunnel,
+            Some(value) => tunnel.with_auth(value.clone()),
+        })
+    }
+}
+
+impl Service<Uri> for Reach {
+    type Response = Tcp;
+    type Error = Failed;
+    type Future = Pin<Box<dyn Future<Output = Result<Tcp, Failed>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Failed>> {
+        match self {
+            Self::Direct(it) => it.poll_ready(context).map_err(Into::into),
+            Self::Through(it) => it.poll_ready(context).map_err(Into::into),
+        }
+    }
+
+    fn call(&mut self, uri: Uri) -> Self::Future {
+        match self {
+            Self::Direct(it) => {
+                let connecting = it.call(uri);
+                Box::pin(async { Ok(connecting.await?) })
+            }
+            Self::Through(it) => {
+                let connecting = it.call(uri);
+                Box::pin(async { Ok(connecting.await?) })
+            }
+        }
+    }
+}
 
 /// The bytes of a connection.
 pub(super) type Stream = <Inner as Service<Uri>>::Response;
@@ -27,7 +79,7 @@ pub(super) struct Within {
 
 impl Service<Uri> for Within {
     type Response = Stream;
-    type Error = Box<dyn Error + Send + Sync>;
+    type Error = Failed;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Self::Error>> + Send>>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {

@@ -24,8 +24,17 @@
 mod config;
 mod connect;
 mod error;
+#[cfg(feature = "kubeconfig")]
+mod exec;
+mod gzip;
+mod impersonation;
+#[cfg(feature = "kubeconfig")]
+mod kubeconfig;
 mod link;
+mod links;
+mod pem;
 mod pool;
+mod proxy;
 mod sent;
 mod tls;
 mod token;
@@ -36,5 +45,8 @@ mod tests;
 
 pub use config::HttpConfig;
 pub use error::ConfigError;
+pub use impersonation::Impersonation;
+#[cfg(feature = "kubeconfig")]
+pub use kubeconfig::{Kubeconfig, KubeconfigError};
 pub use token::Token;
 pub use transport::HttpTransport;
