@@ -12,3 +12,4 @@ mod chain;
 mod collections;
 mod leases;
 mod throughput;
+mod typed;

@@ -8,7 +8,7 @@
 //!
 //! # async fn pods() -> Result<(), Box<dyn std::error::Error>> {
 //! let system = System::new();
-//! let client = HttpConfig::in_cluster()?.client(&system)?;
+//! let client = HttpConfig::in_cluster()?.client(&system)?; // or `infer`, with `kubeconfig`
 //! let pods = client.request(Verb::Get, "/api/v1").namespace("default").resource("pods");
 //! let reply = client.send(&pods, &CancelToken::new(&system)).await?;
 //! println!("{}", reply.json::<serde_json::Value>()?);
