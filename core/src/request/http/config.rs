@@ -192,8 +192,8 @@ impl HttpConfig {
         self
     }
 
-    /// Reaches the server through a proxy, by a tunnel. Its URL may have a user and a password:
-    /// `http://user:password@proxy:3128`.
+    /// Reaches the server through a proxy, by a tunnel. Its URL may have a user and a password, and
+    /// begins with `http` or `socks5`: `http://user:password@proxy:3128`.
     ///
     /// # Errors
     /// It is not the URL of a proxy, or of a kind that is not known.

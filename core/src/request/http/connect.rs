@@ -10,7 +10,7 @@ use std::time::Duration;
 use hyper::Uri;
 use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::client::legacy::connect::proxy::Tunnel;
+use hyper_util::client::legacy::connect::proxy::{SocksV5, Tunnel};
 use tower_service::Service;
 
 use super::proxy::Proxy;
@@ -27,13 +27,22 @@ type Failed = Box<dyn Error + Send + Sync>;
 pub(super) enum Reach {
     Direct(HttpConnector),
     Through(Tunnel<HttpConnector>),
+    Socks(SocksV5<HttpConnector>),
 }
 
 impl Reach {
     pub(super) fn new(connector: HttpConnector, proxy: Option<&Proxy>) -> Self {
         let Some(proxy) = proxy else { return Self::Direct(connector) };
-        let tunnel = Tunnel::new(proxy.address.clone(), connector);
-        Self::Through(match &proxy.authorization {
+        let address = proxy.0.uri().clone();
+        if proxy.is_socks() {
+            let socks = SocksV5::new(address, connector);
+            return Self::Socks(match proxy.0.raw_auth() {
+                None => socks,
+                Some((user, password)) => socks.with_auth(user.to_owned(), password.to_owned()),
+            });
+        }
+        let tunnel = Tunnel::new(address, connector);
+        Self::Through(match proxy.0.basic_auth() {
             None => tunnel,
             Some(value) => tunnel.with_auth(value.clone()),
         })
@@ -49,6 +58,7 @@ impl Service<Uri> for Reach {
         match self {
             Self::Direct(it) => it.poll_ready(context).map_err(Into::into),
             Self::Through(it) => it.poll_ready(context).map_err(Into::into),
+            Self::Socks(it) => it.poll_ready(context).map_err(Into::into),
         }
     }
 
@@ -59,7 +69,11 @@ impl Service<Uri> for Reach {
                 Box::pin(async { Ok(connecting.await?) })
             }
             Self::Through(it) => {
-                let connecting = it.call(uri);
+                let connecting = it.call(with_port(uri));
+                Box::pin(async { Ok(connecting.await?) })
+            }
+            Self::Socks(it) => {
+                let connecting = it.call(with_port(uri));
                 Box::pin(async { Ok(connecting.await?) })
             }
         }
@@ -68,6 +82,13 @@ impl Service<Uri> for Reach {
 
 /// The bytes of a connection.
 pub(super) type Stream = <Inner as Service<Uri>>::Response;
+
+/// Adds the usual port of a server without TLS: a tunnel leads to that of TLS otherwise.
+fn with_port(uri: Uri) -> Uri {
+    let is_open = uri.scheme_str() == Some("http") && uri.port().is_none();
+    let host = uri.host().filter(|_| is_open);
+    host.and_then(|host| format!("http://{host}:80/").parse().ok()).unwrap_or(uri)
+}
 
 /// Connects within a time limit. The inner connector has a limit too, but it stops counting once
 /// the server accepts, even if the server then says nothing.

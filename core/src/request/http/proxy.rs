@@ -1,7 +1,6 @@
 //! Proxies between a client and its server.
 
 use hyper::Uri;
-use hyper::header::HeaderValue;
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 
 use crate::request::Base;
@@ -10,10 +9,7 @@ use super::error::ConfigError;
 
 /// A proxy that opens tunnels, and what proves to it who asks.
 #[derive(Clone)]
-pub(super) struct Proxy {
-    pub(super) address: Uri,
-    pub(super) authorization: Option<HeaderValue>,
-}
+pub(super) struct Proxy(pub(super) Intercept);
 
 impl Proxy {
     /// Reads the URL of a proxy, such as `http://user:password@proxy:3128`.
@@ -45,10 +41,14 @@ impl Proxy {
     }
 
     fn of(found: Intercept) -> Result<Self, ConfigError> {
-        if found.uri().scheme_str() != Some("http") {
-            return Err(ConfigError::Proxy("only proxies with http:// are known"));
+        match found.uri().scheme_str() {
+            Some("http" | "socks5" | "socks5h") => Ok(Self(found)),
+            _ => Err(ConfigError::Proxy("only proxies with http:// or socks5:// are known")),
         }
-        let authorization = found.basic_auth().cloned();
-        Ok(Self { address: found.uri().clone(), authorization })
+    }
+
+    /// Tells whether it speaks SOCKS, and not HTTP.
+    pub(super) fn is_socks(&self) -> bool {
+        self.0.uri().scheme_str() != Some("http")
     }
 }

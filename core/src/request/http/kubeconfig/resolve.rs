@@ -87,8 +87,8 @@ impl Kubeconfig {
         let entry = entry
             .ok_or_else(|| context.bad("cluster", format!("there is no cluster {cluster:?}")))?;
         let cluster = Part { entry, name: format!("{}, cluster {cluster:?}", context.name) };
-        let config = address(&cluster)?;
-        let Some(user) = set(user.as_ref()) else { return usable(config, &cluster) };
+        let config = usable(address(&cluster)?, &cluster)?;
+        let Some(user) = set(user.as_ref()) else { return Ok(config) };
         let entry = self.users.get(user);
         let entry =
             entry.ok_or_else(|| context.bad("user", format!("there is no user {user:?}")))?;

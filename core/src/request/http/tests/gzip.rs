@@ -7,7 +7,8 @@ use flate2::write::GzEncoder;
 
 use super::server::{Server, head, say};
 use super::{client, kind, send};
-use crate::request::{Limits, RequestError, TransportKind};
+use crate::cancel::CancelToken;
+use crate::request::{Limits, RequestError, TransportKind, WatchEvent};
 
 fn packed(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
@@ -82,6 +83,18 @@ async fn a_body_that_fills_the_memory_is_stopped_at_the_limit() {
 }
 
 #[tokio::test]
+async fn an_event_that_fills_the_memory_is_stopped_at_its_limit() {
+    let server = server(packed(&vec![b' '; 64 << 20]), 1 << 16).await;
+    let limits = Limits { event: 1 << 16, ..Limits::default() };
+    let client = client(&server.config()).with_limits(limits);
+    let token = CancelToken::new(client.runtime());
+    let mut watch = client.watch(&super::pods(&client), &token).await.unwrap();
+    let event = watch.next::<u32>().await;
+    assert!(matches!(event, Some(WatchEvent::Error(_))), "{event:?}");
+    assert!(watch.held() < 4 << 20, "{}", watch.held());
+}
+
+#[tokio::test]
 async fn who_asks_for_gzip_gets_it_packed_and_who_wants_none_asks_for_none() {
     let server = Server::start(super::echo).await;
     let config = server.config().compression(false);
@@ -91,7 +104,7 @@ async fn who_asks_for_gzip_gets_it_packed_and_who_wants_none_asks_for_none() {
     let server = self::server(body.clone(), 100).await;
     let client = client(&server.config());
     let request = super::pods(&client).header("Accept-Encoding", &["gzip"]);
-    let token = crate::cancel::CancelToken::new(client.runtime());
+    let token = CancelToken::new(client.runtime());
     let reply = client.send(&request, &token).await.unwrap();
     assert_eq!(reply.body, body);
     assert_eq!(reply.headers.get("Content-Encoding"), Some("gzip"));

@@ -137,11 +137,65 @@ fn of(cluster: Value, user: Value) -> String {
     .to_string()
 }
 
+/// Checks that an error names a field of a cluster, of a user, or of neither, and no secret.
+fn check_told(folder: &Folder, text: &str, wanted: &str) {
+    let path = folder.write("config", text);
+    let told = refused(&Kubeconfig::read(&path).unwrap());
+    assert_eq!(told.file(), path);
+    let wanted = format!("{}: {wanted}", path.display());
+    assert!(told.to_string().starts_with(&wanted), "{told}\n{wanted}");
+    for told in [format!("{told:?}"), told.to_string()] {
+        assert!(!told.contains(SECRET) && !told.contains(&encoded(SECRET)), "{told}");
+    }
+}
+
 #[test]
-fn errors_name_file_context_and_field_but_no_secret() {
-    let folder = Folder::new("bad-kubeconfig");
-    let https = || json!({ "server": "https://h", "insecure-skip-tls-verify": true });
-    let key = Authority::new().certify("c", Valid::Now).1;
+fn errors_name_file_context_and_field_of_a_cluster_but_no_secret() {
+    let folder = Folder::new("bad-cluster");
+    let proxy = format!("ftp://me:{SECRET}@p");
+    for (cluster, wanted) in [
+        (json!({}), "server: it is not set"),
+        (json!({ "server": format!("https://a:{SECRET}@b") }), "server: "),
+        (
+            json!({ "server": "h", "certificate-authority-data": "?" }),
+            "certificate-authority-data: it is no base64",
+        ),
+        (
+            json!({ "server": "h", "certificate-authority-data": encoded(SECRET) }),
+            "certificate-authority: the authority cannot be used",
+        ),
+        (
+            json!({ "server": "h", "certificate-authority": "missing" }),
+            "certificate-authority: cannot read ",
+        ),
+        (
+            json!({
+                "server": "h", "certificate-authority-data": "eA==",
+                "insecure-skip-tls-verify": true,
+            }),
+            "insecure-skip-tls-verify: an authority is set as well",
+        ),
+        (
+            json!({ "server": "h", "insecure-skip-tls-verify": true, "tls-server-name": "no name" }),
+            "tls-server-name: ",
+        ),
+        (json!({ "server": "h", "proxy-url": proxy }), "proxy-url: the proxy cannot be used"),
+    ] {
+        let wanted = format!("context \"c\", cluster \"k\": {wanted}");
+        check_told(&folder, &of(cluster, json!({})), &wanted);
+    }
+    check_told(&folder, "{contexts: []}", "current-context: it is not set");
+    let none = "context \"x\": there is none of this name";
+    check_told(&folder, "{current-context: x}", none);
+    let context = "{current-context: x, contexts: [{name: x, context: {cluster: y}}]}";
+    check_told(&folder, context, "context \"x\": cluster: there is no cluster \"y\"");
+}
+
+#[test]
+fn errors_name_file_context_and_field_of_a_user_but_no_secret() {
+    let folder = Folder::new("bad-user");
+    let key = encoded(&Authority::new().certify("c", Valid::Now).1);
+    let secret = encoded(SECRET);
     let exec = |field: &str, value: Value| {
         let mut exec = json!({
             "apiVersion": "client.authentication.k8s.io/v1", "command": "x",
@@ -150,77 +204,37 @@ fn errors_name_file_context_and_field_but_no_secret() {
         exec[field] = value;
         json!({ "exec": exec })
     };
-    let cluster = "context \"c\", cluster \"k\": ";
-    let user = "context \"c\", user \"u\": ";
-    for (text, part, field) in [
-        (of(json!({}), json!({})), cluster, "server: it is not set"),
-        (of(json!({ "server": "https://a@b" }), json!({})), cluster, "server: "),
-        (of(json!({ "server": "http://h" }), json!({ "token": SECRET })), user, "server: a token"),
+    for (user, wanted) in [
+        (json!({ "tokenFile": "missing" }), "tokenFile: cannot read "),
+        (json!({ "client-key-data": key }), "client-certificate: it is not set"),
+        (json!({ "client-key-data": SECRET }), "client-key-data: it is no base64"),
+        (json!({ "client-certificate-data": secret }), "client-key: it is not set"),
         (
-            of(json!({ "server": "h", "certificate-authority-data": "?" }), json!({})),
-            cluster,
-            "certificate-authority-data: it is no base64",
-        ),
-        (
-            of(json!({ "server": "h", "certificate-authority-data": encoded(SECRET) }), json!({})),
-            user,
-            "certificate-authority: ",
-        ),
-        (
-            of(json!({ "server": "h", "certificate-authority": "missing" }), json!({})),
-            cluster,
-            "certificate-authority: cannot read ",
-        ),
-        (
-            of(json!({ "server": "h", "proxy-url": format!("ftp://me:{SECRET}@p") }), json!({})),
-            cluster,
-            "proxy-url: the proxy cannot be used",
-        ),
-        (of(https(), json!({ "tokenFile": "missing" })), user, "tokenFile: cannot read "),
-        (of(https(), json!({ "client-key-data": encoded(&key) })), user, "client-certificate: "),
-        (
-            of(https(), json!({ "client-certificate-data": "" , "client-key-data": SECRET })),
-            user,
-            "client-key-data: it is no base64",
-        ),
-        (
-            of(https(), json!({ "client-certificate-data": encoded("x") })),
-            user,
-            "client-key: it is",
-        ),
-        (
-            of(
-                https(),
-                json!({ "client-certificate-data": "eA==", "client-key-data": encoded(SECRET) }),
-            ),
-            user,
+            json!({ "client-certificate-data": secret, "client-key-data": secret }),
             "client-key: the client key cannot be used",
         ),
-        (of(https(), json!({ "password": SECRET })), user, "username: it is not set"),
-        (of(https(), json!({ "as-groups": ["a"] })), user, "as: it is not set"),
-        (of(https(), json!({ "as": "a\nb" })), user, "as: the impersonated user"),
-        (of(https(), json!({ "auth-provider": { "name": "gcp" } })), user, "auth-provider: "),
-        (of(https(), exec("command", json!(null))), user, "exec.command: it is not set"),
-        (of(https(), exec("apiVersion", json!("v1alpha1"))), user, "exec.apiVersion: only"),
         (
-            of(https(), exec("interactiveMode", json!(null))),
-            user,
-            "exec.interactiveMode: it is not",
+            json!({ "client-certificate-data": secret, "client-key-data": key }),
+            "client-certificate: the client certificate cannot be used",
         ),
-        (of(https(), exec("interactiveMode", json!("Always"))), user, "exec.interactiveMode: the"),
-        (of(https(), exec("env", json!([{ "name": "a=b" }]))), user, "exec.env: "),
-        ("{contexts: []}".to_owned(), "", "current-context: it is not set"),
-        ("{current-context: x}".to_owned(), "", "context \"x\": there is none of this name"),
+        (json!({ "password": SECRET }), "username: it is not set"),
+        (json!({ "token": SECRET, "username": "a", "password": SECRET }), "password: a token"),
+        (json!({ "as-groups": ["a"] }), "as: it is not set"),
+        (json!({ "as": "a\nb" }), "as: the impersonated user"),
+        (json!({ "auth-provider": { "name": "gcp" } }), "auth-provider: "),
+        (exec("command", json!(null)), "exec.command: it is not set"),
+        (exec("apiVersion", json!("v1alpha1")), "exec.apiVersion: only"),
+        (exec("interactiveMode", json!(null)), "exec.interactiveMode: it is not set"),
+        (exec("interactiveMode", json!("Always")), "exec.interactiveMode: the program wants"),
+        (exec("interactiveMode", json!("always")), "exec.interactiveMode: it is no such mode"),
+        (exec("env", json!([{ "name": "a=b", "value": SECRET }])), "exec.env: "),
     ] {
-        let path = folder.write("config", text);
-        let told = refused(&Kubeconfig::read(&path).unwrap());
-        assert_eq!(told.file(), path);
-        let wanted = format!("{}: {part}{field}", path.display());
-        assert!(told.to_string().starts_with(&wanted), "{told}\n{wanted}");
-        for told in [format!("{told:?}"), told.to_string()] {
-            assert!(!told.contains(SECRET) && !told.contains(&encoded(SECRET)), "{told}");
-        }
+        let wanted = format!("context \"c\", user \"u\": {wanted}");
+        let cluster = json!({ "server": "https://h", "insecure-skip-tls-verify": true });
+        check_told(&folder, &of(cluster, user), &wanted);
     }
+    let open = of(json!({ "server": "http://h" }), json!({ "token": SECRET }));
+    check_told(&folder, &open, "context \"c\", user \"u\": server: a token");
 }
 
 #[test]
@@ -273,4 +287,33 @@ fn a_spoiled_kubeconfig_is_an_error_or_another_one() {
             assert!(!format!("{told:?}").contains(SECRET), "{told:?}");
         }
     }
+}
+
+/// Set for the process that the test below starts.
+const CHILD: &str = "SEATRIAL_INFERS";
+
+#[tokio::test]
+async fn the_environment_names_the_kubeconfig_and_the_authorities_of_the_system() {
+    if std::env::var_os(CHILD).is_some() {
+        let head = head_of(&HttpConfig::infer().unwrap()).await;
+        assert!(head.contains("authorization: Bearer mine\r\n"), "{head}");
+        return;
+    }
+    let (folder, server) = (Folder::new("infers"), Server::start(echo).await);
+    let authorities = folder.write("roots.pem", server.authority.pem());
+    let address = format!("https://localhost:{}", server.address.port());
+    let text = of(json!({ "server": address }), json!({ "token": "mine" }));
+    let (path, home) = (folder.write("config", &text), folder.0.join("home"));
+    folder.write("home/.kube/config", text);
+    let list = std::env::join_paths([folder.0.join("missing"), path]).unwrap();
+    let name = "the_environment_names_the_kubeconfig_and_the_authorities_of_the_system";
+    for (variable, value) in [("KUBECONFIG", list.as_os_str()), ("HOME", home.as_os_str())] {
+        let mut child = tokio::process::Command::new(std::env::current_exe().unwrap());
+        child.arg(name).env(CHILD, "1").env_remove("KUBECONFIG").env_remove("SSL_CERT_DIR");
+        child.env("SSL_CERT_FILE", &authorities).env("HTTPS_PROXY", "http://nowhere.invalid:1");
+        let ended = child.env(variable, value).output().await.unwrap();
+        let told = String::from_utf8_lossy(&ended.stdout);
+        assert!(ended.status.success() && told.contains("1 passed"), "{told}");
+    }
+    assert_eq!(server.connections.load(std::sync::atomic::Ordering::SeqCst), 2);
 }

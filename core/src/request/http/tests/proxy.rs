@@ -65,10 +65,54 @@ async fn a_proxy_that_refuses_is_an_error_without_its_password() {
         assert!(error.contains("tunnel") || error.contains("Tunnel"), "{error}");
         assert!(!error.contains("s3cret") && !error.contains("bWU6"), "{error}");
     }
-    for url in ["", "ftp://proxy", "socks5://proxy:1", "http://", "https://proxy", "a b"] {
+    for url in ["", "ftp://proxy", "socks4://proxy:1", "http://", "https://proxy", "a b"] {
         let error = server.config().proxy(url).unwrap_err();
         assert!(matches!(error, ConfigError::Proxy(_)), "{error}");
     }
+}
+
+#[tokio::test]
+async fn a_tunnel_leads_to_the_port_of_the_server() {
+    for (host, wanted) in [
+        ("http://server", "CONNECT server:80 "),
+        ("https://server", "CONNECT server:443 "),
+        ("http://[::1]", "CONNECT [::1]:80 "),
+        ("http://server:8080", "CONNECT server:8080 "),
+    ] {
+        let (address, told) = proxy("HTTP/1.1 503 No\r\n\r\n").await;
+        let config = HttpConfig::new(host).unwrap().proxy(&address).unwrap();
+        send(&client(&config)).await.unwrap_err();
+        assert!(told.lock()[0].starts_with(wanted), "{told:?}");
+    }
+}
+
+/// Expects these bytes, and answers.
+async fn expect(stream: &mut TcpStream, wanted: &[u8], answer: &[u8]) {
+    let mut told = vec![0; wanted.len()];
+    stream.read_exact(&mut told).await.unwrap();
+    assert_eq!(told, wanted);
+    stream.write_all(answer).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_proxy_may_speak_socks() {
+    let server = Server::start(echo).await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (address, port) = (listener.local_addr().unwrap(), server.address.port());
+    let proxy = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        expect(&mut stream, &[5, 1, 2], &[5, 2]).await;
+        expect(&mut stream, b"\x01\x02me\x06s3cret", &[1, 0]).await;
+        let target = [b"\x05\x01\x00\x03\x09localhost", &port.to_be_bytes()[..]].concat();
+        expect(&mut stream, &target, &[5, 0, 0, 1, 0, 0, 0, 0, 0, 0]).await;
+        let mut server = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+        drop(copy_bidirectional(&mut stream, &mut server).await);
+    });
+    let config = server.config().proxy(&format!("socks5://me:s3cret@{address}")).unwrap();
+    send(&client(&config)).await.unwrap();
+    let error = send(&client(&config)).await.unwrap_err();
+    assert!(!format!("{error:?}").contains("s3cret"), "{error:?}");
+    proxy.await.unwrap();
 }
 
 #[test]
@@ -78,7 +122,7 @@ fn the_environment_names_a_proxy_for_some_servers() {
             variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.to_string())
         };
         let config = HttpConfig::new(host).unwrap().proxy_from(find).unwrap();
-        config.proxy.map(|proxy| proxy.address.to_string())
+        config.proxy.map(|proxy| proxy.0.uri().to_string())
     };
     let both = [("HTTPS_PROXY", "secure:1"), ("http_proxy", "http://open:2")];
     assert_eq!(proxied("https://a.b", &both).as_deref(), Some("http://secure:1/"));
