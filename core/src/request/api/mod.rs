@@ -137,7 +137,7 @@ impl<R: Runtime, T: Transport, O: Serialize + DeserializeOwned> Api<R, T, O> {
         self.object(self.request(Verb::Get).name(name)).await
     }
 
-    /// Reads the objects, or with a [`limit`](ListParams::limit) a page of them.
+    /// Reads the objects, or with a [`limit`](ListParams::limit()) a page of them.
     ///
     /// # Errors
     /// As [`get`](Self::get).

@@ -39,7 +39,7 @@ pub(super) struct Program {
     pub(super) version: String,
     /// How it is installed, for the error if it is not.
     pub(super) hint: String,
-    /// The user of the kubeconfig, for errors.
+    /// The kubeconfig and its user, for errors.
     pub(super) user: String,
     pub(super) limit: Duration,
 }

@@ -93,7 +93,13 @@ impl Kubeconfig {
         let entry =
             entry.ok_or_else(|| context.bad("user", format!("there is no user {user:?}")))?;
         let user = Part { entry, name: format!("{}, user {user:?}", context.name) };
-        let mut config = credentials(config, &user)?;
+        let impersonation = impersonation(&user)?;
+        let mut config = HttpConfig { impersonation, ..config };
+        // As in the reference a server without TLS is shown no credentials.
+        if !config.base.is_encrypted() {
+            return usable(config, &user);
+        }
+        config = credentials(config, &user)?;
         if let Some(exec) = &user.entry.value.exec {
             config.plugin = Some(plugin(exec, &user, &cluster, &config)?);
         }
@@ -110,7 +116,6 @@ fn usable<T>(config: HttpConfig, part: &Part<'_, T>) -> Resolved<HttpConfig> {
             ConfigError::Certificate("client certificate", _) => "client-certificate",
             ConfigError::ServerName => "tls-server-name",
             ConfigError::Header(_) => "as",
-            ConfigError::Plain => "server",
             _ => "it",
         };
         part.about(field)(why)
@@ -146,6 +151,20 @@ fn address(cluster: &Part<'_, Cluster>) -> Resolved<HttpConfig> {
     }
 }
 
+fn impersonation(user: &Part<'_, User>) -> Resolved<Option<Impersonation>> {
+    let it = &user.entry.value;
+    let groups = it.as_groups.clone().unwrap_or_default();
+    let (uid, extra) = (set(it.as_uid.as_ref()), it.as_user_extra.clone().unwrap_or_default());
+    let Some(name) = set(it.r#as.as_ref()) else {
+        let is_nobody = groups.is_empty() && uid.is_none() && extra.is_empty();
+        let why = "it is not set, but a group, an id or an attribute is";
+        return if is_nobody { Ok(None) } else { Err(user.bad("as", why)) };
+    };
+    let mut who = Impersonation::new(name);
+    (who.groups, who.uid, who.extra) = (groups, uid.cloned(), extra);
+    Ok(Some(who))
+}
+
 fn credentials(mut config: HttpConfig, user: &Part<'_, User>) -> Resolved<HttpConfig> {
     let it = &user.entry.value;
     if it.auth_provider.is_some() {
@@ -178,17 +197,6 @@ fn credentials(mut config: HttpConfig, user: &Part<'_, User>) -> Resolved<HttpCo
         }
         let name = name.ok_or_else(|| user.bad("username", "it is not set"))?;
         config = config.basic_auth(name, password.as_str());
-    }
-    let groups = it.as_groups.clone().unwrap_or_default();
-    let (uid, extra) = (set(it.as_uid.as_ref()), it.as_user_extra.clone().unwrap_or_default());
-    match set(it.r#as.as_ref()) {
-        Some(name) => {
-            let mut who = Impersonation::new(name);
-            (who.groups, who.uid, who.extra) = (groups, uid.cloned(), extra);
-            config.impersonation = Some(who);
-        }
-        None if groups.is_empty() && uid.is_none() && extra.is_empty() => {}
-        None => return Err(user.bad("as", "it is not set, but a group, an id or an attribute is")),
     }
     Ok(config)
 }
@@ -235,7 +243,7 @@ fn plugin(
         info: json!({ "kind": "ExecCredential", "apiVersion": version, "spec": spec }).to_string(),
         version: version.clone(),
         hint: exec.install_hint.clone().unwrap_or_default(),
-        user: user.name.clone(),
+        user: format!("{}: {}", user.entry.file.display(), user.name),
         limit: LIMIT,
     }))
 }

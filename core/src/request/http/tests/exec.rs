@@ -225,7 +225,8 @@ async fn what_a_program_says_is_in_no_error() {
     missing.exec["command"] = json!("./no-such-plugin");
     missing.exec["installHint"] = json!("apt install it\n");
     let error = send(&client(&missing.config())).await.unwrap_err().to_string();
-    assert!(error.starts_with("context \"c\", user \"u\": exec: "), "{error}");
+    let config = missing.path("config").display().to_string();
+    assert!(error.starts_with(&format!("{config}: context \"c\", user \"u\": exec: ")), "{error}");
     assert!(error.contains(&missing.path("./no-such-plugin").display().to_string()), "{error}");
     assert!(error.ends_with("cannot be started: entity not found: apt install it"), "{error}");
 }

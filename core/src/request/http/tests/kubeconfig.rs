@@ -233,8 +233,16 @@ fn errors_name_file_context_and_field_of_a_user_but_no_secret() {
         let cluster = json!({ "server": "https://h", "insecure-skip-tls-verify": true });
         check_told(&folder, &of(cluster, user), &wanted);
     }
-    let open = of(json!({ "server": "http://h" }), json!({ "token": SECRET }));
-    check_told(&folder, &open, "context \"c\", user \"u\": server: a token");
+}
+
+#[test]
+fn a_server_without_tls_is_shown_no_credentials() {
+    let folder = Folder::new("open-cluster");
+    let user = json!({ "token": SECRET, "tokenFile": "missing", "as": "a", "exec": {} });
+    let path = folder.write("config", of(json!({ "server": "http://h" }), user));
+    let config = Kubeconfig::read(path).unwrap().config().unwrap();
+    assert!(!config.has_secrets());
+    assert_eq!(config.impersonation.unwrap().user, "a");
 }
 
 #[test]
