@@ -19,7 +19,7 @@
 //! | `delta_fifo` | `informers` | the queue of changes, one entry per object |
 //! | `ordered_fifo` | `informers` | the queue of events in their order of arrival |
 //! | `informer` | `informers` | a store that follows a collection of a server, with subscribers and handlers |
-//! | `request` | `request` | requests to an API server: built, throttled, repeated, watched |
+//! | `request` | `request` | requests to an API server: built, throttled, repeated, watched; objects of a type |
 //! | `elector` | `election` | leader election over a lock object in a versioned store |
 //!
 //! An id in brackets, (`workqueue:WQ-21`), is the number of a rule of behaviour.

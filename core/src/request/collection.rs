@@ -60,6 +60,12 @@ impl<R: Runtime, T: Transport> Collection<R, T> {
         Self { client: Arc::clone(client), request, token }
     }
 
+    /// Ends all calls and watches with a token.
+    pub(super) fn until(mut self, token: &CancelToken<R>) -> Self {
+        self.token = token.clone();
+        self
+    }
+
     async fn page<O: DeserializeOwned>(
         &self,
         options: ListOptions,
@@ -122,11 +128,11 @@ where
 }
 
 /// Adds a parameter unless its value is empty.
-fn with(request: Request, name: &str, value: &str) -> Request {
+pub(super) fn with(request: Request, name: &str, value: &str) -> Request {
     if value.is_empty() { request } else { request.param(name, value) }
 }
 
-fn versioned(request: Request, version: &str, how: Option<Match>) -> Request {
+pub(super) fn versioned(request: Request, version: &str, how: Option<Match>) -> Request {
     let how = match how {
         None => "",
         Some(Match::Exact) => "Exact",
@@ -138,10 +144,10 @@ fn versioned(request: Request, version: &str, how: Option<Match>) -> Request {
 /// The metadata of a list.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ListMeta {
-    resource_version: String,
+pub(super) struct ListMeta {
+    pub(super) resource_version: String,
     #[serde(default, rename = "continue")]
-    continue_token: String,
+    pub(super) continue_token: String,
 }
 
 /// The events of a watch.

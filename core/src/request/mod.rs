@@ -22,6 +22,7 @@
 //! a request is about: a value that is more than one path segment is refused. Prefix, suffix and
 //! absolute paths are not checked and may hold anything.
 
+mod api;
 mod base;
 mod body;
 mod build;
@@ -64,6 +65,9 @@ mod watch;
 #[cfg(test)]
 mod tests;
 
+pub use api::{
+    Api, ApiResource, DeleteParams, Events, ListParams, ObjectMeta, Patch, Propagation, Resource,
+};
 pub use base::Base;
 pub use build::Request;
 pub use client::{Client, Limits};

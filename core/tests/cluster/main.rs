@@ -12,4 +12,5 @@ mod chain;
 mod collections;
 mod leases;
 mod throughput;
+mod typed;
 mod wire;

@@ -2,15 +2,23 @@
 
 use std::env;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use zeroize::Zeroizing;
 
 use crate::request::{Base, Client};
 use crate::runtime::Runtime;
 
 use super::error::ConfigError;
+#[cfg(feature = "kubeconfig")]
+use super::exec::Plugin;
+use super::impersonation::Impersonation;
+use super::pem::Pem;
+use super::proxy::Proxy;
 use super::token::Token;
 use super::transport::HttpTransport;
 
@@ -21,13 +29,37 @@ const ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 #[derive(Clone)]
 pub struct HttpConfig {
     pub(super) base: Base,
-    /// `None`: no server with a certificate is trusted.
-    pub(super) authorities: Option<Vec<u8>>,
+    pub(super) trust: Trust,
     pub(super) token: Option<Token>,
-    pub(super) identity: Option<(Vec<u8>, Zeroizing<Vec<u8>>)>,
+    pub(super) password: Option<Password>,
+    pub(super) identity: Option<(Pem, Pem)>,
+    #[cfg(feature = "kubeconfig")]
+    pub(super) plugin: Option<Plugin>,
+    pub(super) impersonation: Option<Impersonation>,
+    pub(super) server_name: Option<String>,
+    pub(super) proxy: Option<Proxy>,
+    pub(super) compresses: bool,
     pub(super) agent: String,
     pub(super) connect: Duration,
     pub(super) dead_after: Duration,
+}
+
+/// Whose certificates a client accepts.
+#[derive(Clone)]
+pub(super) enum Trust {
+    Nobody,
+    Authorities(Pem),
+    #[cfg(feature = "kubeconfig")]
+    System,
+    Anyone,
+}
+
+/// A user's name and password.
+#[derive(Clone)]
+pub(super) struct Password {
+    /// As it is sent.
+    pub(super) encoded: Arc<Zeroizing<String>>,
+    pub(super) password: Arc<Zeroizing<String>>,
 }
 
 impl HttpConfig {
@@ -38,9 +70,16 @@ impl HttpConfig {
     pub fn new(host: &str) -> Result<Self, ConfigError> {
         Ok(Self {
             base: Base::host(host, true).map_err(ConfigError::Address)?,
-            authorities: None,
+            trust: Trust::Nobody,
             token: None,
+            password: None,
             identity: None,
+            #[cfg(feature = "kubeconfig")]
+            plugin: None,
+            impersonation: None,
+            server_name: None,
+            proxy: None,
+            compresses: true,
             agent: concat!("seatrial/", env!("CARGO_PKG_VERSION")).to_owned(),
             connect: Duration::from_secs(10),
             dead_after: Duration::from_secs(45),
@@ -65,18 +104,49 @@ impl HttpConfig {
         };
         let (host, port) = (wanted("KUBERNETES_SERVICE_HOST")?, wanted("KUBERNETES_SERVICE_PORT")?);
         let host = if host.contains(':') { format!("[{host}]") } else { host };
-        let path = account.join("ca.crt");
-        let authorities = std::fs::read(&path).map_err(|why| ConfigError::File(path, why))?;
+        let authorities = account.join("ca.crt");
+        drop(Pem::File(authorities.clone()).read()?); // so that a missing file is reported now
         let token = Token::file(account.join("token"));
-        token.now()?; // so that a missing file is reported now
-        Ok(Self::new(&format!("https://{host}:{port}"))?.authorities(authorities).token(token))
+        token.now()?; // likewise
+        let config = Self::new(&format!("https://{host}:{port}"))?;
+        Ok(config.authorities_file(authorities).token(token))
     }
 
     /// Trusts only these authorities: certificates in PEM. A text without any certificate is refused
     /// by [`client`](Self::client).
     #[must_use]
     pub fn authorities(mut self, pem: impl Into<Vec<u8>>) -> Self {
-        self.authorities = Some(pem.into());
+        self.trust = Trust::Authorities(Pem::given(pem));
+        self
+    }
+
+    /// As [`authorities`](Self::authorities), from a file that is read again when it changes.
+    #[must_use]
+    pub fn authorities_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.trust = Trust::Authorities(Pem::File(path.into()));
+        self
+    }
+
+    /// Trusts the authorities that the system trusts.
+    #[cfg(feature = "kubeconfig")]
+    #[must_use]
+    pub fn system_authorities(mut self) -> Self {
+        self.trust = Trust::System;
+        self
+    }
+
+    /// Trusts everyone who answers at the address. Anybody in between can read what is sent, also
+    /// the token.
+    #[must_use]
+    pub fn insecure_skip_tls_verify(mut self) -> Self {
+        self.trust = Trust::Anyone;
+        self
+    }
+
+    /// Sets the name that the server's certificate must have, if it is not the host's.
+    #[must_use]
+    pub fn tls_server_name(mut self, name: impl Into<String>) -> Self {
+        self.server_name = Some(name.into());
         self
     }
 
@@ -87,10 +157,73 @@ impl HttpConfig {
         self
     }
 
+    /// Sends a user's name and password with every request. A token is sent in their place.
+    #[must_use]
+    pub fn basic_auth(mut self, user: &str, password: impl Into<String>) -> Self {
+        let password = Zeroizing::new(password.into());
+        let pair = Zeroizing::new(format!("{user}:{}", *password));
+        let encoded = Arc::new(Zeroizing::new(BASE64_STANDARD.encode(pair.as_bytes())));
+        self.password = Some(Password { encoded, password: Arc::new(password) });
+        self
+    }
+
     /// Shows this certificate to the server: certificate chain and key, in PEM.
     #[must_use]
     pub fn identity(mut self, certificates: impl Into<Vec<u8>>, key: impl Into<Vec<u8>>) -> Self {
-        self.identity = Some((certificates.into(), Zeroizing::new(key.into())));
+        self.identity = Some((Pem::given(certificates), Pem::given(key)));
+        self
+    }
+
+    /// As [`identity`](Self::identity), from files that are read again when they change.
+    #[must_use]
+    pub fn identity_files(
+        mut self,
+        certificates: impl Into<PathBuf>,
+        key: impl Into<PathBuf>,
+    ) -> Self {
+        self.identity = Some((Pem::File(certificates.into()), Pem::File(key.into())));
+        self
+    }
+
+    /// Sends requests in the name of somebody else.
+    #[must_use]
+    pub fn impersonate(mut self, who: Impersonation) -> Self {
+        self.impersonation = Some(who);
+        self
+    }
+
+    /// Reaches the server through a proxy, by a tunnel. Its URL may have a user and a password, and
+    /// begins with `http` or `socks5`: `http://user:password@proxy:3128`.
+    ///
+    /// # Errors
+    /// It is not the URL of a proxy, or of a kind that is not known.
+    pub fn proxy(mut self, url: &str) -> Result<Self, ConfigError> {
+        self.proxy = Some(Proxy::parse(url)?);
+        Ok(self)
+    }
+
+    /// Reaches the server through the proxy of the environment, if there is one for it:
+    /// `HTTPS_PROXY`, `HTTP_PROXY` or `ALL_PROXY`, with the exceptions of `NO_PROXY`, in capitals or
+    /// not. A server on this machine is reached directly.
+    ///
+    /// # Errors
+    /// A proxy of a kind that is not known.
+    pub fn proxy_from_environment(self) -> Result<Self, ConfigError> {
+        self.proxy_from(|name| env::var(name).ok())
+    }
+
+    pub(super) fn proxy_from(
+        mut self,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, ConfigError> {
+        self.proxy = Proxy::from_environment(&self.base, variable)?;
+        Ok(self)
+    }
+
+    /// Sets whether the server may compress its answers; it may by default.
+    #[must_use]
+    pub fn compression(mut self, allowed: bool) -> Self {
+        self.compresses = allowed;
         self
     }
 
@@ -116,6 +249,15 @@ impl HttpConfig {
     pub fn dead_after(mut self, limit: Duration) -> Self {
         self.dead_after = limit.clamp(Duration::from_millis(100), Duration::from_secs(86_400));
         self
+    }
+
+    /// Tells whether a secret is sent, or a certificate shown.
+    pub(super) fn has_secrets(&self) -> bool {
+        #[cfg(feature = "kubeconfig")]
+        if self.plugin.is_some() {
+            return true;
+        }
+        self.token.is_some() || self.password.is_some() || self.identity.is_some()
     }
 
     /// Makes a client.

@@ -10,12 +10,85 @@ use std::time::Duration;
 use hyper::Uri;
 use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::connect::proxy::{SocksV5, Tunnel};
 use tower_service::Service;
 
-type Inner = HttpsConnector<HttpConnector>;
+use super::proxy::Proxy;
+
+type Inner = HttpsConnector<Reach>;
+
+type Tcp = <HttpConnector as Service<Uri>>::Response;
+
+/// Why there is no connection.
+type Failed = Box<dyn Error + Send + Sync>;
+
+/// Reaches a server, directly or through a proxy's tunnel.
+#[derive(Clone)]
+pub(super) enum Reach {
+    Direct(HttpConnector),
+    Through(Tunnel<HttpConnector>),
+    Socks(SocksV5<HttpConnector>),
+}
+
+impl Reach {
+    pub(super) fn new(connector: HttpConnector, proxy: Option<&Proxy>) -> Self {
+        let Some(proxy) = proxy else { return Self::Direct(connector) };
+        let address = proxy.0.uri().clone();
+        if proxy.is_socks() {
+            let socks = SocksV5::new(address, connector);
+            return Self::Socks(match proxy.0.raw_auth() {
+                None => socks,
+                Some((user, password)) => socks.with_auth(user.to_owned(), password.to_owned()),
+            });
+        }
+        let tunnel = Tunnel::new(address, connector);
+        Self::Through(match proxy.0.basic_auth() {
+            None => tunnel,
+            Some(value) => tunnel.with_auth(value.clone()),
+        })
+    }
+}
+
+impl Service<Uri> for Reach {
+    type Response = Tcp;
+    type Error = Failed;
+    type Future = Pin<Box<dyn Future<Output = Result<Tcp, Failed>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Failed>> {
+        match self {
+            Self::Direct(it) => it.poll_ready(context).map_err(Into::into),
+            Self::Through(it) => it.poll_ready(context).map_err(Into::into),
+            Self::Socks(it) => it.poll_ready(context).map_err(Into::into),
+        }
+    }
+
+    fn call(&mut self, uri: Uri) -> Self::Future {
+        match self {
+            Self::Direct(it) => {
+                let connecting = it.call(uri);
+                Box::pin(async { Ok(connecting.await?) })
+            }
+            Self::Through(it) => {
+                let connecting = it.call(with_port(uri));
+                Box::pin(async { Ok(connecting.await?) })
+            }
+            Self::Socks(it) => {
+                let connecting = it.call(with_port(uri));
+                Box::pin(async { Ok(connecting.await?) })
+            }
+        }
+    }
+}
 
 /// The bytes of a connection.
 pub(super) type Stream = <Inner as Service<Uri>>::Response;
+
+/// Adds the usual port of a server without TLS: a tunnel leads to that of TLS otherwise.
+fn with_port(uri: Uri) -> Uri {
+    let is_open = uri.scheme_str() == Some("http") && uri.port().is_none();
+    let host = uri.host().filter(|_| is_open);
+    host.and_then(|host| format!("http://{host}:80/").parse().ok()).unwrap_or(uri)
+}
 
 /// Connects within a time limit. The inner connector has a limit too, but it stops counting once
 /// the server accepts, even if the server then says nothing.
@@ -27,7 +100,7 @@ pub(super) struct Within {
 
 impl Service<Uri> for Within {
     type Response = Stream;
-    type Error = Box<dyn Error + Send + Sync>;
+    type Error = Failed;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Self::Error>> + Send>>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {

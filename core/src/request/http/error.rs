@@ -7,6 +7,9 @@ use std::path::PathBuf;
 
 use crate::request::{BuildError, TransportError, TransportKind};
 
+#[cfg(feature = "kubeconfig")]
+use super::kubeconfig::KubeconfigError;
+
 /// Why a configuration cannot be used.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -21,6 +24,16 @@ pub enum ConfigError {
     Certificate(&'static str, String),
     /// A secret or a certificate would be sent over an unencrypted connection.
     Plain,
+    /// The name that the server's certificate must have is no name.
+    ServerName,
+    /// A proxy cannot be used: why.
+    Proxy(&'static str),
+    /// A user name, a password or a value of an impersonation has letters that no header takes:
+    /// which.
+    Header(&'static str),
+    /// A kubeconfig cannot be used.
+    #[cfg(feature = "kubeconfig")]
+    Kubeconfig(KubeconfigError),
 }
 
 impl fmt::Display for ConfigError {
@@ -33,8 +46,14 @@ impl fmt::Display for ConfigError {
             Self::File(path, _) => write!(f, "cannot read {}", path.display()),
             Self::Certificate(which, why) => write!(f, "the {which} cannot be used: {why}"),
             Self::Plain => f.write_str(
-                "a token or a certificate needs https: change the address, or leave them out",
+                "a token, a password or a certificate needs https: change the address, or leave \
+                 them out",
             ),
+            Self::ServerName => f.write_str("the name of the server's certificate is no name"),
+            Self::Proxy(why) => write!(f, "the proxy cannot be used: {why}"),
+            Self::Header(which) => write!(f, "the {which} has letters that no header takes"),
+            #[cfg(feature = "kubeconfig")]
+            Self::Kubeconfig(error) => fmt::Display::fmt(error, f),
         }
     }
 }
@@ -44,6 +63,8 @@ impl Error for ConfigError {
         match self {
             Self::Address(error) => error.source(),
             Self::File(_, why) => Some(why),
+            #[cfg(feature = "kubeconfig")]
+            Self::Kubeconfig(error) => error.source(),
             _ => None,
         }
     }

@@ -8,7 +8,7 @@
 //!
 //! # async fn pods() -> Result<(), Box<dyn std::error::Error>> {
 //! let system = System::new();
-//! let client = HttpConfig::in_cluster()?.client(&system)?;
+//! let client = HttpConfig::in_cluster()?.client(&system)?; // or `infer`, with `kubeconfig`
 //! let pods = client.request(Verb::Get, "/api/v1").namespace("default").resource("pods");
 //! let reply = client.send(&pods, &CancelToken::new(&system)).await?;
 //! println!("{}", reply.json::<serde_json::Value>()?);
@@ -24,8 +24,17 @@
 mod config;
 mod connect;
 mod error;
+#[cfg(feature = "kubeconfig")]
+mod exec;
+mod gzip;
+mod impersonation;
+#[cfg(feature = "kubeconfig")]
+mod kubeconfig;
 mod link;
+mod links;
+mod pem;
 mod pool;
+mod proxy;
 mod sent;
 mod tls;
 mod token;
@@ -36,5 +45,8 @@ mod tests;
 
 pub use config::HttpConfig;
 pub use error::ConfigError;
+pub use impersonation::Impersonation;
+#[cfg(feature = "kubeconfig")]
+pub use kubeconfig::{Kubeconfig, KubeconfigError};
 pub use token::Token;
 pub use transport::HttpTransport;

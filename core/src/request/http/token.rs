@@ -11,8 +11,8 @@ use zeroize::Zeroizing;
 
 use super::error::ConfigError;
 
-/// How long a token from a file is used before the file is read again.
-const FRESH: Duration = Duration::from_secs(10);
+/// How long a token from a file is used before the file is read again; certificates likewise.
+pub(super) const FRESH: Duration = Duration::from_secs(10);
 
 /// A bearer token. It is overwritten when it is dropped, and `Debug` does not show it.
 #[derive(Clone)]

@@ -2,27 +2,29 @@
 
 use std::fmt;
 use std::pin::pin;
-use std::sync::Arc;
-use std::time::Duration;
 
 use http_body_util::{BodyExt as _, Empty, Full};
-use hyper::Uri;
+use hyper::HeaderMap;
 use hyper::body::Bytes;
-use hyper::header::{AUTHORIZATION, HeaderName, HeaderValue, USER_AGENT};
-use hyper_rustls::HttpsConnectorBuilder;
-use hyper_util::client::legacy::connect::HttpConnector;
+use hyper::header::{
+    ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, HeaderName, HeaderValue,
+    USER_AGENT,
+};
 use tokio::runtime::Handle;
+use zeroize::Zeroizing;
 
 use crate::request::{
-    Answer, Attempt, Awaited, Base, BuildError, Headers, Transport, TransportError, TransportKind,
-    Veil,
+    Answer, Attempt, Awaited, Base, Chunks, Headers, Transport, TransportError, TransportKind, Veil,
 };
 
-use super::config::HttpConfig;
-use super::connect::Within;
+use super::config::{HttpConfig, Password};
 use super::error::{ConfigError, failure};
-use super::pool::{Body, Pool};
-use super::tls::client_config;
+#[cfg(feature = "kubeconfig")]
+use super::exec::Plugin;
+use super::gzip::Unpacked;
+use super::links::Links;
+use super::pem::Identity;
+use super::pool::Body;
 use super::token::Token;
 
 /// Sends requests over HTTP, to one server.
@@ -36,9 +38,23 @@ use super::token::Token;
 pub struct HttpTransport {
     base: Base,
     token: Option<Token>,
-    agent: HeaderValue,
+    password: Option<Password>,
+    #[cfg(feature = "kubeconfig")]
+    plugin: Option<Plugin>,
+    /// The same with every request, unless it has its own.
+    always: HeaderMap,
     home: Option<Handle>,
-    pool: Arc<Pool>,
+    links: Links,
+}
+
+/// What a plugin has issued for a request.
+#[derive(Default)]
+pub(super) struct Issued {
+    pub(super) token: Option<Token>,
+    pub(super) identity: Option<Identity>,
+    /// Which run of the plugin it was.
+    #[cfg(feature = "kubeconfig")]
+    pub(super) run: u64,
 }
 
 impl HttpTransport {
@@ -47,56 +63,83 @@ impl HttpTransport {
     /// # Errors
     /// A certificate cannot be used, or a secret would be sent unencrypted.
     pub fn new(config: &HttpConfig) -> Result<Self, ConfigError> {
-        let encrypted = config.base.is_encrypted();
-        if !encrypted && (config.token.is_some() || config.identity.is_some()) {
+        if !config.base.is_encrypted() && config.has_secrets() {
             return Err(ConfigError::Plain);
         }
-        let dead_after = config.dead_after;
-        let ping = dead_after / 3;
-        let mut connector = HttpConnector::new();
-        connector.enforce_http(false);
-        connector.set_connect_timeout(Some(config.connect));
-        connector.set_nodelay(true);
-        let least = Duration::from_secs(1); // TCP counts in seconds, and refuses zero
-        connector.set_keepalive(Some(ping.max(least)));
-        connector.set_keepalive_interval(Some((ping / 2).max(least)));
-        connector.set_keepalive_retries(Some(2));
-        // Also give up data that is never acknowledged, where the system supports that.
-        #[cfg(target_os = "linux")]
-        connector.set_tcp_user_timeout(Some(dead_after));
-        let connector = HttpsConnectorBuilder::new()
-            .with_tls_config(client_config(config)?)
-            .https_or_http()
-            .enable_http1()
-            .enable_http2()
-            .wrap_connector(connector);
-        let connector = Within { inner: connector, limit: config.connect };
-        let bad = |_| BuildError::Base(config.base.to_string(), "it is no URI");
-        let origin: Uri =
-            config.base.origin().parse().map_err(bad).map_err(ConfigError::Address)?;
-        let agent = HeaderValue::from_str(&config.agent)
-            .unwrap_or_else(|_| HeaderValue::from_static("seatrial"));
-        let (base, token) = (config.base.clone(), config.token.clone());
-        let (home, pool) = (Handle::try_current().ok(), Pool::new(connector, origin, ping));
-        Ok(Self { base, token, agent, home, pool })
+        let mut always = HeaderMap::new();
+        let agent = HeaderValue::from_str(&config.agent);
+        let agent = agent.unwrap_or_else(|_| HeaderValue::from_static("seatrial"));
+        always.insert(USER_AGENT, agent);
+        if config.compresses {
+            always.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
+        }
+        if let Some(who) = &config.impersonation {
+            who.put(&mut always)?;
+        }
+        Ok(Self {
+            base: config.base.clone(),
+            token: config.token.clone(),
+            password: config.password.clone(),
+            #[cfg(feature = "kubeconfig")]
+            plugin: config.plugin.clone(),
+            always,
+            home: Handle::try_current().ok(),
+            links: Links::new(config)?,
+        })
     }
 
     async fn answer(&self, attempt: Attempt<'_>) -> Result<Answer, TransportError> {
-        let request = self.request(&attempt)?;
-        let (head, body) = self.pool.send(request).await?;
-        if head.status == hyper::StatusCode::UNAUTHORIZED
-            && let Some(token) = &self.token
-        {
-            token.doubt();
+        #[cfg(feature = "kubeconfig")]
+        let issued = match &self.plugin {
+            Some(plugin) => plugin.issued().await?,
+            None => Issued::default(),
+        };
+        #[cfg(not(feature = "kubeconfig"))]
+        let issued = Issued::default();
+        let request = self.request(&attempt, &issued)?;
+        let unpacks = attempt.headers.get(ACCEPT_ENCODING.as_str()).is_none();
+        let pool =
+            self.links.pool(issued.identity.clone()).map_err(|why| failure(Box::new(why)))?;
+        let sent = pool.send(request).await;
+        let is_untrusted = matches!(&sent, Err(why) if why.kind() == TransportKind::Untrusted);
+        let is_unknown =
+            matches!(&sent, Ok((head, _)) if head.status == hyper::StatusCode::UNAUTHORIZED);
+        if is_untrusted || is_unknown {
+            self.doubt(&issued);
         }
+        let (mut head, body) = sent?;
+        let is_packed = unpacks
+            && head.headers.get(CONTENT_ENCODING).is_some_and(|how| how.as_bytes() == b"gzip");
+        let body: Box<dyn Chunks> = if is_packed {
+            head.headers.remove(CONTENT_ENCODING);
+            head.headers.remove(CONTENT_LENGTH);
+            Box::new(Unpacked::new(body))
+        } else {
+            Box::new(body)
+        };
         let mut headers = Headers::new();
         for (name, value) in &head.headers {
             headers.add(name.as_str(), &String::from_utf8_lossy(value.as_bytes()));
         }
-        Ok(Answer { status: head.status.as_u16(), headers, body: Box::new(body) })
+        Ok(Answer { status: head.status.as_u16(), headers, body })
     }
 
-    fn request(&self, attempt: &Attempt<'_>) -> Result<hyper::Request<Body>, TransportError> {
+    /// Notes that a server does not accept what it was sent, or is not trusted: all of it may have
+    /// been renewed.
+    fn doubt(&self, issued: &Issued) {
+        self.token.iter().for_each(Token::doubt);
+        self.links.doubt();
+        #[cfg(feature = "kubeconfig")]
+        self.plugin.iter().for_each(|plugin| plugin.doubt(issued));
+        #[cfg(not(feature = "kubeconfig"))]
+        let _ = issued;
+    }
+
+    fn request(
+        &self,
+        attempt: &Attempt<'_>,
+        issued: &Issued,
+    ) -> Result<hyper::Request<Body>, TransportError> {
         let bad = |why: String| TransportError::new(TransportKind::Other, why);
         if self.base.begins(&attempt.url.0) {
             let method = hyper::Method::from_bytes(attempt.verb.as_str().as_bytes())
@@ -108,7 +151,7 @@ impl HttpTransport {
             let uri = format!("{}{}", self.base.origin(), attempt.target);
             let mut request = hyper::Request::builder().method(method).uri(uri).body(body);
             if let Ok(request) = &mut request {
-                self.put_headers(attempt.headers, request.headers_mut())?;
+                self.put_headers(attempt.headers, issued, request.headers_mut())?;
             }
             return request.map_err(|why| bad(why.to_string()));
         }
@@ -118,30 +161,34 @@ impl HttpTransport {
     pub(super) fn put_headers(
         &self,
         headers: &Headers,
-        out: &mut hyper::HeaderMap,
+        issued: &Issued,
+        out: &mut HeaderMap,
     ) -> Result<(), TransportError> {
-        if headers.get("User-Agent").is_none() {
-            out.insert(USER_AGENT, self.agent.clone());
+        let bad = |why: String| TransportError::new(TransportKind::Other, why);
+        for (name, value) in &self.always {
+            if headers.get(name.as_str()).is_none() {
+                out.append(name.clone(), value.clone());
+            }
         }
         for (name, value) in headers.iter() {
-            let bad = || {
-                TransportError::new(TransportKind::Other, format!("header {name:?} is malformed"))
-            };
+            let bad = || bad(format!("header {name:?} is malformed"));
             let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
             out.append(key, HeaderValue::from_str(value).map_err(|_| bad())?);
         }
-        if let Some(token) = &self.token {
-            let token = token.now().map_err(|why| failure(Box::new(why)))?;
-            let text = zeroize::Zeroizing::new(format!("Bearer {}", token.as_str()));
-            let mut value = HeaderValue::from_str(&text).map_err(|_| {
-                TransportError::new(
-                    TransportKind::Other,
-                    "the token has letters that no header takes",
-                )
-            })?;
-            value.set_sensitive(true);
-            out.insert(AUTHORIZATION, value);
-        }
+        let text = match (self.token.as_ref().or(issued.token.as_ref()), &self.password) {
+            (Some(token), _) => {
+                let token = token.now().map_err(|why| failure(Box::new(why)))?;
+                Zeroizing::new(format!("Bearer {}", token.as_str()))
+            }
+            (None, Some(password)) => {
+                Zeroizing::new(format!("Basic {}", password.encoded.as_str()))
+            }
+            (None, None) => return Ok(()),
+        };
+        let mut value = HeaderValue::from_str(&text)
+            .map_err(|_| bad("the token has letters that no header takes".to_owned()))?;
+        value.set_sensitive(true);
+        out.insert(AUTHORIZATION, value);
         Ok(())
     }
 }
@@ -165,8 +212,23 @@ impl Transport for HttpTransport {
     }
 
     fn veil(&self) -> Veil {
-        let Some(token) = self.token.clone() else { return Veil::default() };
-        Veil::new(move |tell| token.known(tell))
+        let (token, password) = (self.token.clone(), self.password.clone());
+        #[cfg(feature = "kubeconfig")]
+        let plugin = self.plugin.clone();
+        #[cfg(not(feature = "kubeconfig"))]
+        let plugin = None::<()>;
+        if token.is_none() && password.is_none() && plugin.is_none() {
+            return Veil::default();
+        }
+        Veil::new(move |tell| {
+            token.iter().for_each(|token| token.known(tell));
+            if let Some(Password { encoded, password }) = &password {
+                tell(encoded);
+                tell(password);
+            }
+            #[cfg(feature = "kubeconfig")]
+            plugin.iter().for_each(|plugin| plugin.known(tell));
+        })
     }
 }
 

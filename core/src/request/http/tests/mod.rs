@@ -2,9 +2,16 @@
 
 mod broken;
 mod certificates;
+#[cfg(all(feature = "kubeconfig", unix))]
+mod exec;
+mod gzip;
 mod hostile;
 mod kept;
+#[cfg(feature = "kubeconfig")]
+mod kubeconfig;
+mod proxy;
 mod refused;
+mod renewed;
 mod secrets;
 mod server;
 mod streams;
@@ -45,6 +52,39 @@ fn kind(result: Result<Reply, RequestError>) -> TransportKind {
     match result.unwrap_err() {
         RequestError::Transport { last, .. } | RequestError::Incomplete(last) => last.kind(),
         other => panic!("{other:?}"),
+    }
+}
+
+/// A folder that ends with its test.
+struct Folder(std::path::PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("seatrial-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    /// Writes a file and returns its path.
+    fn write(&self, name: &str, text: impl AsRef<[u8]>) -> std::path::PathBuf {
+        let path = self.0.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        drop(std::fs::remove_dir_all(&self.0));
+    }
+}
+
+/// Answers every request with its head, as a text in JSON.
+async fn echo(_: usize, mut stream: server::Stream) {
+    while let Some(head) = head(&mut stream).await {
+        let body = serde_json::json!(head).to_string();
+        say(&mut stream, whole("200 OK", "", &body)).await;
     }
 }
 

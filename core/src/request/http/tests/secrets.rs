@@ -13,6 +13,7 @@ use super::{Http, client, send};
 use crate::cancel::CancelToken;
 use crate::elector::{AsyncObjectStore, ObjectName, Timing};
 use crate::informer::{ListOptions, ListWatch as _, Page};
+use crate::request::http::transport::Issued;
 use crate::request::http::{HttpConfig, HttpTransport, Token};
 use crate::request::{
     Collection, Headers, Leases, Observer, RequestError, Retry, TransportKind, Verb, Warning,
@@ -194,7 +195,7 @@ async fn what_is_logged_of_a_request_that_goes_out_does_not_show_its_token() {
     let config = HttpConfig::new("https://localhost:1").unwrap().token(Token::new(TOKEN));
     let mut headers = hyper::HeaderMap::new();
     let transport = HttpTransport::new(&config).unwrap();
-    transport.put_headers(&Headers::new(), &mut headers).unwrap();
+    transport.put_headers(&Headers::new(), &Issued::default(), &mut headers).unwrap();
     assert_eq!(headers[AUTHORIZATION].to_str().unwrap(), format!("Bearer {TOKEN}"));
     assert!(!format!("{headers:?}").contains(TOKEN), "{headers:?}");
 }
