@@ -275,8 +275,13 @@ impl Setup {
     /// Learns the values that other seeds draw, and those that follow the time of the start.
     fn learn_values(&mut self, reference: &mut Run, again: &mut Run) {
         if reference.restless.is_none() {
-            let [two, three] = [1, 2].map(|it| self.run_otherwise(it << 40, Duration::ZERO));
-            let later = self.run_otherwise(0, LATER);
+            let [mut two, mut three] =
+                [1, 2].map(|it| self.run_otherwise(it << 40, Duration::ZERO));
+            let mut later = self.run_otherwise(0, LATER);
+            Arc::make_mut(&mut self.learned).learn_names([reference, &two, &three]);
+            for run in [&mut *reference, &mut two, &mut three, &mut later] {
+                run.end = self.end(run);
+            }
             let learned = Arc::make_mut(&mut self.learned);
             learned.learn_values([reference, &two, &three], &later);
         }

@@ -173,7 +173,7 @@ impl fmt::Display for Failure {
             )?,
             Verdict::Inadmissible => writeln!(
                 f,
-                "to control chance and clocks (Linux): seatrial-sim = {{ ..., features = [\"simulation\", \"exact\"] }}"
+                "to control chance and clocks (Linux): seatrial-sim = {{ ..., features = [\"simulation\"] }}, without `ordered`"
             )?,
         }
         write!(f, "to see it again: {}", command(&self.plan))

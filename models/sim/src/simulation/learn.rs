@@ -28,6 +28,8 @@ pub(crate) struct Learned {
     drawn: Fields,
     /// Another value if the cluster begins later.
     timed: Fields,
+    /// The beginnings of keys that end in what each seed draws anew, each with its resource.
+    names: Fields,
 }
 
 /// An object and a pointer into it.
@@ -39,6 +41,7 @@ impl Learned {
         let kinds = [
             ("drawn anew with each seed, compared up to renaming", &self.drawn),
             ("follows the time of the start, not compared", &self.timed),
+            ("named anew with each seed, compared up to renaming", &self.names),
             ("only carries times or counters, no sign of unrest, not compared", &self.beats),
         ];
         let line = |(says, fields): (&str, &Fields)| {
@@ -47,6 +50,26 @@ impl Learned {
             (!all.is_empty()).then(|| format!("{says}: {}", all.join(", ")))
         };
         kinds.into_iter().filter_map(line).collect()
+    }
+
+    /// The beginning of the key of an object whose name each seed draws anew.
+    fn beginning(&self, resource: &str, key: &str) -> Option<&str> {
+        let mut own = self.names.iter().filter(|it| it.0 == resource).map(|it| &*it.1);
+        own.find(|it| key.len() > it.len() && key.starts_with(it))
+    }
+
+    /// The key of an object, without the part of it that was drawn; and whether there is one.
+    pub(crate) fn stable(&self, resource: &str, key: &str, object: &Value) -> (String, bool) {
+        match self.beginning(resource, key) {
+            Some(beginning) => (format!("{beginning}*"), true),
+            None => (stable_key(key, object), object["metadata"]["generateName"].is_string()),
+        }
+    }
+
+    /// The pointers to drawn values in an object.
+    fn pointers(&self, resource: &str, key: &str) -> Vec<&str> {
+        let own = self.drawn.iter().filter(|it| it.0 == resource).map(|it| &*it.1);
+        own.chain(self.beginning(resource, key).map(|_| "/metadata/name")).collect()
     }
 
     /// Puts names in the place of values.
@@ -66,8 +89,8 @@ impl Learned {
                 *value = "<not compared>".into();
             }
         }
-        for pointer in of(&self.drawn) {
-            let place = (resource.to_owned(), key.to_owned(), pointer);
+        for pointer in self.pointers(resource, key) {
+            let place = (resource.to_owned(), key.to_owned(), pointer.to_owned());
             if let (Some(value), Some(name)) = (object.pointer_mut(&place.2), drawn.get(&place)) {
                 *value = name.as_str().into();
             }
@@ -111,6 +134,38 @@ impl Learned {
             self.beats.extend(pointers.into_iter().map(|it| (resource.clone(), it)));
         }
         self.beats.len() > before
+    }
+
+    /// Learns the names that three seeds draw anew: as many objects of a resource are in the one run only
+    /// as are in the others, and their keys begin in the same way.
+    pub(crate) fn learn_names(&mut self, runs: [&Run; 3]) {
+        let [one, two, three] = runs;
+        let only = |one: &Run, other: &Run| -> Vec<(String, String)> {
+            one.end.keys().filter(|it| !other.end.contains_key(*it)).cloned().collect()
+        };
+        let (own, second, third) = (only(one, two), only(two, one), only(three, one));
+        for (resource, key) in &own {
+            let of = |keys: &[(String, String)]| -> Vec<String> {
+                keys.iter().filter(|it| it.0 == *resource).map(|it| it.1.clone()).collect()
+            };
+            let (own, second, third) = (of(&own), of(&second), of(&third));
+            if own.len() != second.len() || own.len() != third.len() {
+                continue;
+            }
+            let common = |other: &String| {
+                let same = key.bytes().zip(other.bytes()).take_while(|(one, other)| one == other);
+                same.count()
+            };
+            let longest = |keys: &[String]| keys.iter().map(common).max().unwrap_or(0);
+            let count = longest(&second).min(longest(&third));
+            let same = key.get(..count).unwrap_or_default();
+            let beginning = same.rfind(['-', '.']).map(|at| &same[..=at]);
+            let is_name = |it: &&str| it.contains('/') == key.contains('/');
+            let is_long = |it: &&str| key.len() >= it.len() + 4;
+            if let Some(beginning) = beginning.filter(is_name).filter(is_long) {
+                self.names.insert((resource.clone(), beginning.to_owned()));
+            }
+        }
     }
 
     /// Learns what three seeds draw anew, and what follows the start: the last of the runs begins later
@@ -202,9 +257,10 @@ pub(crate) fn drawn(
 ) -> BTreeMap<Place, String> {
     let mut places = Vec::new();
     for (resource, key, object) in &state.objects {
-        for (_, pointer) in learned.drawn.iter().filter(|it| *it.0 == **resource) {
+        for pointer in learned.pointers(resource, key) {
             let Some(value) = object.pointer(pointer) else { continue };
-            let stable = (resource.to_string(), stable_key(key, object), pointer.clone());
+            let stable = learned.stable(resource, key, object).0;
+            let stable = (resource.to_string(), stable, pointer.to_owned());
             let has_changed = has_changed(changes, (resource, key), object, pointer);
             places.push((stable, key.to_string(), value.to_string(), has_changed));
         }

@@ -35,12 +35,16 @@ pub(crate) fn normalise(state: &State, changes: &[Written], view: &View<'_>) -> 
     for Written { resource, key, old, .. } in changes {
         let Some(object) = old else { continue };
         let uid = object["metadata"]["uid"].as_str().unwrap_or_default();
-        let name = format!("<uid of a former {resource} {}>", stable_key(key, object));
+        let name = format!(
+            "<uid of a former {resource} {}>",
+            view.learned.stable(resource, key, object).0
+        );
         names.insert(uid.to_owned(), name);
     }
     for (resource, key, object) in &state.objects {
         let uid = object["metadata"]["uid"].as_str().unwrap_or_default();
-        names.insert(uid.to_owned(), format!("<uid of {resource} {}>", stable_key(key, object)));
+        let stable = view.learned.stable(resource, key, object).0;
+        names.insert(uid.to_owned(), format!("<uid of {resource} {stable}>"));
     }
     let drawn = drawn(state, changes, view.learned);
     let mut normal = Normal::new();
@@ -55,8 +59,8 @@ pub(crate) fn normalise(state: &State, changes: &[Written], view: &View<'_>) -> 
         }
         view.learned.mask(resource, key, &mut object, &drawn);
         view.rules.leave_out(resource, &mut object);
-        let is_generated = object["metadata"]["generateName"].is_string();
-        let key = (resource.to_string(), stable_key(key, &object));
+        let (stable, is_generated) = view.learned.stable(resource, key, &object);
+        let key = (resource.to_string(), stable);
         if is_generated {
             generated.push((key, object));
         } else {
