@@ -163,4 +163,10 @@ fn what_fails_once_and_then_holds_is_inadmissible() {
     });
     let failure = failure.random(0, 1).once().try_check().expect_err("it fails once");
     assert_eq!((failure.verdict(), failure.violations.len()), (Verdict::Inadmissible, 1));
+    let advice = if is_exact() {
+        "SEATRIAL_DOCTOR=1 SEATRIAL_REPLAY="
+    } else {
+        "features = [\"simulation\"]"
+    };
+    assert!(failure.to_string().contains(advice), "{failure}");
 }

@@ -168,7 +168,7 @@ impl fmt::Display for Failure {
             Verdict::Violated => {}
             Verdict::Inadmissible if self.is_exact => writeln!(
                 f,
-                "to see what it depends on: SEATRIAL_DOCTOR=1 {} -- --nocapture",
+                "to see what it depends on: SEATRIAL_DOCTOR=1 {} -- --nocapture\n(or compare the broken promises and the ends alone: `.ordered()`)",
                 command(&self.plan)
             )?,
             Verdict::Inadmissible => writeln!(
