@@ -40,7 +40,7 @@ SEATRIAL_HOSTILE=$(ci/budget.sh nightly hostile_requests) \
 cargo bench --workspace --features seatrial-core/harness,seatrial-core/parts
 # The museum of controllers on kube-rs, each bug replayed in a hundred fresh processes; and cold keys
 # behind hot ones, in a hundred runs.
-SEATRIAL_REPLAYS=100 cargo test --release -p seatrial-sim --features simulation --test museum -- --nocapture
+SEATRIAL_REPLAYS=100 cargo test --release -p seatrial-sim --features ordered --test museum -- --nocapture
 RUNS=100 SECONDS=30 cargo test --release -p seatrial-kube --test starvation -- --nocapture
 # Published elections beside ours, each with the kube that it was written for.
 cargo test --quiet --locked --manifest-path ci/elections/Cargo.toml

@@ -9,7 +9,8 @@ log=$(mktemp) said=$(mktemp)
 trap 'rm -f "$log" "$said"' EXIT
 # The same selection of packages as the tests': so only what has another feature is compiled again.
 timeout "$(ci/budget.sh submission tests_seconds)" \
-  cargo test --workspace --features loom,shuttle,seatrial-sim/exact --test exact
+  cargo test --workspace --features loom,shuttle,seatrial-sim/exact \
+  --test exact --test campaigns --test fleet --test verdict
 for source in core/examples/*.rs core/examples/*/main.rs kube/examples/*.rs; do
   example=${source%/main.rs} # of a folder
   example=$(basename "$example" .rs)

@@ -10,10 +10,10 @@
 //! | [`conformance`] | replays recordings of a real server, and compares |
 //! | `http` | with the feature `http`: the server on loopback, for clients in any language |
 //! | `tower` | with the feature `tower`: the server as a service in the same process, on tokio's clock |
-//! | `simulation` | with the feature `simulation`: controllers as they are, under plans of faults |
+//! | `simulation` | with the feature `simulation` or `ordered`: controllers as they are, under plans of faults |
 //! | `campaign` | with the feature `campaign`: the same as cases for `seatrial`, for a fleet |
 //!
-//! Nothing but `http` reads a clock or opens a socket, and nothing draws a number of its own: a
+//! Nothing but `http`, and simulations where the level `exact` is not to be had, reads a clock or opens a socket, and nothing draws a number of its own: a
 //! program of requests gives the same bytes whenever and wherever it runs.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -33,7 +33,7 @@ mod map;
 pub mod patch;
 pub mod protobuf;
 mod short;
-#[cfg(feature = "simulation")]
+#[cfg(feature = "ordered")]
 pub mod simulation;
 #[cfg(feature = "tower")]
 pub mod tower;

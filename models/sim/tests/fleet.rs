@@ -76,7 +76,7 @@ controllers! {
     Careful: Campaign::new("five", "five objects", || on_kube(careful)).in_parts(3);
     Hasty: Campaign::new("two", "two objects", || on_kube(hasty)).in_parts(3);
     Forgetful: Campaign::new("one", "an object", || on_kube(forgetful)).in_parts(1);
-    Idle: Campaign::new("none", "nothing", || on_kube(|_| for_ever())).in_parts(1);
+    Idle: Campaign::new("none", "nothing", || on_kube(|_| for_ever()).may_be_idle()).in_parts(1);
 }
 
 const SUBJECTS: [&dyn Subject; 4] = [
@@ -191,6 +191,8 @@ fn a_plan_that_holds_is_replayed_as_well() {
     assert!(!held.lines.is_empty());
 }
 
+/// At the level `ordered` both runs of a plan count, and these hold.
+#[cfg(feature = "exact")]
 #[test]
 fn runs_that_differ_have_a_verdict_of_their_own() {
     let report = ran("Forgetful", "7", "slice:1/1");
@@ -198,7 +200,8 @@ fn runs_that_differ_have_a_verdict_of_their_own() {
     let rows = of(&report, END);
     assert_eq!(rows[0].verdict, Verdict::Inadmissible);
     let because = rows[0].because.as_deref().expect("a reason");
-    assert!(because.contains("crash(1): the controller: get configmaps default/map-"), "{because}");
+    assert!(because.contains("the controller: get configmaps default/map-"), "{because}");
+    assert!(because.contains("crash(1): "), "{because}");
     let (junit, text) =
         (report::junit(&report), report::report_text(&report, Detail::Brief, Colour(false)));
     assert!(junit.contains("<error") && !junit.contains("<failure"), "{junit}");

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::Server;
-#[cfg(feature = "simulation")]
+#[cfg(feature = "ordered")]
 use super::route::Target;
 
 /// One write to the storage.
@@ -55,7 +55,7 @@ impl Server {
     }
 
     /// The resource that a path is about, and the key of the object if it names one.
-    #[cfg(feature = "simulation")]
+    #[cfg(feature = "ordered")]
     pub(crate) fn subject(&self, path: &str) -> Option<(String, Option<String>)> {
         let target = Target::parse(&self.registry, path).ok()?;
         let key = target.name.map(|name| match target.namespace.as_str() {
@@ -66,7 +66,7 @@ impl Server {
     }
 
     /// Reads as from a replica that has seen the writes up to a revision.
-    #[cfg(feature = "simulation")]
+    #[cfg(feature = "ordered")]
     pub(crate) fn late<R>(&mut self, revision: u64, read: impl FnOnce(&mut Self) -> R) -> R {
         let newest = self.store.clone();
         self.store = newest.at(revision);

@@ -1,15 +1,23 @@
 //! A campaign: the run without faults, and then the controller under one plan after the other.
 
+use std::collections::BTreeSet;
 use std::fmt;
-use std::time::Instant;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::check::{Failure, Report};
-use super::compare::{differs, history};
-use super::judge::{Violation, judge, judge_reference};
+use super::compare::{apart, differs, history};
+use super::found::Found;
+use super::judge::{Violation, judge, judge_reference, unstruck};
 use super::picture::{Event, draw, events};
 use super::plan::{Fault, Plan};
-use super::run::{Run, Setup};
+use super::run::{LIMIT, Run, Setup};
 use super::suggest::Choices;
+
+/// How much later the cluster begins in the run that shows which values are times.
+const LATER: Duration = Duration::from_secs(93_784);
+/// How often a plan is tried again whose runs do not agree, where chance is not under control.
+const AGAIN: u32 = 6;
 
 /// A controller whose run without faults is fine, and the plans that are made from it.
 pub struct Campaign {
@@ -33,12 +41,19 @@ pub(crate) struct Wish {
 #[derive(Debug)]
 pub struct Held {
     run: Run,
+    apart: Option<u64>,
 }
 
 impl Held {
     /// How many events there were.
     pub fn steps(&self) -> u64 {
         self.run.trace.len() as u64
+    }
+
+    /// How many events in a thousand two runs of it did not share, where chance is not under control; none
+    /// if the runs were the same.
+    pub fn apart(&self) -> Option<u64> {
+        self.apart
     }
 
     /// Everything that happened.
@@ -53,7 +68,7 @@ impl Held {
 
     /// The run: server, watch, controller, time downwards.
     pub fn picture(&self) -> String {
-        draw(&self.run.trace)
+        draw(&self.run.trace, &[])
     }
 }
 
@@ -64,14 +79,26 @@ impl fmt::Debug for Campaign {
 }
 
 impl Campaign {
-    /// Runs the controller without faults, always twice: everything else is measured by that.
-    pub(crate) fn begin(setup: Setup, wish: Wish) -> Result<Self, Box<Failure>> {
+    /// Runs the controller without faults, twice: everything else is measured by that. Then with other
+    /// seeds and later, to learn which values cannot be compared as they are.
+    pub(crate) fn begin(mut setup: Setup, wish: Wish) -> Result<Self, Box<Failure>> {
         let plan = Plan::default();
-        let reference = setup.run(&plan);
+        let mut reference = setup.run(&plan);
+        // With each step of the user others may begin to beat.
+        for _ in 0..=setup.script.len() {
+            if !setup.learn_beats(&reference) {
+                break;
+            }
+            reference = setup.run(&plan);
+        }
+        let mut again = setup.run(&plan);
+        setup.learn_values(&mut reference, &mut again);
         let violations = judge_reference(&reference, &setup.rules);
-        let difference = differs(&reference, &setup.run(&plan));
+        let difference = differs(&reference, &again)
+            .filter(|_| reference.is_exact || reference.end != again.end);
         if !violations.is_empty() || difference.is_some() {
-            return Err(failure(&plan, &reference, violations, difference));
+            let difference = difference.map(|[one, other]| format!("{one} or {other}"));
+            return Err(setup.failure(&plan, &reference, violations, difference));
         }
         let choices = Choices::of(&reference);
         Ok(Self { setup, reference, choices, wish })
@@ -98,24 +125,42 @@ impl Campaign {
         replay.iter().cloned().chain(made.into_iter().flatten())
     }
 
-    /// Tries the plans in turn; ends with the first one that fails.
+    /// Tries the plans in turn, also after one that fails: it must not hide another failure.
     pub(crate) fn conduct(&self, began: Instant) -> Result<Report, Box<Failure>> {
-        let (mut plans, mut alone) = (0, [0; 3]);
+        let (mut plans, mut alone, mut apart) = (0, [0; 3], (0, 0));
+        let mut found = Found::default();
         let most = self.wish.at_most.unwrap_or(u64::MAX);
         for plan in self.plans() {
-            if plans == most {
+            if plans + found.failing == most || found.is_enough() {
                 break;
             }
-            if let Err(failure) = self.attempt(&plan) {
-                let failure = self.smallest(failure);
-                return Err(Box::new(Failure { held: plans, ..*failure }));
-            }
-            plans += 1;
-            if let Some(kind) = kind(&plan) {
-                alone[kind] += 1;
+            match self.attempt(&plan) {
+                Ok(held) => {
+                    plans += 1;
+                    if let Some(kind) = kind(&plan) {
+                        alone[kind] += 1;
+                    }
+                    if let Some(share) = held.apart {
+                        apart = (apart.0 + 1, share.max(apart.1));
+                    }
+                }
+                Err(failure) => found.add(self, Failure { held: plans, ..*failure }),
             }
         }
-        Ok(Report { plans, planned: self.planned(), alone, elapsed: began.elapsed() })
+        let planned = self.planned();
+        let untried = planned.saturating_sub(plans + found.failing);
+        match found.failure(untried) {
+            Some(failure) => Err(failure),
+            None => {
+                let elapsed = began.elapsed();
+                Ok(Report { plans, planned, alone, apart, treated: self.treated(), elapsed })
+            }
+        }
+    }
+
+    /// What is not compared, and what is compared in another way.
+    pub fn treated(&self) -> Vec<String> {
+        self.setup.treated()
     }
 
     /// Runs the controller under a plan, twice unless it was said to be [`once`](super::Simulation::once).
@@ -128,13 +173,41 @@ impl Campaign {
     }
 
     fn look(&self, plan: &Plan, twice: bool) -> Result<Held, Box<Failure>> {
-        let run = self.setup.run(plan);
-        let violations = judge(&self.reference, &run, &self.setup.rules);
-        let difference = if twice { differs(&run, &self.setup.run(plan)) } else { None };
-        if violations.is_empty() && difference.is_none() {
-            return Ok(Held { run });
+        let mut run = self.setup.run(plan);
+        let mut violations = self.judged(plan, &run);
+        let (mut difference, mut share) = (None, None);
+        if twice {
+            let again = self.setup.run(plan);
+            difference = differs(&run, &again).map(|[one, other]| format!("{one} or {other}"));
+            if !run.is_exact && difference.is_some() {
+                // Each of them is a run under faults of that plan.
+                share = apart(&run, &again);
+                let others = self.judged(plan, &again);
+                if violations.is_empty() && !others.is_empty() {
+                    (run, violations) = (again, others.clone());
+                }
+                if rules(&violations) == rules(&others) || self.is_seen_again(plan, &violations) {
+                    difference = None;
+                }
+            }
         }
-        Err(failure(plan, &run, violations, difference))
+        if violations.is_empty() && difference.is_none() {
+            return Ok(Held { run, apart: share });
+        }
+        Err(self.setup.failure(plan, &run, violations, difference))
+    }
+
+    fn judged(&self, plan: &Plan, run: &Run) -> Vec<Violation> {
+        let mut violations = judge(&self.reference, run, &self.setup.rules);
+        if self.wish.replay.is_some() {
+            violations.extend(unstruck(run, plan));
+        }
+        violations
+    }
+
+    /// Whether other runs of the plan break these rules too, where chance is not under control.
+    fn is_seen_again(&self, plan: &Plan, violations: &[Violation]) -> bool {
+        (0..AGAIN).any(|_| rules(&self.judged(plan, &self.setup.run(plan))) == rules(violations))
     }
 
     /// The same failure by as few faults as it needs: without any one of them its first rule holds. The
@@ -147,7 +220,7 @@ impl Campaign {
         };
         let plan = self.minimise(failure.plan.clone(), rule);
         match self.look(&plan, true) {
-            Err(smaller) => smaller,
+            Err(smaller) => Box::new(Failure { held: failure.held, ..*smaller }),
             Ok(_) => {
                 let inadmissible = Some(format!("{plan} breaks a rule, or it breaks none"));
                 Box::new(Failure { inadmissible, ..*failure })
@@ -183,20 +256,59 @@ fn kind(plan: &Plan) -> Option<usize> {
     }
 }
 
-fn failure(
-    plan: &Plan,
-    run: &Run,
-    violations: Vec<Violation>,
-    difference: Option<[String; 2]>,
-) -> Box<Failure> {
-    let inadmissible = difference.map(|[one, other]| format!("{one} or {other}"));
-    Box::new(Failure {
-        plan: plan.clone(),
-        violations,
-        picture: draw(&run.trace),
-        events: events(&run.trace),
-        history: history(run),
-        held: 0,
-        inadmissible,
-    })
+/// The rules that are broken.
+fn rules(violations: &[Violation]) -> BTreeSet<&'static str> {
+    violations.iter().map(|it| it.rule).collect()
+}
+
+impl Setup {
+    /// What is not compared, and what is compared in another way.
+    fn treated(&self) -> Vec<String> {
+        self.rules.told().into_iter().chain(self.learned.told()).collect()
+    }
+
+    /// Learns the times and counters that a run without rest writes. False: there are none.
+    fn learn_beats(&mut self, run: &Run) -> bool {
+        run.restless.is_some() && Arc::make_mut(&mut self.learned).learn_beats(run, LIMIT / 2)
+    }
+
+    /// Learns the values that other seeds draw, and those that follow the time of the start.
+    fn learn_values(&mut self, reference: &mut Run, again: &mut Run) {
+        if reference.restless.is_none() {
+            let [mut two, mut three] =
+                [1, 2].map(|it| self.run_otherwise(it << 40, Duration::ZERO));
+            let mut later = self.run_otherwise(0, LATER);
+            Arc::make_mut(&mut self.learned).learn_names([reference, &two, &three]);
+            for run in [&mut *reference, &mut two, &mut three, &mut later] {
+                run.end = self.end(run);
+            }
+            let learned = Arc::make_mut(&mut self.learned);
+            learned.learn_values([reference, &two, &three], &later);
+        }
+        (reference.end, again.end) = (self.end(reference), self.end(again));
+    }
+
+    fn failure(
+        &self,
+        plan: &Plan,
+        run: &Run,
+        violations: Vec<Violation>,
+        inadmissible: Option<String>,
+    ) -> Box<Failure> {
+        let objects: Vec<_> = violations.iter().flat_map(|it| it.objects.clone()).collect();
+        Box::new(Failure {
+            plan: plan.clone(),
+            violations,
+            picture: draw(&run.trace, &objects),
+            events: events(&run.trace),
+            history: history(run),
+            held: 0,
+            inadmissible,
+            is_exact: run.is_exact,
+            treated: self.treated(),
+            also: Vec::new(),
+            others: Vec::new(),
+            untried: 0,
+        })
+    }
 }

@@ -1,9 +1,12 @@
 //! The result of a campaign: all plans hold, or the first one that does not.
 
+use std::ffi::OsStr;
 use std::fmt;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::doctor::Diagnosis;
+use super::exact::is_exact;
 use super::judge::Violation;
 use super::picture::Event;
 use super::plan::Plan;
@@ -18,6 +21,11 @@ pub struct Report {
     /// How many of the plans that were tried are only a crash, a stale restart, or an unobserved
     /// change.
     pub alone: [u64; 3],
+    /// How many of them ran in two ways, where chance is not under control, and how many events in a
+    /// thousand two such runs did not share at most.
+    pub apart: (u64, u64),
+    /// What is not compared, and what is compared in another way, in lines.
+    pub treated: Vec<String>,
     /// How long that took.
     pub elapsed: Duration,
 }
@@ -35,7 +43,15 @@ impl fmt::Display for Report {
         write!(
             f,
             " ({crashes} crashes, {stale} stale restarts, {unobserved} unobserved changes, {random} others) in {seconds:.2} s, {speed:.0} plans/s",
-        )
+        )?;
+        if let (plans @ 1.., share) = self.apart {
+            let (whole, tenth) = (share / 10, share % 10);
+            write!(
+                f,
+                "\n  {plans} of them ran in two ways, of whose events at most {whole}.{tenth} % differ, and hold both"
+            )?;
+        }
+        self.treated.iter().try_for_each(|line| write!(f, "\n  {line}"))
     }
 }
 
@@ -67,6 +83,45 @@ pub struct Failure {
     /// The first event in which two runs of the plan differ: the controller depends on what is not
     /// under control, such as the wall clock.
     pub inadmissible: Option<String>,
+    /// Chance and clocks were under control.
+    pub is_exact: bool,
+    /// What is not compared, and what is compared in another way, in lines.
+    pub treated: Vec<String>,
+    /// Some more plans that fail in the same way.
+    pub also: Vec<Plan>,
+    /// The failures of another kind.
+    pub others: Vec<Other>,
+    /// How many plans were not tried any more.
+    pub untried: u64,
+}
+
+/// A failure of another kind than the first one.
+#[derive(Clone, Debug)]
+pub struct Other {
+    /// Some plans that fail so; the first one has no fault that is not needed.
+    pub plans: Vec<Plan>,
+    /// The broken promises.
+    pub violations: Vec<Violation>,
+    /// The first event in which two runs of the plan differ.
+    pub inadmissible: Option<String>,
+}
+
+impl fmt::Display for Other {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "another failure: {}", plans(&self.plans))?;
+        if let Some(difference) = &self.inadmissible {
+            write!(f, "\n  inadmissible: {difference}")?;
+        }
+        for violation in &self.violations {
+            write!(f, "\n  {}", violation.to_string().replace('\n', "\n  "))?;
+        }
+        writeln!(f)
+    }
+}
+
+/// Plans, with commas between them.
+fn plans(plans: &[Plan]) -> String {
+    plans.iter().map(Plan::to_string).collect::<Vec<_>>().join(", ")
 }
 
 impl Failure {
@@ -99,11 +154,49 @@ impl fmt::Display for Failure {
         for violation in &self.violations {
             writeln!(f, "{violation}")?;
         }
+        self.treated.iter().try_for_each(|line| writeln!(f, "({line})"))?;
         writeln!(f, "\n{}", self.picture)?;
-        let thread = std::thread::current();
-        let test = thread.name().filter(|it| *it != "main").unwrap_or("THIS_TEST");
-        write!(f, "to see it again: SEATRIAL_REPLAY='{}' cargo test {test}", self.plan)
+        if !self.also.is_empty() {
+            writeln!(f, "it also fails so under {}", plans(&self.also))?;
+        }
+        self.others.iter().try_for_each(|other| write!(f, "{other}"))?;
+        match self.untried {
+            0 => {}
+            untried => writeln!(f, "{untried} plans were not tried any more")?,
+        }
+        match self.verdict() {
+            Verdict::Violated => {}
+            Verdict::Inadmissible if self.is_exact => writeln!(
+                f,
+                "to see what it depends on: SEATRIAL_DOCTOR=1 {} -- --nocapture\n(or compare the broken promises and the ends alone: `.ordered()`)",
+                command(&self.plan)
+            )?,
+            Verdict::Inadmissible => writeln!(
+                f,
+                "to control chance and clocks (Linux): seatrial-sim = {{ ..., features = [\"simulation\"] }}, without `ordered`"
+            )?,
+        }
+        write!(f, "to see it again: {}", command(&self.plan))
     }
+}
+
+/// The command that runs this test under a plan, as exactly as the environment tells it.
+fn command(plan: &Plan) -> String {
+    let thread = std::thread::current();
+    let test = thread.name().filter(|it| *it != "main").unwrap_or("THIS_TEST");
+    let package = std::env::var("CARGO_PKG_NAME").ok();
+    let program = std::env::current_exe().ok();
+    let stem = program.as_deref().and_then(Path::file_stem).and_then(OsStr::to_str);
+    // Cargo adds a hash to the name of the target.
+    let target = stem.and_then(|it| it.rsplit_once('-')).map(|(target, _)| target);
+    let place = match (package, target) {
+        (Some(package), Some(target)) if package.replace('-', "_") == target => {
+            format!("-p {package} --lib ")
+        }
+        (Some(package), Some(target)) => format!("-p {package} --test {target} "),
+        _ => String::new(),
+    };
+    format!("SEATRIAL_REPLAY='{plan}' cargo test {place}{test}")
 }
 
 /// Prints a diagnosis in place of a campaign; it fails if the plan is inadmissible.
@@ -111,7 +204,9 @@ pub(crate) fn diagnosed(diagnosis: Diagnosis) -> Result<Report, Box<Failure>> {
     let began = Instant::now();
     println!("{diagnosis}");
     let Some(difference) = diagnosis.difference else {
-        return Ok(Report { plans: 1, planned: 1, alone: [0; 3], elapsed: began.elapsed() });
+        let (plans, planned, alone, apart) = (1, 1, [0; 3], (0, 0));
+        let elapsed = began.elapsed();
+        return Ok(Report { plans, planned, alone, apart, treated: Vec::new(), elapsed });
     };
     let [one, other] = difference.first;
     Err(Box::new(Failure {
@@ -122,5 +217,10 @@ pub(crate) fn diagnosed(diagnosis: Diagnosis) -> Result<Report, Box<Failure>> {
         history: Vec::new(),
         held: 0,
         inadmissible: Some(format!("{one} or {other}")),
+        is_exact: is_exact(),
+        treated: Vec::new(),
+        also: Vec::new(),
+        others: Vec::new(),
+        untried: 0,
     }))
 }

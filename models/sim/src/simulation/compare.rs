@@ -2,20 +2,20 @@
 //!
 //! At the level `exact` that is every time and every byte that was written. At the level `ordered` the
 //! seeds of hash maps and the chance in back-offs are not under control: there two runs are the same if
-//! the same happened in them, whatever the order and the times.
+//! the same happened in them, whatever the order and the times. If not, it is told how many events they
+//! do not share.
 
 use std::collections::BTreeMap;
 
-use super::exact::is_exact;
+use super::normal::stable_key;
 use super::run::Run;
-use super::state::stable_key;
 use super::trace::{Entry, What};
 use crate::apiserver::Written;
 
 /// The first event of one run that is not that of the other, and the other's; none if they are the same.
 pub(crate) fn differs(one: &Run, other: &Run) -> Option<[String; 2]> {
-    if !is_exact() {
-        return unmatched(&normal_events(one), &normal_events(other));
+    if !one.is_exact {
+        return unmatched(&normal_events(one), &normal_events(other)).first();
     }
     if exact_history(one) == exact_history(other) {
         return None;
@@ -27,7 +27,7 @@ pub(crate) fn differs(one: &Run, other: &Run) -> Option<[String; 2]> {
 
 /// The lines that two runs of a plan are compared by: equal ones are equal.
 pub(crate) fn history(run: &Run) -> Vec<String> {
-    if is_exact() {
+    if run.is_exact {
         return exact_history(run);
     }
     let mut lines = normal_events(run);
@@ -110,9 +110,28 @@ fn is_hexadecimal(text: &str) -> bool {
     text.len() >= 15 && text.bytes().all(|it| it.is_ascii_hexdigit())
 }
 
-/// The first line of each that the other one lacks, or has less often; none if there is none.
-fn unmatched(one: &[String], other: &[String]) -> Option<[String; 2]> {
-    let first = |lines: &[String], others: &[String]| {
+/// How many events of two runs of a plan the other one lacks, in a thousand; none if they are the same.
+pub(crate) fn apart(one: &Run, other: &Run) -> Option<u64> {
+    let (one, other) = (normal_events(one), normal_events(other));
+    let lacking = unmatched(&one, &other).0.iter().map(Vec::len).sum::<usize>() as u64;
+    let all = (one.len() + other.len()).max(1) as u64;
+    (lacking > 0).then(|| (lacking * 1_000).div_ceil(all))
+}
+
+/// The lines of each of two that the other one lacks, or has less often.
+struct Unmatched([Vec<String>; 2]);
+
+impl Unmatched {
+    /// The first of each; none if nothing is lacking.
+    fn first(&self) -> Option<[String; 2]> {
+        let is_any = self.0.iter().any(|lines| !lines.is_empty());
+        let line = |lines: &Vec<String>| lines.first().map_or("(nothing)", |it| it).to_owned();
+        is_any.then(|| [line(&self.0[0]), line(&self.0[1])])
+    }
+}
+
+fn unmatched(one: &[String], other: &[String]) -> Unmatched {
+    let lacking = |lines: &[String], others: &[String]| {
         let mut left: BTreeMap<&str, usize> = BTreeMap::new();
         for line in others {
             *left.entry(line).or_default() += 1;
@@ -124,11 +143,9 @@ fn unmatched(one: &[String], other: &[String]) -> Option<[String; 2]> {
             }
             _ => true,
         };
-        lines.iter().find(|line| is_unmatched(line)).cloned()
+        lines.iter().filter(|line| is_unmatched(line)).cloned().collect()
     };
-    let both = [first(one, other), first(other, one)];
-    let is_any = both.iter().any(Option::is_some);
-    is_any.then(|| both.map(|line| line.unwrap_or_else(|| "(nothing)".to_owned())))
+    Unmatched([lacking(one, other), lacking(other, one)])
 }
 
 /// The first line that is not that of the other, and that one.
@@ -167,7 +184,7 @@ mod tests {
 
     #[test]
     fn order_is_no_difference_and_all_else_is() {
-        let same = |one, other| unmatched(&lines(one), &lines(other));
+        let same = |one, other| unmatched(&lines(one), &lines(other)).first();
         assert_eq!(same("a b c", "c a b"), None);
         for (one, other, first) in [
             ("a b c", "a b d", ["c", "d"]),

@@ -5,7 +5,8 @@ use std::time::Duration;
 /// Whether runs are the same bit for bit: with the feature `exact`, where it works.
 #[cfg(feature = "exact")]
 pub fn is_exact() -> bool {
-    seatrial_sim_libc::is_supported()
+    static IS: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    *IS.get_or_init(|| seatrial_sim_libc::is_supported() && seatrial_sim_libc::is_effective())
 }
 
 /// Whether runs are the same bit for bit: not without the feature `exact`.
@@ -17,6 +18,8 @@ pub fn is_exact() -> bool {
 /// The inputs to put under control, and the seed for them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Wanted {
+    /// The runs are compared as at the level `ordered`.
+    pub(crate) is_ordered: bool,
     /// The seed of hash maps and of whatever else a process draws; the server has its own.
     #[cfg(feature = "exact")]
     pub(crate) seed: u64,
@@ -36,6 +39,14 @@ impl Wanted {
     pub(crate) fn with(self, _: u64) -> Self {
         self
     }
+}
+
+/// The moments around which a number is a time: that of the simulation, and that of the machine where it
+/// may show through.
+pub(crate) fn moments(now: Duration, is_exact: bool) -> Vec<Duration> {
+    let machine = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let machine = machine.ok().filter(|_| !is_exact);
+    std::iter::once(now).chain(machine).collect()
 }
 
 /// This thread is under control.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use super::plan::{Fault, Plan};
 use super::rules::Rules;
 use super::run::Run;
 use super::state::difference;
@@ -16,6 +17,8 @@ pub struct Violation {
     pub rule: &'static str,
     /// How it is broken, in lines.
     pub text: Vec<String>,
+    /// The objects that it is about, such as `pods default/a`.
+    pub objects: Vec<String>,
 }
 
 const OWN: &str = "the rules of this test hold";
@@ -25,9 +28,12 @@ const QUIET: &str = "few requests are sent while nothing happens";
 const KEPT: &str = "nothing is deleted or made anew that the run without faults keeps";
 const SAME_END: &str = "the end is that of the run without faults (-), not another one (+)";
 const NO_ERROR: &str = "no error is repeated for ever";
+const NO_PANIC: &str = "the controller does not panic";
+const AWAKE: &str = "the controller reads and writes";
+const STRIKES: &str = "the replayed plan strikes";
 
 /// Every promise: a name, and as a violation says it.
-pub const RULES: [(&str, &str); 7] = [
+pub const RULES: [(&str, &str); 10] = [
     ("keeps_the_rules_of_the_test", OWN),
     ("comes_to_rest", RESTS),
     ("is_given_steps_that_are_accepted", ACCEPTED),
@@ -35,11 +41,14 @@ pub const RULES: [(&str, &str); 7] = [
     ("keeps_what_is_kept_without_faults", KEPT),
     ("comes_to_the_same_end", SAME_END),
     ("repeats_no_error_for_ever", NO_ERROR),
+    ("does_not_panic", NO_PANIC),
+    ("reads_and_writes", AWAKE),
+    ("is_struck_by_the_plan", STRIKES),
 ];
 
 impl Violation {
     fn new(rule: &'static str, text: Vec<String>) -> Self {
-        Self { rule, text }
+        Self { rule, text, objects: Vec::new() }
     }
 }
 
@@ -55,25 +64,28 @@ impl fmt::Display for Violation {
 
 /// The violations of the run without faults.
 pub(crate) fn judge_reference(run: &Run, rules: &Rules) -> Vec<Violation> {
-    let mut found = alone(run);
+    let mut found = alone(run, rules);
     if let Some(why) = &run.refused_step {
         found.push(Violation::new(ACCEPTED, vec![why.clone()]));
     }
     found.extend(hot_loop(run, rules.requests_per_minute));
     found.extend(errors(run, &BTreeSet::new()));
+    if found.is_empty() && !rules.may_be_idle {
+        found.extend(idle(run).map(|why| Violation::new(AWAKE, vec![why.to_owned()])));
+    }
     found
 }
 
 /// The violations of a run under faults.
 pub(crate) fn judge(reference: &Run, run: &Run, rules: &Rules) -> Vec<Violation> {
-    let mut found = alone(run);
-    let deleted = wrongly_deleted(reference, run);
-    if !deleted.is_empty() {
-        found.push(Violation::new(KEPT, deleted));
+    let mut found = alone(run, rules);
+    let (text, objects) = wrongly_deleted(reference, run, rules);
+    if !text.is_empty() {
+        found.push(Violation { rule: KEPT, text, objects });
     }
-    let lines = difference(&reference.end, &run.end);
-    if !lines.is_empty() {
-        found.push(Violation::new(SAME_END, lines));
+    let (text, objects) = difference(&reference.end, &run.end);
+    if !text.is_empty() {
+        found.push(Violation { rule: SAME_END, text, objects });
     }
     found.extend(hot_loop(run, rules.requests_per_minute.max(3 * reference.per_minute)));
     let known = failing(reference).into_keys().collect();
@@ -82,7 +94,7 @@ pub(crate) fn judge(reference: &Run, run: &Run, rules: &Rules) -> Vec<Violation>
 }
 
 /// The violations that show without a comparison with another run.
-fn alone(run: &Run) -> Vec<Violation> {
+fn alone(run: &Run, rules: &Rules) -> Vec<Violation> {
     let mut found = Vec::new();
     if let Some(why) = &run.broken_rule {
         found.push(Violation::new(OWN, vec![why.clone()]));
@@ -91,7 +103,55 @@ fn alone(run: &Run) -> Vec<Violation> {
         let text = vec![format!("the controller {why}")];
         found.push(Violation::new(RESTS, text));
     }
+    if !run.panics.is_empty() && !rules.may_panic {
+        found.push(Violation::new(NO_PANIC, run.panics.clone()));
+    }
     found
+}
+
+/// Why a run says nothing about its controller, if it does not.
+fn idle(run: &Run) -> Option<&'static str> {
+    let (mut reads, mut writes, mut steps) = (false, false, false);
+    for entry in &run.trace {
+        match &entry.what {
+            What::Asked { request } if matches!(request.method.as_str(), "GET" | "HEAD") => {
+                reads |= request.status < 300;
+            }
+            What::Asked { .. } => writes = true,
+            What::Step { .. } => steps = true,
+            _ => {}
+        }
+    }
+    match (reads, writes) {
+        (false, false) => Some("it never asks the server for anything"),
+        (true, false) => Some("it never writes anything"),
+        (false, true) if steps => {
+            Some("it never reads anything, so that the user's steps do not reach it")
+        }
+        _ => None,
+    }
+}
+
+/// Of a plan that was to be replayed, nothing has struck.
+pub(crate) fn unstruck(run: &Run, plan: &Plan) -> Option<Violation> {
+    let is_slow = |fault: &Fault| matches!(fault, Fault::Jitter { .. });
+    let all = plan.faults.iter().filter(|it| !is_slow(it)).count();
+    if all == 0 || run.left.len() < all {
+        return None;
+    }
+    let writes = run.trace.iter().filter_map(|entry| match &entry.what {
+        What::Asked { request } => Some(request.write),
+        _ => None,
+    });
+    let (writes, changes) = (writes.max().unwrap_or(0), run.changes.len());
+    let count = |number: usize, what: &str| match number {
+        1 => format!("1 {what}"),
+        _ => format!("{number} {what}s"),
+    };
+    let left = Plan { faults: run.left.clone() };
+    let (writes, changes) = (count(writes as usize, "write"), count(changes, "change"));
+    let text = format!("{left} strikes nothing: the run has {writes} and {changes}");
+    Some(Violation::new(STRIKES, vec![text]))
 }
 
 fn hot_loop(run: &Run, most: u32) -> Option<Violation> {
@@ -101,14 +161,19 @@ fn hot_loop(run: &Run, most: u32) -> Option<Violation> {
 }
 
 /// The requests that fail again and again after the last change, and how often. A missing or
-/// existing object is not a failure: controllers check for objects in this way.
+/// existing object is not a failure: controllers check for objects in this way. A list that finds nothing
+/// is one: the server does not know the kind.
 fn failing(run: &Run) -> BTreeMap<String, u32> {
     let mut counts = BTreeMap::new();
-    let is_change = |what: &What| matches!(what, What::Changed { .. });
+    let is_change = |what: &What| matches!(what, What::Changed { beat: false, .. });
     for entry in run.trace.iter().rev().take_while(|it| !is_change(&it.what)) {
         let What::Asked { request } = &entry.what else { continue };
         let (method, status) = (request.method.as_str(), request.status);
-        if status >= 400 && !matches!((method, status), ("GET", 404) | ("POST", 409)) {
+        let is_a_look = match (method, status) {
+            ("GET", 404) => !request.key.is_empty(),
+            other => other == ("POST", 409),
+        };
+        if status >= 400 && !is_a_look {
             let (resource, key) = (&request.resource, &request.key);
             let text = format!("{method} {resource} {key} is answered with {status}");
             *counts.entry(text).or_insert(0) += 1;
@@ -129,7 +194,7 @@ type Place<'a> = (&'a str, &'a str, u32);
 
 /// The objects that this run deletes while the reference, after the same step of the user, keeps
 /// them, if this run deletes them more often than the reference has until then.
-fn wrongly_deleted(reference: &Run, run: &Run) -> Vec<String> {
+fn wrongly_deleted(reference: &Run, run: &Run, rules: &Rules) -> (Vec<String>, Vec<String>) {
     let steps = reference.trace.iter().filter(|it| matches!(it.what, What::Step { .. })).count();
     let mut kept: BTreeSet<Place<'_>> = BTreeSet::new();
     let mut deletions: Vec<Place<'_>> = Vec::new();
@@ -147,17 +212,19 @@ fn wrongly_deleted(reference: &Run, run: &Run) -> Vec<String> {
     }
     // Deleted in this very step: whatever comes after is the same again.
     kept.retain(|place| !deletions.contains(place));
-    let (mut lines, mut counts) = (Vec::new(), BTreeMap::new());
+    let (mut lines, mut objects, mut counts) = (Vec::new(), Vec::new(), BTreeMap::new());
     for (number, (change, step)) in (1..).zip(by_step(run)).filter(|(_, it)| it.0.new.is_none()) {
         let (resource, key) = (&*change.resource, &*change.key);
         let count = counts.entry((resource, key)).or_insert(0);
         *count += 1;
         let known = deletions.iter().filter(|it| (it.0, it.1) == (resource, key) && it.2 <= step);
-        if kept.contains(&(resource, key, step)) && *count > known.count() {
+        let is_compared = !rules.is_left_out(resource);
+        if is_compared && kept.contains(&(resource, key, step)) && *count > known.count() {
             lines.push(format!("change {number} deletes {resource} {key}"));
+            objects.push(format!("{resource} {key}"));
         }
     }
-    lines
+    (lines, objects)
 }
 
 /// The changes of a run, each with how many steps the user had done.

@@ -16,8 +16,12 @@ mod check;
 mod compare;
 mod doctor;
 mod exact;
+mod found;
 mod judge;
+mod learn;
 mod network;
+mod normal;
+mod panics;
 mod picture;
 mod plan;
 mod rules;
@@ -38,7 +42,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub use campaign::{Campaign, Held};
-pub use check::{Failure, Report, Verdict};
+pub use check::{Failure, Other, Report, Verdict};
 pub use doctor::{Diagnosis, Difference, Without};
 pub use exact::is_exact;
 pub use judge::{RULES, Violation};
@@ -99,7 +103,8 @@ impl Simulation {
         });
         let server = Server::new(&Options { begins_at: BEGINS_AT, ..Options::default() });
         let wanted = Wanted::default();
-        let setup = Setup { server, script: Vec::new(), rules: Arc::default(), controller, wanted };
+        let (script, rules, learned) = (Vec::new(), Arc::default(), Arc::default());
+        let setup = Setup { server, script, rules, controller, wanted, learned };
         let wish = Wish { random: 30, seed: 1, once: false, at_most: None, replay: None };
         Self { setup, rules: Rules::default(), given: Vec::new(), wish }
     }
@@ -130,7 +135,7 @@ impl Simulation {
     #[must_use]
     pub fn create(self, object: &impl Serialize) -> Self {
         let object = json(object);
-        self.step(Step::Create(object))
+        self.then(Step::Create(object))
     }
 
     /// The user patches an object (RFC 7386). `kind` is as in `StatefulSet` or `statefulsets.apps`;
@@ -138,23 +143,23 @@ impl Simulation {
     #[must_use]
     pub fn patch(self, kind: &str, name: &str, patch: Value) -> Self {
         let object = Name { kind: kind.to_owned(), name: name.to_owned() };
-        self.step(Step::Patch { object, patch, subresource: "" })
+        self.then(Step::Patch { object, patch, subresource: "" })
     }
 
     /// The status of an object changes, as a kubelet or another controller would write it.
     #[must_use]
     pub fn patch_status(self, kind: &str, name: &str, patch: Value) -> Self {
         let object = Name { kind: kind.to_owned(), name: name.to_owned() };
-        self.step(Step::Patch { object, patch, subresource: "/status" })
+        self.then(Step::Patch { object, patch, subresource: "/status" })
     }
 
     /// The user deletes an object.
     #[must_use]
     pub fn delete(self, kind: &str, name: &str) -> Self {
-        self.step(Step::Delete(Name { kind: kind.to_owned(), name: name.to_owned() }))
+        self.then(Step::Delete(Name { kind: kind.to_owned(), name: name.to_owned() }))
     }
 
-    fn step(mut self, step: Step) -> Self {
+    fn then(mut self, step: Step) -> Self {
         self.setup.script.push(step);
         self
     }
@@ -169,6 +174,16 @@ impl Simulation {
         self
     }
 
+    /// Adds a rule for every change: it is given the state before and after it.
+    #[must_use]
+    pub fn step(
+        mut self,
+        rule: impl Fn(&State, &State) -> Result<(), String> + Send + Sync + 'static,
+    ) -> Self {
+        self.rules.steps.push(Box::new(rule));
+        self
+    }
+
     /// Adds a rule for the state in which the controller has come to rest after the last step.
     #[must_use]
     pub fn at_end(
@@ -179,11 +194,42 @@ impl Simulation {
         self
     }
 
-    /// Ignores a resource: its objects are not compared, and writes to them are no sign of unrest.
-    /// Events and leases are ignored from the start.
+    /// Ignores a resource: its objects are not compared, and writes to them are no sign of unrest. Faults
+    /// strike them all the same. Events and leases are no part of a run from the start.
     #[must_use]
     pub fn ignoring(mut self, resource: &str) -> Self {
         self.rules.ignored.push(resource.to_owned());
+        self
+    }
+
+    /// Ignores a field of a kind when ends are compared. In the pointer (RFC 6901) `*` stands for any text
+    /// within one step of it, as in `/metadata/annotations/example.com~1*`.
+    #[must_use]
+    pub fn ignoring_field(mut self, kind: &str, pointer: &str) -> Self {
+        self.rules.ignored_fields.push((kind.to_owned(), pointer.to_owned()));
+        self
+    }
+
+    /// The controller may do nothing. Otherwise a run without faults in which it never asks for anything,
+    /// never writes, or never reads what the user does, is no pass.
+    #[must_use]
+    pub fn may_be_idle(mut self) -> Self {
+        self.rules.may_be_idle = true;
+        self
+    }
+
+    /// The controller may panic, as one does that leaves its troubles to its next process.
+    #[must_use]
+    pub fn may_panic(mut self) -> Self {
+        self.rules.may_panic = true;
+        self
+    }
+
+    /// Compares two runs of a plan as where the level `exact` cannot be: by their ends and the broken
+    /// promises. For a controller that depends on what is not under control, such as other threads.
+    #[must_use]
+    pub fn ordered(mut self) -> Self {
+        self.setup.wanted.is_ordered = true;
         self
     }
 
@@ -263,7 +309,7 @@ impl Simulation {
     pub fn draw(mut self, plan: &str) -> String {
         self.prepare();
         let plan = plan.parse::<Plan>().unwrap_or_else(|error| panic!("{error}"));
-        picture::draw(&self.setup.run(&plan).trace)
+        picture::draw(&self.setup.run(&plan).trace, &[])
     }
 
     /// Runs a plan twice, the one of [`replay`](Self::replay) or the one without faults, and says where

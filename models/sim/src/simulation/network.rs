@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::state::normal_object;
+use super::normal::{Times, normal_object};
 use crate::apiserver::{Random, Written};
 
 /// How long a request travels without chance.
@@ -51,7 +51,7 @@ pub(crate) fn is_undone(before: Option<&Value>, written: &Written) -> bool {
 
 /// The part of an object that its user decides on.
 fn content(object: &Value) -> Value {
-    let mut object = normal_object(object, &std::collections::BTreeMap::new());
+    let mut object = normal_object(object, &std::collections::BTreeMap::new(), &Times::default());
     if let Some(fields) = object.as_object_mut() {
         fields.remove("status");
     }

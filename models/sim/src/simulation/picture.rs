@@ -9,6 +9,10 @@ use super::trace::{Entry, What};
 const WIDTH: usize = 44;
 /// The number of lines shown before and after one that matters.
 const AROUND: usize = 12;
+/// The same if the objects are known that matter.
+const NEAR: usize = 3;
+/// The number of lines shown after a process begins or ends.
+const AFTER: usize = 4;
 /// How wide the column of the times is, with two blanks.
 const TIMES: usize = 12;
 
@@ -47,7 +51,7 @@ pub(crate) fn events(trace: &[Entry]) -> Vec<Event> {
 
 fn cell(what: &What) -> (Column, String) {
     match what {
-        What::Changed { by_user, number, text } => {
+        What::Changed { by_user, number, text, .. } => {
             let who = if *by_user { "user: " } else { "" };
             (Column::Server, format!("{number}: {who}{text}"))
         }
@@ -73,20 +77,31 @@ pub fn untimed(text: &str) -> String {
     text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Draws the lines of a run that matter: those around the faults, the user's steps, and the end.
-pub(crate) fn draw(trace: &[Entry]) -> String {
+/// Draws the lines of a run that matter: those around the faults, the user's steps, and what happens to
+/// these objects; without any, more of what is around the faults, and the end.
+pub(crate) fn draw(trace: &[Entry], objects: &[String]) -> String {
+    let around = if objects.is_empty() { AROUND } else { NEAR };
     let mut shown = vec![false; trace.len()];
     for (index, entry) in trace.iter().enumerate() {
-        let around = match entry.what {
-            What::Struck { .. } | What::Life { .. } => AROUND,
-            What::Step { .. } => 3,
+        let after = match entry.what {
+            What::Struck { .. } => around,
+            What::Life { .. } => around.min(AFTER),
+            What::Step { .. } => NEAR,
+            _ if is_about(&entry.what, objects) => 1,
             _ => continue,
         };
-        let end = (index + around).min(trace.len());
-        shown[index.saturating_sub(around)..end].fill(true);
+        let before = if after > 1 { around } else { 0 };
+        let end = (index + after).min(trace.len());
+        shown[index.saturating_sub(before)..end].fill(true);
     }
-    let tail = trace.len().saturating_sub(AROUND);
+    let tail = trace.len().saturating_sub(if objects.is_empty() { AROUND } else { 1 });
     shown[tail..].fill(true);
+    // A gap is a line too.
+    for run in shown.chunk_by_mut(|one, other| one == other).filter(|it| !it[0]) {
+        if run.len() <= NEAR {
+            run.fill(true);
+        }
+    }
     let heads = ["server", "watch", "controller"];
     let mut text = format!("{:>10}  ", "seconds");
     columns(&mut text, &heads);
@@ -103,6 +118,27 @@ pub(crate) fn draw(trace: &[Entry]) -> String {
     }
     gap(&mut text, skipped);
     text
+}
+
+/// Whether an event is about one of these objects: a write, a read, a list or what a watch tells.
+fn is_about(what: &What, objects: &[String]) -> bool {
+    let text = match what {
+        What::Asked { request } if request.is_list() => {
+            let list = format!("{} ", request.resource);
+            return !request.is_watch && objects.iter().any(|it| it.starts_with(&list));
+        }
+        What::Asked { request } => request.text(),
+        What::Told { text } | What::Changed { text, .. } => text.clone(),
+        _ => return false,
+    };
+    objects.iter().any(|object| {
+        let (name, is_drawn) = match object.split_once('*') {
+            Some((name, _)) => (name, true),
+            None => (object.as_str(), false),
+        };
+        let after = text.find(name).map(|at| &text[at + name.len()..]);
+        after.is_some_and(|rest| is_drawn || rest.is_empty() || rest.starts_with(' '))
+    })
 }
 
 fn gap(text: &mut String, skipped: usize) {

@@ -1,6 +1,5 @@
 //! One run: a server, the user's steps, and the controller's process, which may die and begin anew.
 
-use std::any::Any;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -10,11 +9,14 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::exact::{Hold, Wanted, under_control};
-use super::plan::Plan;
+use super::exact::{Hold, Wanted, is_exact, moments, under_control};
+use super::learn::Learned;
+use super::normal::{Normal, Times, View, normalise};
+use super::panics::{self, Notes};
+use super::plan::{Fault, Plan};
 use super::rules::Rules;
 use super::script::{Step, refusal};
-use super::state::{Normal, State, normalise};
+use super::state::State;
 use super::trace::{Entry, What};
 use super::world::{Connection, Outside};
 use crate::apiserver::{Server, Written};
@@ -26,7 +28,7 @@ const PAUSE: Duration = Duration::from_secs(30);
 /// every five minutes.
 const REST: Duration = Duration::from_secs(6 * 60);
 /// After this time without rest, a controller counts as restless.
-const LIMIT: Duration = Duration::from_secs(40 * 60);
+pub(crate) const LIMIT: Duration = Duration::from_secs(40 * 60);
 /// How long a new process takes to begin.
 const RESTART: Duration = Duration::from_secs(1);
 /// How often a process may be polled at one time. Requests take time, so such a process spins
@@ -48,6 +50,7 @@ pub(crate) struct Setup {
     pub(crate) rules: Arc<Rules>,
     pub(crate) controller: Box<dyn Fn(Connection) -> Process + Send + Sync>,
     pub(crate) wanted: Wanted,
+    pub(crate) learned: Arc<Learned>,
 }
 
 /// The record of a run.
@@ -55,7 +58,17 @@ pub(crate) struct Setup {
 pub(crate) struct Run {
     pub(crate) trace: Vec<Entry>,
     pub(crate) changes: Vec<Written>,
+    /// The state at the end.
+    pub(crate) state: State,
+    /// The moments of the run, to know numbers by that are times.
+    pub(crate) times: Times,
+    /// The state at the end, as it is compared.
     pub(crate) end: Normal,
+    /// Two runs of the plan are the same to the byte.
+    pub(crate) is_exact: bool,
+    /// The faults that did not strike.
+    pub(crate) left: Vec<Fault>,
+    pub(crate) panics: Vec<String>,
     pub(crate) broken_rule: Option<String>,
     pub(crate) refused_step: Option<String>,
     /// Why it never came to rest.
@@ -71,6 +84,7 @@ enum Death {
     Crash,
     Restart,
     Itself(String),
+    Panic(String),
     Limit(String),
 }
 
@@ -86,18 +100,35 @@ impl Setup {
     pub(crate) fn run(&self, plan: &Plan) -> Run {
         // Random plans also differ in the random numbers that a process draws.
         let wanted = self.wanted.with(plan.seed());
-        under_control(wanted, |hold| self.run_here(plan, hold))
+        under_control(wanted, |hold| self.run_here(plan, self.server.clone(), hold))
+    }
+
+    /// Runs it without faults, with another seed, on a cluster that begins later.
+    pub(crate) fn run_otherwise(&self, seed: u64, later: Duration) -> Run {
+        let mut server = self.server.clone();
+        server.advance(server.now() + later);
+        under_control(self.wanted.with(seed), |hold| self.run_here(&Plan::default(), server, hold))
+    }
+
+    /// The end of a run, as it is compared.
+    pub(crate) fn end(&self, run: &Run) -> Normal {
+        let (rules, learned) = (&*self.rules, &*self.learned);
+        let view = View { rules, learned, times: run.times.clone() };
+        normalise(&run.state, &run.changes, &view)
     }
 
     /// The code that asks for chance and time in a run.
     #[cfg(feature = "exact")]
     pub(crate) fn asks(&self, plan: &Plan) -> Vec<seatrial_sim_libc::Ask> {
         let wanted = self.wanted.with(plan.seed());
-        under_control(wanted, |hold| hold.asks(|| drop(self.run_here(plan, hold))))
+        under_control(wanted, |hold| {
+            hold.asks(|| drop(self.run_here(plan, self.server.clone(), hold)))
+        })
     }
 
-    fn run_here(&self, plan: &Plan, hold: &Hold) -> Run {
-        let world = Outside::new(self.server.clone(), plan, self.rules.clone());
+    fn run_here(&self, plan: &Plan, server: Server, hold: &Hold) -> Run {
+        let (rules, learned) = (self.rules.clone(), self.learned.clone());
+        let world = Outside::new(server, plan, rules, learned);
         let world = Arc::new(Mutex::new(world));
         let (mut driver, mut ends, mut restless) = (Driver::new(self, &world, hold), 0, None);
         loop {
@@ -114,7 +145,7 @@ impl Setup {
                 }
                 Death::Crash => open.note(What::Life { text: "dies".to_owned() }),
                 Death::Restart => open.note(What::Life { text: "restarts".to_owned() }),
-                Death::Itself(why) => {
+                Death::Itself(why) | Death::Panic(why) => {
                     ends += 1;
                     open.note(What::Life { text: why.clone() });
                     if ends >= ENDS {
@@ -126,21 +157,40 @@ impl Setup {
             open.server.advance(later);
             open.last_change = later;
         }
-        let refused_step = driver.refused;
-        let world = lock(&world);
+        let Driver { refused, panics, .. } = driver;
+        self.record(&lock(&world), refused, panics, restless)
+    }
+
+    /// The record of a run that is over.
+    fn record(
+        &self,
+        world: &Outside,
+        refused_step: Option<String>,
+        panics: Vec<String>,
+        restless: Option<String>,
+    ) -> Run {
         let state = State::of(&world.server).collected();
         let rest = world.now().saturating_sub(REST);
         let in_rest = world.requests.iter().filter(|at| **at >= rest).count();
         let broken = world.broken_rule.clone();
-        Run {
+        let is_exact = is_exact() && !self.wanted.is_ordered;
+        let is_jitter = |fault: &Fault| matches!(fault, Fault::Jitter { .. });
+        let mut run = Run {
             trace: world.trace.clone(),
             changes: world.changes.clone(),
-            end: normalise(&state, &world.changes, &self.rules.ignored),
             broken_rule: broken.or_else(|| self.rules.at_end(&state)),
+            state,
+            times: Times { around: moments(world.now(), is_exact) },
+            end: Normal::new(),
+            is_exact,
+            left: world.faults.iter().filter(|it| !is_jitter(it)).cloned().collect(),
+            panics,
             refused_step,
             restless,
             per_minute: (in_rest as u64 * 60 / REST.as_secs()) as u32,
-        }
+        };
+        run.end = self.end(&run);
+        run
     }
 }
 
@@ -158,12 +208,14 @@ struct Driver<'a> {
     refused: Option<String>,
     /// How often the user has tried the present step.
     tries: u32,
+    /// The panics so far, each once.
+    panics: Vec<String>,
 }
 
 impl<'a> Driver<'a> {
     fn new(setup: &'a Setup, world: &'a Arc<Mutex<Outside>>, hold: &'a Hold) -> Self {
         let active = lock(world).now();
-        Self { setup, world, hold, active, refused: None, tries: 0 }
+        Self { setup, world, hold, active, refused: None, tries: 0, panics: Vec::new() }
     }
 
     fn note(&self, text: &str) {
@@ -178,6 +230,7 @@ impl<'a> Driver<'a> {
             Ok(runtime) => runtime,
             Err(error) => return Death::Limit(format!("tokio does not start: {error}")),
         };
+        let notes = Notes::begin();
         let death = runtime.block_on(async {
             let now = lock(self.world).now();
             self.hold.start_clock(now);
@@ -186,6 +239,7 @@ impl<'a> Driver<'a> {
             death
         });
         drop(runtime);
+        drop(notes);
         death
     }
 
@@ -205,8 +259,19 @@ impl<'a> Driver<'a> {
                     let sleep = Box::pin(tokio::time::sleep_until(face.instant(until)));
                     let told = Box::pin(signal.notified());
                     let race = Race { told, process: &mut process, polls: &mut polls, sleep };
-                    if let Some(death) = race.await {
-                        return death;
+                    let death = race.await;
+                    let panics = panics::taken();
+                    if let Some(first) = panics.first().filter(|it| !self.panics.contains(it)) {
+                        self.panics.push(first.clone());
+                    }
+                    match (death, panics.into_iter().next()) {
+                        // The first of them is the cause, and others hand it on.
+                        (Some(Death::Panic(_)), Some(first)) => {
+                            return Death::Panic(format!("panics: {first}"));
+                        }
+                        (Some(death), _) => return death,
+                        (None, Some(first)) => self.note(&format!("a task panics: {first}")),
+                        (None, None) => {}
                     }
                 }
             }
@@ -293,19 +358,14 @@ impl<N: Future<Output = ()>, S: Future<Output = ()>> Future for Race<'_, N, S> {
             let polled = catch_unwind(AssertUnwindSafe(|| process.as_mut().poll(cx)));
             let end = match polled {
                 Ok(Poll::Pending) => None,
-                Ok(Poll::Ready(())) => Some("ends by itself".to_owned()),
-                Err(panic) => Some(format!("panics: {}", message(&*panic))),
+                Ok(Poll::Ready(())) => Some(Death::Itself("ends by itself".to_owned())),
+                Err(panic) => Some(Death::Panic(format!("panics: {}", panics::message(&*panic)))),
             };
             if end.is_some() {
                 *self.process = None;
-                return Poll::Ready(end.map(Death::Itself));
+                return Poll::Ready(end);
             }
         }
         self.sleep.as_mut().poll(cx).map(|()| None)
     }
-}
-
-fn message(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message")
 }

@@ -1,17 +1,18 @@
-//! The state of a cluster: as user's rules see it, and in a form that two runs can be compared in.
+//! The state of a cluster as the rules of a test see it, and the differences of two ends.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::apiserver::{Server, Written};
+use super::normal::Normal;
+use crate::apiserver::Server;
 
 /// Everything that a server holds.
 #[derive(Clone, Debug)]
 pub struct State {
-    objects: Vec<(Arc<str>, Arc<str>, Arc<Value>)>,
+    pub(crate) objects: Vec<(Arc<str>, Arc<str>, Arc<Value>)>,
 }
 
 impl State {
@@ -53,113 +54,16 @@ impl State {
     }
 }
 
-/// A state without what differs between equal runs: uids, versions, times, random names.
-pub(crate) type Normal = BTreeMap<(String, String), Value>;
-
-/// The normal form of a state, which is the same in equal runs.
-pub(crate) fn normalise(state: &State, changes: &[Written], ignored: &[String]) -> Normal {
-    let mut names = BTreeMap::new();
-    for Written { resource, key, old, .. } in changes {
-        let Some(object) = old else { continue };
-        let uid = object["metadata"]["uid"].as_str().unwrap_or_default();
-        let name = format!("<uid of a former {resource} {}>", stable_key(key, object));
-        names.insert(uid.to_owned(), name);
-    }
-    for (resource, key, object) in &state.objects {
-        let uid = object["metadata"]["uid"].as_str().unwrap_or_default();
-        names.insert(uid.to_owned(), format!("<uid of {resource} {}>", stable_key(key, object)));
-    }
-    let mut normal = Normal::new();
-    let mut generated: Vec<((String, String), Value)> = Vec::new();
-    for (resource, key, object) in &state.objects {
-        if ignored.iter().any(|it| **it == **resource) {
-            continue;
-        }
-        let object = normal_object(object, &names);
-        let is_generated = object["metadata"]["generateName"].is_string();
-        let key = (resource.to_string(), stable_key(key, &object));
-        if is_generated {
-            generated.push((key, object));
-        } else {
-            normal.insert(key, object);
-        }
-    }
-    // Objects with a random name are identified by their content.
-    generated.sort_by_cached_key(|(key, object)| (key.clone(), object.to_string()));
-    for (index, ((resource, key), object)) in generated.into_iter().enumerate() {
-        normal.insert((resource, format!("{key}#{index}")), object);
-    }
-    normal
-}
-
-/// The key of an object, without the part of it that was drawn.
-pub(crate) fn stable_key(key: &str, object: &Value) -> String {
-    match object["metadata"]["generateName"].as_str() {
-        Some(prefix) => match key.rsplit_once('/') {
-            Some((namespace, _)) => format!("{namespace}/{prefix}*"),
-            None => format!("{prefix}*"),
-        },
-        None => key.to_owned(),
-    }
-}
-
-/// An object without what differs between equal runs.
-pub(crate) fn normal_object(object: &Value, names: &BTreeMap<String, String>) -> Value {
-    let mut object = object.clone();
-    let generation = object["metadata"]["generation"].clone();
-    if let Some(metadata) = object["metadata"].as_object_mut() {
-        for field in ["uid", "resourceVersion", "generation", "managedFields", "selfLink"] {
-            metadata.remove(field);
-        }
-        if metadata.contains_key("generateName") {
-            metadata.insert("name".to_owned(), "<drawn>".into());
-        }
-    }
-    walk(&mut object, names, &generation);
-    object
-}
-
-fn walk(value: &mut Value, names: &BTreeMap<String, String>, generation: &Value) {
-    match value {
-        Value::String(text) => {
-            if let Some(name) = names.get(text.as_str()).filter(|_| !text.is_empty()) {
-                name.clone_into(text);
-            } else if is_time(text) {
-                "<time>".clone_into(text);
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(|it| walk(it, names, generation)),
-        Value::Object(fields) => {
-            for (name, value) in fields {
-                if name == "observedGeneration" && !generation.is_null() {
-                    let is_current = *value == *generation;
-                    *value = if is_current { "<current>" } else { "<older>" }.into();
-                } else if name != "resourceVersion" {
-                    walk(value, names, generation);
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
-/// Tells whether a text is a moment, as Kubernetes writes it.
-fn is_time(text: &str) -> bool {
-    let pattern = "dddd-dd-ddTdd:dd:dd";
-    text.len() > pattern.len()
-        && text.ends_with('Z')
-        && pattern.bytes().zip(text.bytes()).all(|(wanted, found)| match wanted {
-            b'd' => found.is_ascii_digit(),
-            other => other == found,
-        })
-}
-
-/// The differences between the reference's end (`-`) and another one (`+`), field by field.
-pub(crate) fn difference(reference: &Normal, found: &Normal) -> Vec<String> {
-    let mut lines = Vec::new();
+/// The differences between the reference's end (`-`) and another one (`+`), field by field, and the
+/// objects that differ.
+pub(crate) fn difference(reference: &Normal, found: &Normal) -> (Vec<String>, Vec<String>) {
+    let (mut lines, mut objects) = (Vec::new(), Vec::new());
     let keys = reference.keys().chain(found.keys().filter(|it| !reference.contains_key(it)));
     for key in keys {
         let (resource, name) = key;
+        if reference.get(key) != found.get(key) {
+            objects.push(format!("{resource} {name}"));
+        }
         match (reference.get(key), found.get(key)) {
             (Some(_), None) => lines.push(format!("- {resource} {name} is missing")),
             (None, Some(_)) => lines.push(format!("+ {resource} {name} is there as well")),
@@ -171,7 +75,7 @@ pub(crate) fn difference(reference: &Normal, found: &Normal) -> Vec<String> {
             _ => {}
         }
     }
-    lines
+    (lines, objects)
 }
 
 fn compare(path: &str, old: &Value, new: &Value, lines: &mut Vec<String>) {

@@ -14,8 +14,9 @@ pub(crate) struct Entry {
 
 #[derive(Clone, Debug)]
 pub(crate) enum What {
-    /// A change at the server: `create pods default/a`, and its number.
-    Changed { by_user: bool, number: u32, text: String },
+    /// A change at the server: `create pods default/a`, and its number. A beat only carries a time or a
+    /// counter.
+    Changed { by_user: bool, number: u32, beat: bool, text: String },
     /// The user's next step begins.
     Step { text: String },
     /// A watch told of something.

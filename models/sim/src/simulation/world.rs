@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
+use super::learn::Learned;
 use super::network::{Silence, TRAVEL, journey};
 use super::plan::{Fault, Plan};
 use super::rules::Rules;
@@ -46,7 +47,10 @@ pub struct Outside {
     pub(crate) steps: u32,
     begins_at: Duration,
     rules: Arc<Rules>,
-    faults: Vec<Fault>,
+    learned: Arc<Learned>,
+    /// The state after the last change, if there are rules about changes.
+    before: Option<State>,
+    pub(crate) faults: Vec<Fault>,
     writes: u32,
     seen: u64,
     travelling: BTreeMap<u64, Request>,
@@ -58,10 +62,16 @@ pub struct Outside {
 }
 
 impl Outside {
-    pub(crate) fn new(server: Server, plan: &Plan, rules: Arc<Rules>) -> Self {
+    pub(crate) fn new(
+        server: Server,
+        plan: &Plan,
+        rules: Arc<Rules>,
+        learned: Arc<Learned>,
+    ) -> Self {
         let (now, seen) = (server.now(), server.revision());
         let is_slow = plan.faults.iter().any(|it| matches!(it, Fault::Jitter { .. }));
         let chance = is_slow.then(|| Random::new(plan.seed()));
+        let before = (!rules.steps.is_empty()).then(|| State::of(&server));
         Self {
             server,
             trace: Vec::new(),
@@ -75,6 +85,8 @@ impl Outside {
             steps: 0,
             begins_at: now,
             rules,
+            learned,
+            before,
             faults: plan.faults.clone(),
             writes: 0,
             seen,
@@ -150,16 +162,19 @@ impl Outside {
     fn absorb(&mut self, by_user: bool) -> bool {
         let before = self.changes.len();
         for written in self.server.writes_after(self.seen) {
-            if !self.rules.ignored.iter().any(|it| **it == *written.resource) {
+            if !Rules::is_noise(&written.resource) {
                 self.change(written, by_user);
             }
         }
         self.seen = self.server.revision();
         let has_changed = self.changes.len() > before;
-        if has_changed {
-            self.last_change = self.now();
-            if self.broken_rule.is_none() {
-                self.broken_rule = self.rules.always(&State::of(&self.server));
+        if has_changed && self.broken_rule.is_none() {
+            let state = State::of(&self.server);
+            self.broken_rule = self.rules.always(&state);
+            if let Some(before) = self.before.as_mut() {
+                let before = std::mem::replace(before, state.clone());
+                let broken = self.rules.step(&before, &state);
+                self.broken_rule = self.broken_rule.take().or(broken);
             }
         }
         has_changed
@@ -173,7 +188,11 @@ impl Outside {
             _ => "change",
         };
         let text = format!("{verb} {} {}", written.resource, written.key);
-        self.note(What::Changed { by_user, number, text });
+        let beat = !by_user && self.learned.is_beat(&written);
+        self.note(What::Changed { by_user, number, beat, text });
+        if !beat && !self.rules.is_left_out(&written.resource) {
+            self.last_change = self.now();
+        }
         if let Some(chance) = &mut self.chance {
             let until = self.server.now() + journey(chance);
             let name = written.resource.to_string();
@@ -265,7 +284,7 @@ impl Outside {
     fn look(&mut self, request: &Request) -> Asked {
         let (resource, key) = self.server.subject(&request.path).unwrap_or_default();
         let is_read = matches!(request.method.as_str(), "GET" | "HEAD");
-        let counts = !is_read && !self.rules.ignored.contains(&resource);
+        let counts = !is_read && !Rules::is_noise(&resource);
         self.writes += u32::from(counts);
         let is_watch =
             is_read && request.parameter("watch").is_some_and(|it| matches!(it, "1" | "true"));

@@ -171,5 +171,7 @@ fn replayed(test: &str, plan: &Plan) -> String {
 /// The violations, and the picture: without times, which may differ at the level `ordered`.
 fn told(text: &str) -> String {
     let (_, told) = text.split_once("this one fails: ").expect("a failure");
-    untimed(told.split("\nto see it again").next().unwrap_or_default())
+    let ends = ["\nit also fails so", "\nanother failure", "\nto see it again"];
+    let end = ends.iter().filter_map(|it| told.find(it)).min().unwrap_or(told.len());
+    untimed(&told[..end])
 }
