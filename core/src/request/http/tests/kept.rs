@@ -11,7 +11,7 @@ use super::{Http, client, pods, same, send};
 use crate::cancel::CancelToken;
 use crate::request::http::HttpTransport;
 use crate::request::{Client, Limits, RequestError, TransportKind, Verb};
-use crate::runtime::{Manual, System};
+use crate::runtime::{Manual, Runtime as _, System};
 
 const CALLS: usize = 60;
 
@@ -68,12 +68,12 @@ async fn a_call_that_blocks_the_only_thread_of_its_connections_says_so() {
         let request = client.request(Verb::Get, "/api/v1").resource("pods");
         client.send_blocking(&request, &CancelToken::new(client.runtime()))
     };
-    let passes = std::thread::spawn(move || {
+    let passes = System::new().spawn("passes", move || {
         assert!(clock.until_waiting(1, Duration::from_secs(20)));
         clock.advance(Duration::from_secs(5));
     });
     let error = blocks(&client).unwrap_err();
-    passes.join().unwrap();
+    System::new().join(passes).unwrap();
     let RequestError::Transport { last, .. } = &error else { panic!("{error:?}") };
     assert_eq!(last.kind(), TransportKind::Unprocessed);
     assert!(error.to_string().contains("spawn_blocking"), "{error}");
