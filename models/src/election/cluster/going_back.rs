@@ -43,7 +43,7 @@ struct End {
 }
 
 impl End {
-    /// The leader is cancelled; the store goes back by so many writes at that time.
+    /// The leader is cancelled; at a given time the store goes back by a number of writes.
     fn run<H: Host<Election>>(
         self,
         back: Option<(u64, u64)>,
