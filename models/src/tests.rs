@@ -11,6 +11,7 @@ pub static TESTS: &[Tests] = &[
     crate::conformance::carried::tests::TESTS,
     crate::election::cluster::any_set_up::TESTS,
     crate::election::cluster::boundary::tests::TESTS,
+    crate::election::cluster::going_back::TESTS,
     crate::election::cluster::invariants::tests::TESTS,
     crate::election::cluster::schedules::tests::TESTS,
     crate::election::cluster::tests::TESTS,

@@ -87,7 +87,11 @@ impl Election {
         };
         if attempt.pending != Pending::Get {
             self.wrote = true;
-            self.written_transitions = Some(attempt.desired.transitions);
+            let transitions = Some(attempt.desired.transitions);
+            if self.written_transitions != transitions {
+                self.written_transitions = transitions;
+                self.own_until = attempt.began + self.acting;
+            }
         }
         self.attempt = Some(attempt);
         let deadline = self.call_deadline();
@@ -100,6 +104,9 @@ impl Election {
         reply: Result<Stored, StoreError>,
         cx: &mut Cx<'_>,
     ) -> Turn {
+        if let (true, Err(why)) = (attempt.pending != Pending::Get, &reply) {
+            self.observe_refusal(why);
+        }
         match (attempt.pending, reply) {
             (Pending::Get, Ok(stored)) => self.fetched(attempt, &stored, cx),
             (Pending::Get, Err(StoreError::NotFound)) => self.not_found(attempt, cx),
@@ -211,6 +218,7 @@ impl Election {
         self.observe_own(attempt.desired, stored, now);
         if self.is_strict() {
             let valid_until = attempt.began + self.acting;
+            self.own_until = valid_until;
             let was_live = self.term.live;
             if self.term_is_live(cx) {
                 self.term.valid_until = valid_until;

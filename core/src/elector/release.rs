@@ -100,8 +100,12 @@ impl Election {
                 self.observe_own(stored.record.clone(), &stored, cx.now());
                 self.release_over(true, cx)
             }
-            (Stage::Write, Err(StoreError::Conflict)) => self.release_conflicted(cx),
-            (_, Err(_)) => self.release_over(false, cx),
+            (Stage::Write, Err(why)) => {
+                self.observe_refusal(&why);
+                let again = why == StoreError::Conflict;
+                if again { self.release_conflicted(cx) } else { self.release_over(false, cx) }
+            }
+            (Stage::Read, Err(_)) => self.release_over(false, cx),
         }
     }
 

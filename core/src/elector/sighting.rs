@@ -89,6 +89,8 @@ pub(super) struct Sightings {
     /// Whether the state that was read last is the one that was seen first last, and follows its
     /// predecessor. Otherwise the store may have gone back.
     current: bool,
+    /// Whether there has been a state since the last read, which was not read.
+    overtaken: bool,
 }
 
 impl Sightings {
@@ -127,8 +129,11 @@ impl Sightings {
         now: Instant,
         make: impl FnOnce(Option<&Sighting>) -> Sighting,
     ) {
-        if !self.states.iter().rev().any(&is) {
-            let state = make(self.states.back());
+        let is_known = self.states.iter().rev().any(&is);
+        if !is_known || self.overtaken {
+            let mut state = make(self.states.back());
+            state.follows &= !is_known;
+            self.states.retain(|old| !is(old));
             if state.version.is_some() {
                 // If the object is gone after this state, that is news.
                 self.states.retain(|old| old.version.is_some());
@@ -138,8 +143,17 @@ impl Sightings {
             }
             self.states.push_back(state);
             self.newest = now;
+            self.overtaken = false;
         }
         self.current = self.states.back().is_some_and(|last| last.follows && is(last));
+    }
+
+    /// Notes that the store has left every state that was read: it has accepted a write of this
+    /// elector, or refused one because of another's. If such a state is read again, the store has
+    /// gone back at a time that is not known, perhaps from the lease of a leader. So it counts from
+    /// then.
+    pub(super) fn was_overtaken(&mut self) {
+        self.overtaken = true;
     }
 
     /// Returns the time from which a lease counts that another may hold.

@@ -20,7 +20,7 @@ use crate::runtime::Instant;
 use super::attempt::Attempt;
 use super::config::{Config, ConfigError, Profile, Versions};
 use super::fence::Fence;
-use super::lock::{Stored, Version};
+use super::lock::{StoreError, Stored, Version};
 use super::record::{Name, Record};
 use super::run::Phase;
 use super::sighting::{Observed, Raw, Sightings};
@@ -68,6 +68,9 @@ pub struct Election {
     /// The transitions in the last write sent. A record with a different number is not this
     /// elector's.
     pub(super) written_transitions: Option<i64>,
+    /// Until when nobody else can hold the lease of a record that this elector wrote. Without a limit
+    /// before its first write (`election:SF-16`).
+    pub(super) own_until: Instant,
     /// How many runs were begun.
     pub(super) runs: u64,
     /// Whether the current run was cancelled.
@@ -102,6 +105,7 @@ impl Election {
             attempt: None,
             wrote: false,
             written_transitions: None,
+            own_until: Instant::NEVER,
             runs: 0,
             cancelled: false,
             term: Term::default(),
@@ -155,10 +159,12 @@ impl Election {
 
     /// Tells whether a participant that does not lead may write, by what it has seen of the lock
     /// (strict; `election:LE-22`, `CX-12`). If the store may have gone back, or the lock object is gone,
-    /// it waits even if nobody or this participant holds the lease by that state.
+    /// it waits even if nobody or this participant holds the lease by that state. It also waits for a
+    /// lease of its own whose time is over, since another may have held it meanwhile.
     pub(super) fn may_take(&self, began: Instant) -> bool {
         let record = &self.observed.record;
-        if self.sightings.is_current() && (record.holder.is_empty() || self.is_holder()) {
+        let is_own = self.is_holder() && began < self.own_until;
+        if self.sightings.is_current() && (record.holder.is_empty() || is_own) {
             return true;
         }
         let recorded = Duration::from_secs(u64::try_from(record.duration_seconds).unwrap_or(0));
@@ -205,8 +211,20 @@ impl Election {
     pub(super) fn observe_own(&mut self, record: Record, stored: &Stored, now: Instant) {
         self.observed = Observed { record, at: now };
         self.remembered = Some(stored.version.clone());
-        if self.is_strict() && self.config.versions == Versions::Ordered {
+        if !self.is_strict() {
+            return;
+        }
+        self.sightings.was_overtaken();
+        if self.config.versions == Versions::Ordered {
             self.advance(&stored.version);
+        }
+    }
+
+    /// Notes why the store has not accepted this elector's own write.
+    pub(super) fn observe_refusal(&mut self, why: &StoreError) {
+        use StoreError::{AlreadyExists, Conflict, NotFound};
+        if self.is_strict() && matches!(why, AlreadyExists | Conflict | NotFound) {
+            self.sightings.was_overtaken();
         }
     }
 

@@ -16,7 +16,7 @@ use super::execution::{Execution, Mode};
 use super::failure::RequestError;
 use super::host_backoff::HostBackoff;
 use super::observer::{Heard, Observer, Silent};
-use super::patience::{Bounded, alive, nothing_drives};
+use super::patience::{Bounded, block_on, nothing_drives};
 use super::reply::Reply;
 use super::transport::{Answer, Transport};
 use super::verb::Verb;
@@ -233,10 +233,7 @@ impl<R: Runtime, T: Transport> Client<R, T> {
         request: &Request,
         token: &CancelToken<R>,
     ) -> Result<Reply, RequestError> {
-        let Some(lives) = self.transport.lives() else {
-            return self.runtime.block_on(self.send(request, token));
-        };
-        let sent = self.runtime.block_on(alive(&self.runtime, lives, self.send(request, token)));
+        let sent = block_on(&self.runtime, || self.transport.lives(), self.send(request, token));
         sent.unwrap_or_else(|| Err(nothing_drives()))
     }
 }

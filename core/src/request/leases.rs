@@ -20,7 +20,7 @@ use super::build::Request;
 use super::client::Client;
 use super::failure::RequestError;
 use super::json::JsonError;
-use super::patience::{alive, nothing_drives};
+use super::patience::{block_on, nothing_drives};
 use super::status::{Reason, Status};
 use super::transport::{Transport, TransportKind};
 use super::verb::Verb;
@@ -98,8 +98,7 @@ impl<R: Runtime, T: Transport> Leases<R, T> {
             Some(deadline) => CancelToken::with_deadline(runtime, deadline),
         };
         let work = unless_given_up(call, self.send(request, &token));
-        let Some(lives) = self.client.transport.lives() else { return runtime.block_on(work) };
-        let told = runtime.block_on(alive(runtime, lives, work));
+        let told = block_on(runtime, || self.client.transport.lives(), work);
         told.unwrap_or_else(|| Err(failure(&nothing_drives())))
     }
 }

@@ -72,26 +72,32 @@ impl Patience {
 /// How long the executor of the connections may do nothing while a call blocks a thread.
 const STARTS: Duration = Duration::from_secs(5);
 
-/// Awaits a call; `None` if `lives` is not ready in time, since the call would wait for ever.
-pub(super) async fn alive<R: Runtime, V>(
+/// Waits for a call on this thread; `None` if what the transport's `lives` returns is not ready in
+/// time, since the call would wait for ever.
+///
+/// This thread may be a worker of the connections' executor. A task that the call starts or wakes is
+/// then next on this very thread, where no other worker takes it, until another task replaces it. So
+/// after every poll one more does.
+pub(super) fn block_on<R: Runtime, V>(
     runtime: &R,
-    lives: Awaited<'static, ()>,
+    lives: impl Fn() -> Option<Awaited<'static, ()>>,
     call: impl Future<Output = V>,
 ) -> Option<V> {
+    let Some(first) = lives() else { return Some(runtime.block_on(call)) };
     let limit = CancelToken::new(runtime).child_with_deadline(runtime.now() + STARTS);
-    let (mut call, mut starts) = (pin!(call), pin!(unless_ended(&limit, lives)));
+    let (mut call, mut starts) = (pin!(call), pin!(unless_ended(&limit, first)));
     let mut is_alive = false;
-    poll_fn(|context| {
+    runtime.block_on(poll_fn(|context| {
         if let Poll::Ready(value) = call.as_mut().poll(context) {
             return Poll::Ready(Some(value));
         }
+        drop(lives());
         if !is_alive && let Poll::Ready(started) = starts.as_mut().poll(context) {
             is_alive = started.is_ok();
             return if is_alive { Poll::Pending } else { Poll::Ready(None) };
         }
         Poll::Pending
-    })
-    .await
+    }))
 }
 
 /// Returns the error of a call that was given up for that.

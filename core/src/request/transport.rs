@@ -17,8 +17,9 @@ pub trait Transport: Send + Sync + 'static {
     /// Sends an attempt and waits for the head of its answer.
     fn send<'a>(&'a self, attempt: Attempt<'a>) -> Awaited<'a, Result<Answer, TransportError>>;
 
-    /// Returns a future that is ready once the executor of the connections has run a task, or `None`
-    /// if they need none. A call that blocks that executor's only thread would wait for ever.
+    /// Starts a task on the executor of the connections and returns a future that is ready once it has
+    /// run, or `None` if they need no executor. A call that blocks that executor's only thread would
+    /// wait for ever.
     fn lives(&self) -> Option<Awaited<'static, ()>> {
         None
     }

@@ -10,6 +10,8 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use parking_lot::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use rustix::time::{ClockId, Timespec, clock_gettime};
 
 use super::{Ambient, Instant, Panic, Runtime, WallTime};
 use crate::caught::{discard, drop_caught, each};
@@ -38,7 +40,13 @@ pub struct System {
 #[cfg(any(target_os = "linux", target_os = "android"))]
 #[inline]
 fn uptime() -> Duration {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    uptime_by(clock_gettime)
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+#[inline]
+pub(super) fn uptime_by(read: impl FnOnce(ClockId) -> Timespec) -> Duration {
+    let now = read(ClockId::Boottime);
     let (seconds, nanos) = (u64::try_from(now.tv_sec), u32::try_from(now.tv_nsec));
     Duration::new(seconds.unwrap_or_default(), nanos.unwrap_or_default())
 }
@@ -56,11 +64,6 @@ impl System {
     pub fn new() -> Self {
         static EPOCH: OnceLock<Duration> = OnceLock::new();
         Self { epoch: *EPOCH.get_or_init(uptime) }
-    }
-
-    #[cfg(test)]
-    pub(super) fn epoch(&self) -> Duration {
-        self.epoch
     }
 
     /// Returns the machine's instant for a runtime instant; `None` if it is never reached.

@@ -201,3 +201,23 @@ async fn the_same_event_is_counted_and_similar_ones_become_one() {
     };
     assert_eq!(tried.filter(combined).count(), 1);
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_event_that_is_never_answered_holds_up_the_others_for_half_a_minute() {
+    let server = Switch::new();
+    let client = server.client();
+    create(&client, "a", &[]).await;
+    let about = change(&client, "a", "2").await.object_ref(&());
+    let (at, what) = (Point::of("POST", "events"), Trouble::Delay(Duration::from_secs(86_400)));
+    server.with(|server| server.inject(Fault { at, after: 0, times: 1, what }));
+    let recorder = Recorder::new(client.clone(), "tests.seatrial.dev");
+    for reason in ["Lost", "Told"] {
+        recorder.normal(&about, reason, "");
+    }
+    for is_told in [false, true] {
+        sleep(Duration::from_secs(28)).await;
+        let told = events(&client).await;
+        let has = |reason| told.iter().any(|event| event.reason.as_deref() == Some(reason));
+        assert_eq!(has("Told"), is_told, "{told:?}");
+    }
+}

@@ -98,3 +98,70 @@ fn the_last_holder_creates_its_own_lock_object_at_once() {
     assert!(!writes(&mut bench, Ok(stored("b", 1.0, 1))));
     assert!(!writes(&mut bench, Err(StoreError::NotFound)), "another holds it now");
 }
+
+#[test]
+fn a_state_that_was_overtaken_counts_from_then() {
+    for (read, why) in [
+        (Ok(stored("a", 1.0, 1)), StoreError::Conflict),
+        (Ok(stored("a", 1.0, 1)), StoreError::NotFound),
+        (Err(StoreError::NotFound), StoreError::AlreadyExists),
+    ] {
+        let mut bench = Bench::strict();
+        if read.is_ok() {
+            assert!(!writes(&mut bench, read.clone()));
+            bench.pass(s(15.0));
+        }
+        bench.io(Try);
+        bench.reply_io(read.clone());
+        assert_eq!(bench.reply(Err(why)), Next::Done(false), "another has written");
+        for _ in 0..2 {
+            assert!(!writes(&mut bench, read.clone()), "it is back, and the other may lead");
+            bench.pass(s(7.5));
+        }
+        assert!(writes(&mut bench, read));
+    }
+}
+
+/// Takes a lease that nobody holds, as version 2.
+fn leads() -> Bench {
+    let mut bench = Bench::strict();
+    bench.io(Try);
+    let takes = bench.reply_io(Ok(stored("", 1.0, 1)));
+    assert_eq!(bench.accept(takes, 2), Next::Done(true));
+    bench
+}
+
+/// The record that [`leads`] has written.
+fn own() -> Result<Stored, StoreError> {
+    let own = stored("me", 1_000.0, 2);
+    Ok(Stored { record: own.record.transitions(8), ..own })
+}
+
+#[test]
+fn a_state_before_an_own_write_is_not_the_newest_any_more() {
+    let mut bench = leads();
+    bench.pass(s(16.0));
+    let before = || Ok(stored("", 1.0, 1));
+    assert!(!writes(&mut bench, before()), "another may have led since the write");
+    bench.pass(s(15.0));
+    assert!(writes(&mut bench, before()));
+}
+
+#[test]
+fn an_own_record_is_its_writers_while_nobody_else_can_have_led() {
+    let mut bench = leads();
+    bench.pass(s(16.0));
+    assert!(!writes(&mut bench, own()), "another may have led since then");
+    bench.pass(s(15.0));
+    assert!(writes(&mut bench, own()));
+
+    let mut lost = Bench::strict();
+    lost.io(Try);
+    lost.reply_io(Ok(stored("", 1.0, 1)));
+    lost.reply(Err(StoreError::Timeout));
+    lost.pass(s(2.0));
+    assert!(writes(&mut lost, own()), "the answer was lost, and nobody else can have led");
+
+    let mut restarted = Bench::strict();
+    assert!(writes(&mut restarted, own()), "SF-16");
+}

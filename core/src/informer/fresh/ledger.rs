@@ -11,6 +11,16 @@ pub(in crate::informer) struct Written {
     pub(in crate::informer) version: u64,
     /// The object that was deleted last.
     pub(in crate::informer) deleted: Option<Deleted>,
+    /// How often a list had gone back, or was about to, when the last of them was noted.
+    returns: u64,
+}
+
+impl Written {
+    /// Tells whether a list has gone back since it was noted, to a state without it: the server may
+    /// have lost it. A write that was noted since then is only not visible yet.
+    fn is_lost(&self, at: &View) -> bool {
+        self.returns < at.returned && self.version > at.version
+    }
 }
 
 /// An object that was deleted.
@@ -42,10 +52,20 @@ impl Ledger {
         Self { written: BTreeMap::new(), seen: 0, full: few, few, returns: 0 }
     }
 
-    /// Notes a write. The version of a key never goes back. Of two deleted objects with the same
-    /// name, the one with the newer version was deleted last.
-    pub(in crate::informer) fn note(&mut self, key: String, version: u64, deleted: Option<&str>) {
+    /// Notes a write, with the store at `at`. The version of a key goes back only after a list has.
+    /// Of two deleted objects with the same name, the one with the newer version was deleted last.
+    pub(in crate::informer) fn note(
+        &mut self,
+        key: String,
+        version: u64,
+        deleted: Option<&str>,
+        at: &View,
+    ) {
         let written = self.written.entry(key).or_default();
+        if written.is_lost(at) {
+            *written = Written::default();
+        }
+        written.returns = at.returns;
         written.version = written.version.max(version);
         let is_last = written.deleted.as_ref().is_none_or(|it| it.version <= version);
         if let Some(uid) = deleted.filter(|_| is_last) {
@@ -88,7 +108,7 @@ impl Ledger {
         if std::mem::replace(&mut self.returns, at.returns) == at.returns {
             return false;
         }
-        self.written.retain(|_, it| it.version <= at.version);
+        self.written.retain(|_, it| !it.is_lost(at));
         self.seen = self.seen.min(at.version);
         true
     }

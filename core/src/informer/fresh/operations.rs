@@ -134,6 +134,7 @@ impl Operation<Fresh> for Prepare {
         if let Some(version) = self.0.filter(|version| *version < view.version) {
             view.version = version;
             view.returns += 1;
+            view.returned = view.returns;
             fresh.goes_back = true;
         }
         Step::Done(())

@@ -50,6 +50,8 @@ pub struct View {
     pub turns: u64,
     /// How often a list was about to go back to an older version, or had gone back.
     pub returns: u64,
+    /// That count when a list last was about to go back.
+    pub returned: u64,
     /// Whether it lacks a state that was refused.
     pub lacks: bool,
     /// Whether it is being changed: a read may then be older or newer than the version.

@@ -133,8 +133,8 @@ fn at(version: u64, changes: bool) -> View {
 #[test]
 fn a_deletion_is_forgotten_once_the_version_says_so() {
     let mut ledger = Ledger::new(64);
-    ledger.note("a".to_owned(), 1, Some("u"));
-    ledger.note("b".to_owned(), 1, None);
+    ledger.note("a".to_owned(), 1, Some("u"), &View::default());
+    ledger.note("b".to_owned(), 1, None, &View::default());
     for key in ["a", "b"] {
         ledger.forget(key, &ledger.get(key).unwrap(), &at(1, true));
     }
@@ -147,26 +147,26 @@ fn a_deletion_is_forgotten_once_the_version_says_so() {
 fn of_two_objects_of_one_name_the_newer_one_was_deleted_last() {
     let mut ledger = Ledger::new(64);
     let last = |ledger: &Ledger| ledger.get("a").unwrap().deleted.unwrap().uid;
-    ledger.note("a".to_owned(), 3, Some("second"));
-    ledger.note("a".to_owned(), 1, Some("first")); // it is noted late
+    ledger.note("a".to_owned(), 3, Some("second"), &View::default());
+    ledger.note("a".to_owned(), 1, Some("first"), &View::default()); // it is noted late
     assert_eq!(last(&ledger), "second");
-    ledger.note("a".to_owned(), 5, Some("third"));
+    ledger.note("a".to_owned(), 5, Some("third"), &View::default());
     assert_eq!((last(&ledger), ledger.get("a").unwrap().version), ("third".to_owned(), 5));
 }
 
 #[test]
 fn a_ledger_keeps_the_newest_and_forgets_what_is_visible() {
     let mut ledger = Ledger::new(64);
-    ledger.note("a".to_owned(), 5, None);
-    ledger.note("a".to_owned(), 3, Some("u"));
+    ledger.note("a".to_owned(), 5, None, &View::default());
+    ledger.note("a".to_owned(), 3, Some("u"), &View::default());
     let seen = ledger.get("a").unwrap();
     assert_eq!((seen.version, &*seen.deleted.as_ref().unwrap().uid), (5, "u"));
-    ledger.note("a".to_owned(), 6, None);
+    ledger.note("a".to_owned(), 6, None, &View::default());
     ledger.forget("a", &seen, &at(9, false));
     assert_eq!(ledger.seen(), 0, "nothing is forgotten");
     assert_eq!(ledger.all(), (6, vec![("a".to_owned(), "u".to_owned())]));
     for number in 0..10_000 {
-        ledger.note(number.to_string(), number, None);
+        ledger.note(number.to_string(), number, None, &View::default());
         let known = ledger.look();
         for (key, written) in &known {
             if written.version + 100 < number {
@@ -225,16 +225,32 @@ fn who_waits_for_what_was_refused_is_woken_when_it_is_stored() {
 #[test]
 fn writes_that_a_server_lost_are_forgotten_once_a_list_went_back() {
     let mut ledger = Ledger::new(64);
-    ledger.note("kept".to_owned(), 4, None);
-    ledger.note("lost".to_owned(), 9, None);
-    ledger.note("seen".to_owned(), 8, None);
+    ledger.note("kept".to_owned(), 4, None, &View::default());
+    ledger.note("lost".to_owned(), 9, None, &View::default());
+    ledger.note("seen".to_owned(), 8, None, &View::default());
     ledger.forget("seen", &ledger.get("seen").unwrap(), &at(8, false));
     assert!(!ledger.forget_lost(&at(8, false)), "no list went back: it only takes long");
     assert_eq!((ledger.len(), ledger.seen()), (2, 8));
-    let back = View { returns: 2, ..at(5, false) };
+    let back = View { returns: 2, returned: 1, ..at(5, false) };
     assert!(ledger.forget_lost(&back));
     assert_eq!((ledger.all().0, ledger.seen()), (4, 5));
-    ledger.note("new".to_owned(), 7, None);
+    ledger.note("new".to_owned(), 7, None, &back);
     assert!(!ledger.forget_lost(&back), "what was written since is waited for");
     assert_eq!(ledger.all().0, 7);
+}
+
+#[test]
+fn a_write_that_is_noted_after_a_list_went_back_is_not_lost() {
+    let (_, fresh) = fresh();
+    let mut ledger = Ledger::new(64);
+    fresh.call(Advance(Some(9)));
+    ledger.note("old".to_owned(), 10, Some("u"), &fresh.call(Look));
+    ledger.note("both".to_owned(), 11, None, &fresh.call(Look));
+    fresh.call(Prepare(Some(5)));
+    ledger.note("during".to_owned(), 6, None, &fresh.call(Look));
+    fresh.call(Advance(Some(5)));
+    ledger.note("both".to_owned(), 7, None, &fresh.call(Look));
+    assert!(ledger.forget_lost(&fresh.call(Look)));
+    let versions = ["old", "during", "both"].map(|key| ledger.get(key).map(|it| it.version));
+    assert_eq!(versions, [None, Some(6), Some(7)]);
 }

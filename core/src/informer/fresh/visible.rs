@@ -121,9 +121,10 @@ impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
     ) -> Result<(), NotVisible> {
         let version = number(object.resource_version)?;
         let key = join(object.namespace, object.name);
+        let now = self.fresh.call(Look);
         let known = {
             let mut ledger = self.runtime().lock(&self.ledger);
-            ledger.note(key, version, deleted);
+            ledger.note(key, version, deleted, &now);
             ledger.look()
         };
         if !known.is_empty() {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::cancel::CancelToken;
 use crate::cancel::until::unless_ended;
 use crate::events::Queue;
-use crate::informer::list_watch::{ListWatch, Stream};
+use crate::informer::list_watch::{Event, ListWatch, SourceError, SourceKind, Stream};
 use crate::polling::ExponentialDelays;
 use crate::runtime::{Instant, Runtime};
 use crate::store::EnqueueError;
@@ -33,7 +33,8 @@ pub struct Hooks {
     /// Called for an event of a stream that the consumer does not have (`cache:RE-23`, `RE-25`).
     pub skipped: Arc<dyn Fn(&Skipped) + Send + Sync>,
     /// Called every ten seconds while a stream that should begin with all objects is incomplete and
-    /// sends nothing. The argument is the length of the silence (`cache:WL-15`).
+    /// sends nothing. The argument is the length of the silence (`cache:WL-15`). After a minute a
+    /// list follows.
     pub quiet: Arc<dyn Fn(Duration) + Send + Sync>,
 }
 
@@ -43,6 +44,10 @@ const TURN: u32 = 64;
 
 /// The interval of calls to `quiet`.
 const QUIET: Duration = Duration::from_secs(10);
+
+/// After a silence of this length such a stream is given up, and a list follows. A server that does not
+/// know such streams may ignore the wish for one, and then never says that all objects have come.
+const SILENT: Duration = Duration::from_secs(60);
 
 impl Default for Hooks {
     /// Resyncs whenever one is due, and ignores everything else.
@@ -225,6 +230,11 @@ impl<O: Handle + Described, R: Runtime> Driver<O, R> {
                 None => {
                     let since = self.runtime.now().since(began);
                     crate::caught::tell(|| (self.hooks.quiet)(since));
+                    if since >= SILENT {
+                        let why = format!("the stream says nothing for {since:?}");
+                        let error = SourceError::new(SourceKind::Other, why);
+                        return Got::Event(Some(Event::Error(error)));
+                    }
                 }
             }
         }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
+use super::nap;
 use super::server::{Object, Server, Streams, Thing};
 use crate::cancel::CancelToken;
 use crate::informer::reflector::{Difference, Hooks};
@@ -135,5 +136,27 @@ fn while_a_stream_does_not_end_its_first_objects_that_is_told_every_ten_seconds(
             }
         };
         assert_eq!(since, Duration::from_secs(10));
+    });
+}
+
+#[test]
+fn a_stream_that_never_ends_its_first_objects_is_followed_by_a_list() {
+    let (runtime, server) = (Manual::new(), Server::default());
+    server.stream(Streams::Endless);
+    server.put("a");
+    let informer = Informer::builder(&runtime, Arc::new(server.clone())).build();
+    running(&informer, &runtime, || {
+        for _ in 0..6 {
+            assert!(!informer.has_synced());
+            assert!(runtime.until_waiting(1, PATIENCE));
+            runtime.advance(Duration::from_secs(10));
+        }
+        for _ in 0..PATIENCE.as_millis() {
+            if informer.has_synced() {
+                break;
+            }
+            nap(1);
+        }
+        assert!(informer.has_synced(), "by a list");
     });
 }

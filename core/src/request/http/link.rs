@@ -3,9 +3,10 @@
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::Poll;
 
 use hyper::client::conn::http2;
-use hyper_util::rt::TokioExecutor;
+use hyper::rt::Executor;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
@@ -21,11 +22,30 @@ pub(super) const CONNECTION_WINDOW: u32 = 1 << 30;
 /// The largest number of streams on a connection, whatever the server allows.
 const MOST: usize = (CONNECTION_WINDOW / STREAM_WINDOW) as usize;
 
-/// What a server must allow before its settings have come.
-pub(super) const BEFORE_SETTINGS: usize = 100;
+/// How many streams are opened before the server has said how many it allows. With more, those that
+/// it does not allow would wait until others end.
+pub(super) const BEFORE_SETTINGS: usize = 0;
 
 /// Moves the bytes of a connection.
-type Driver = http2::Connection<Stream, Body, TokioExecutor>;
+type Driver = http2::Connection<Stream, Body, Tells>;
+
+/// Runs the tasks of connections, and tells whenever bytes may have come.
+#[derive(Clone)]
+pub(super) struct Tells(pub(super) Arc<Notify>);
+
+impl<F> Executor<F> for Tells
+where
+    F: Future<Output: Send + 'static> + Send + 'static,
+{
+    fn execute(&self, task: F) {
+        let (mut task, news) = (Box::pin(task), Arc::clone(&self.0));
+        drop(tokio::spawn(std::future::poll_fn(move |context| {
+            let polled = task.as_mut().poll(context);
+            news.notify_waiters();
+            polled
+        })));
+    }
+}
 
 /// An HTTP/2 connection. It ends when it and all its streams are dropped.
 pub(super) struct Link {
@@ -34,17 +54,20 @@ pub(super) struct Link {
     driver: Arc<Mutex<Option<Driver>>>,
     open: AtomicUsize,
     allowed: AtomicUsize,
+    /// Told whenever bytes may have come.
+    news: Arc<Notify>,
     is_new: AtomicBool,
     was_used: AtomicBool,
 }
 
 impl Link {
-    pub(super) fn new(sender: http2::SendRequest<Body>, driver: Driver) -> Self {
+    pub(super) fn new(sender: http2::SendRequest<Body>, driver: Driver, news: Arc<Notify>) -> Self {
         Self {
             sender,
             driver: Arc::new(Mutex::new(Some(driver))),
             open: AtomicUsize::new(0),
             allowed: AtomicUsize::new(BEFORE_SETTINGS),
+            news,
             is_new: AtomicBool::new(true),
             was_used: AtomicBool::new(true),
         }
@@ -52,16 +75,31 @@ impl Link {
 
     /// Returns a future that moves the bytes until the connection ends.
     pub(super) fn drive(&self) -> impl Future<Output = ()> + Send + use<> {
-        let driver = Arc::clone(&self.driver);
+        let (driver, news) = (Arc::clone(&self.driver), Arc::clone(&self.news));
         std::future::poll_fn(move |context| {
             let mut driver = driver.lock();
             let polled = driver.as_mut().map(|it| Pin::new(it).poll(context).map(drop));
-            let polled = polled.unwrap_or(std::task::Poll::Ready(()));
+            let polled = polled.unwrap_or(Poll::Ready(()));
             if polled.is_ready() {
                 *driver = None;
+                news.notify_waiters();
             }
             polled
         })
+    }
+
+    /// Waits until the server has said how many streams it allows, or the connection has ended.
+    pub(super) async fn settled(&self) {
+        loop {
+            let mut news = std::pin::pin!(self.news.notified());
+            news.as_mut().enable();
+            let allowed = self.driver.lock().as_ref().map(Driver::current_max_send_streams);
+            if allowed != Some(BEFORE_SETTINGS) {
+                let allowed = allowed.unwrap_or_default().clamp(1, MOST);
+                return self.allowed.store(allowed, Ordering::Relaxed);
+            }
+            news.await;
+        }
     }
 
     /// Returns how many streams the server allows at present. A server may change that at any time.

@@ -12,7 +12,7 @@ use hyper::Uri;
 use hyper::body::Bytes;
 use hyper::client::conn::{http1, http2};
 use hyper_util::client::legacy::connect::Connection as _;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
+use hyper_util::rt::TokioTimer;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
@@ -22,7 +22,7 @@ use crate::request::{TransportError, TransportKind};
 
 use super::connect::{Within, first};
 use super::error::failure;
-use super::link::{BEFORE_SETTINGS, CONNECTION_WINDOW, Link, Place, STREAM_WINDOW};
+use super::link::{BEFORE_SETTINGS, CONNECTION_WINDOW, Link, Place, STREAM_WINDOW, Tells};
 
 pub(super) type Body = BoxBody<Bytes, std::convert::Infallible>;
 
@@ -43,10 +43,12 @@ pub(super) struct Pool {
     connector: Within,
     origin: Uri,
     http1: http1::Builder,
-    http2: http2::Builder<TokioExecutor>,
+    http2: http2::Builder<Tells>,
     kept: Mutex<Kept>,
     /// Wakes a call that waits for a connection: there is room on an old one.
     room: Arc<Notify>,
+    /// Told whenever bytes may have come over HTTP/2.
+    news: Arc<Notify>,
 }
 
 #[derive(Default)]
@@ -79,9 +81,10 @@ enum Opened {
 impl Pool {
     /// Makes a pool without connections; `ping` is how often connections in use are tried.
     pub(super) fn new(connector: Within, origin: Uri, ping: Duration) -> Arc<Self> {
+        let news = Arc::default();
         let mut http1 = http1::Builder::new();
         http1.max_buf_size(MAX_HEADERS as usize);
-        let mut http2 = http2::Builder::new(TokioExecutor::new());
+        let mut http2 = http2::Builder::new(Tells(Arc::clone(&news)));
         http2
             .timer(TokioTimer::new())
             .initial_stream_window_size(STREAM_WINDOW)
@@ -92,7 +95,7 @@ impl Pool {
             .keep_alive_while_idle(true)
             .max_header_list_size(MAX_HEADERS);
         let (kept, room) = (Mutex::default(), Arc::default());
-        Arc::new(Self { connector, origin, http1, http2, kept, room })
+        Arc::new(Self { connector, origin, http1, http2, kept, room, news })
     }
 
     /// Returns a connection that takes a request now.
@@ -194,9 +197,16 @@ impl Pool {
         if stream.connected().is_negotiated_h2() {
             let (sender, driver) =
                 self.http2.handshake(stream).await.map_err(|why| failure(Box::new(why)))?;
-            let link = Arc::new(Link::new(sender, driver));
+            let link = Arc::new(Link::new(sender, driver, Arc::clone(&self.news)));
             drop(tokio::spawn(drive(link.drive(), pool, Arc::downgrade(&link))));
-            return Ok(Opened::Shared(link));
+            let limit = self.connector.limit;
+            return match tokio::time::timeout(limit, link.settled()).await {
+                Ok(()) => Ok(Opened::Shared(link)),
+                Err(_) => {
+                    let why = format!("the server allows no stream within {limit:?}");
+                    Err(TransportError::new(TransportKind::Timeout, why))
+                }
+            };
         }
         let (mut sender, connection) =
             self.http1.handshake(stream).await.map_err(|why| failure(Box::new(why)))?;

@@ -64,18 +64,18 @@ fn by_itself(request: &mut Request<Body>, uri: &Uri) {
 }
 
 /// Returns a request that was not sent, to send it elsewhere. On a connection that nobody used
-/// before, the reason is told instead: the next one would end in the same way.
-fn unsent(
-    mut why: TrySendError<Request<Body>>,
+/// before, the reason is told instead: the next one would end in the same way. However it has ended,
+/// the server has not processed the request.
+pub(super) fn unsent<B>(
+    mut why: TrySendError<Request<B>>,
     is_final: bool,
-) -> Result<Request<Body>, TransportError> {
+) -> Result<Request<B>, TransportError> {
     match why.take_message() {
         Some(request) if !is_final => Ok(request),
         None => Err(failure(Box::new(why.into_error()))),
         Some(_) => {
             let why = failure(Box::new(why.into_error()));
-            let is_vague = why.kind() == TransportKind::Other;
-            Err(if is_vague { TransportError::new(TransportKind::Unprocessed, why) } else { why })
+            Err(TransportError::new(TransportKind::Unprocessed, why))
         }
     }
 }

@@ -15,6 +15,7 @@ mod server;
 mod work;
 mod world;
 
+pub(crate) mod going_back;
 pub(crate) mod tests;
 
 pub use crate::random::Random;

@@ -44,12 +44,16 @@ pub struct Spec {
     /// that state and follows its predecessor.
     newest: u64,
     current: bool,
+    /// There has been a state since the last read, which was not read.
+    overtaken: bool,
     remembered: Option<Version>,
     reported: Name,
     term: Option<Term>,
     /// When the last term ends, or would have ended.
     over: u64,
     written: Option<i64>,
+    /// Until when nobody else can hold a lease that this elector wrote.
+    own_until: u64,
 }
 
 impl Spec {
@@ -63,11 +67,13 @@ impl Spec {
             seen: Vec::new(),
             newest: 0,
             current: false,
+            overtaken: false,
             remembered: None,
             reported: Name::EMPTY,
             term: None,
             over: 0,
             written: None,
+            own_until: u64::MAX,
         }
     }
 
@@ -128,7 +134,7 @@ impl Spec {
             desired.acquire_time = self.observed.0.acquire_time;
             desired.transitions = self.observed.0.transitions;
             if let Some(version) = self.remembered.clone()
-                && let Ok(stored) = self.write(around, Io::Update(desired.clone(), version))
+                && let Ok(stored) = self.write(now, around, Io::Update(desired.clone(), version))
             {
                 return self.won(now, desired, &stored, around.now());
             }
@@ -195,7 +201,7 @@ impl Spec {
         if self.strict() && self.term.take().is_some() {
             return false;
         }
-        match self.write(around, Io::Create(desired.clone())) {
+        match self.write(now, around, Io::Create(desired.clone())) {
             Ok(stored) => self.won(now, desired, &stored, around.now()),
             Err(_) => {
                 if !self.strict() {
@@ -213,19 +219,39 @@ impl Spec {
         version: Version,
         around: &mut impl Surroundings,
     ) -> bool {
-        match self.write(around, Io::Update(desired.clone(), version)) {
+        match self.write(now, around, Io::Update(desired.clone(), version)) {
             Ok(stored) => self.won(now, desired, &stored, around.now()),
             Err(_) => false,
         }
     }
 
-    fn write(&mut self, around: &mut impl Surroundings, io: Io) -> Result<Stored, StoreError> {
+    fn write(
+        &mut self,
+        began: u64,
+        around: &mut impl Surroundings,
+        io: Io,
+    ) -> Result<Stored, StoreError> {
         if let Io::Create(record) | Io::Update(record, _) = &io
-            && !record.holder.is_empty()
+            && self.written != Some(record.transitions)
         {
             self.written = Some(record.transitions);
+            self.own_until = began.saturating_add(self.acting());
         }
-        around.call(io)
+        self.overtaking(around, io)
+    }
+
+    /// Makes a call that writes. Unless it is lost, the store is not as it was read any more.
+    fn overtaking(&mut self, around: &mut impl Surroundings, io: Io) -> Result<Stored, StoreError> {
+        use StoreError::{AlreadyExists, Conflict, NotFound};
+        let answer = around.call(io);
+        if matches!(answer, Ok(_) | Err(AlreadyExists | Conflict | NotFound)) {
+            self.overtaken = true;
+        }
+        answer
+    }
+
+    fn acting(&self) -> u64 {
+        u64::try_from(self.config.acting().as_nanos()).unwrap_or(u64::MAX)
     }
 
     fn won(&mut self, began: u64, desired: Record, stored: &Stored, now: u64) -> bool {
@@ -235,8 +261,8 @@ impl Spec {
         if !self.strict() {
             return true;
         }
-        let acting = u64::try_from(self.config.acting().as_nanos()).unwrap_or(u64::MAX);
-        let valid_until = began + acting;
+        let valid_until = began + self.acting();
+        self.own_until = valid_until;
         let renewed = self.term.is_some();
         if self.live(now) {
             self.term.iter_mut().for_each(|term| term.valid_until = valid_until);
@@ -269,19 +295,21 @@ impl Spec {
 
     /// Takes note of a state, or that there is none ([S] `election:CX-12`).
     fn see(&mut self, state: Option<(Name, Version, Record)>, now: u64) {
-        if !self.seen.iter().any(|(seen, _)| *seen == state) {
-            let follows = match (self.seen.last(), &state) {
-                (None, None) => self.written.is_none(),
-                (None, _) => true,
-                (Some((None, follows)), _) => *follows,
-                (Some((Some(last), _)), Some(new)) => {
-                    last.0 == new.0 && last.2.transitions <= new.2.transitions
-                }
-                (Some(_), None) => false,
-            };
-            self.seen.retain(|(old, _)| old.is_some());
+        let is_known = self.seen.iter().any(|(seen, _)| *seen == state);
+        if !is_known || self.overtaken {
+            let follows = !is_known
+                && match (self.seen.last(), &state) {
+                    (None, None) => self.written.is_none(),
+                    (None, _) => true,
+                    (Some((None, follows)), _) => *follows,
+                    (Some((Some(last), _)), Some(new)) => {
+                        last.0 == new.0 && last.2.transitions <= new.2.transitions
+                    }
+                    (Some(_), None) => false,
+                };
+            self.seen.retain(|(old, _)| old.is_some() && *old != state);
             self.seen.push((state.clone(), follows));
-            self.newest = now;
+            (self.newest, self.overtaken) = (now, false);
             if self.seen.len() > 8 {
                 self.seen.remove(0);
             }
@@ -298,7 +326,8 @@ impl Spec {
             seconds => seconds.max(own),
         };
         let over = i128::from(self.newest) + i128::from(seconds) * 1_000_000_000 <= i128::from(now);
-        over || self.current && (record.holder.is_empty() || self.holds())
+        let is_own = self.holds() && now < self.own_until;
+        over || self.current && (record.holder.is_empty() || is_own)
     }
 
     /// Gives up the lease (`election:LE-41`, strict: `LE-42`). `pause` is called between tries of
@@ -334,7 +363,7 @@ impl Spec {
                 .renew_time(Some(around.wall()))
                 .acquire_time(Some(around.wall()))
                 .transitions(read.record.transitions);
-            match around.call(Io::Update(record, read.version)) {
+            match self.overtaking(around, Io::Update(record, read.version)) {
                 Ok(stored) => {
                     self.observed = (stored.record, around.now());
                     self.remembered = Some(stored.version);

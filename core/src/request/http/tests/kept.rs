@@ -9,8 +9,9 @@ use tokio::sync::Barrier;
 use super::server::{Server, head, say, whole};
 use super::{Http, client, pods, same, send};
 use crate::cancel::CancelToken;
-use crate::request::{Limits, RequestError, TransportKind};
-use crate::runtime::System;
+use crate::request::http::HttpTransport;
+use crate::request::{Client, Limits, RequestError, TransportKind, Verb};
+use crate::runtime::{Manual, Runtime as _, System};
 
 const CALLS: usize = 60;
 
@@ -61,15 +62,41 @@ async fn of_the_connections_that_carry_nothing_a_few_are_kept() {
 #[tokio::test]
 async fn a_call_that_blocks_the_only_thread_of_its_connections_says_so() {
     let server = same("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}").await;
-    let limits = Limits { idle: Duration::from_secs(30), ..Limits::default() };
-    let client = Arc::new(client(&server.config()).with_limits(limits));
-    let blocks =
-        move |client: &Http| client.send_blocking(&pods(client), &CancelToken::new(&System::new()));
+    let clock = Manual::new();
+    let client = Arc::new(server.config().client(&clock).unwrap().with_limiter(None));
+    let blocks = move |client: &Client<Manual, HttpTransport>| {
+        let request = client.request(Verb::Get, "/api/v1").resource("pods");
+        client.send_blocking(&request, &CancelToken::new(client.runtime()))
+    };
+    let passes = System::new().spawn("passes", move || {
+        assert!(clock.until_waiting(1, Duration::from_secs(20)));
+        clock.advance(Duration::from_secs(5));
+    });
     let error = blocks(&client).unwrap_err();
+    System::new().join(passes).unwrap();
     let RequestError::Transport { last, .. } = &error else { panic!("{error:?}") };
     assert_eq!(last.kind(), TransportKind::Unprocessed);
     assert!(error.to_string().contains("spawn_blocking"), "{error}");
     // The same runtime, but another thread.
     let elsewhere = tokio::task::spawn_blocking(move || blocks(&client));
     assert_eq!(elsewhere.await.unwrap().unwrap().body, b"{}");
+}
+
+#[test]
+fn a_call_that_blocks_one_of_several_threads_ends() {
+    // The server has a runtime of its own, so the client's other thread has nothing else to do.
+    let ours = tokio::runtime::Runtime::new().unwrap();
+    let server = ours.block_on(same("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"));
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    let theirs = builder.worker_threads(2).enable_all().build().unwrap();
+    let config = server.config();
+    let calls = theirs.spawn(async move {
+        let limits = Limits { idle: Duration::from_secs(20), ..Limits::default() };
+        let client = client(&config).with_limits(limits);
+        for _ in 0..3 {
+            let token = CancelToken::new(&System::new());
+            assert_eq!(client.send_blocking(&pods(&client), &token).unwrap().body, b"{}");
+        }
+    });
+    ours.block_on(calls).unwrap();
 }

@@ -1,15 +1,19 @@
 //! Requests that a server has certainly not processed are sent again, whatever their verb.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, ReadBuf};
 
 use super::broken::{SETTINGS, h2, headers, until_asked};
 use super::server::{Server, Stream, say};
 use super::{Http, client, kind, send};
 use crate::cancel::CancelToken;
+use crate::request::http::sent::unsent;
 use crate::request::{Reply, RequestError, TransportKind, Verb};
 use crate::runtime::System;
 
@@ -104,6 +108,29 @@ async fn a_write_that_may_have_been_processed_is_not() {
         assert_eq!(kind(post(&client(&server.config()), 5).await), expected);
         assert_eq!(asked.load(Ordering::SeqCst), 1);
     }
+}
+
+/// A connection that is reset.
+struct Resets;
+
+impl AsyncRead for Resets {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        _: &mut ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        Poll::Ready(Err(std::io::ErrorKind::ConnectionReset.into()))
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_has_not_left_when_its_connection_is_reset_was_not_processed() {
+    let stream = TokioIo::new(tokio::io::join(Resets, tokio::io::sink()));
+    let (mut sender, connection) = hyper::client::conn::http1::handshake(stream).await.unwrap();
+    let sent = sender.try_send_request(hyper::Request::new(String::new()));
+    let (sent, _) = tokio::join!(sent, connection);
+    let error = unsent(sent.unwrap_err(), true).unwrap_err();
+    assert_eq!(error.kind(), TransportKind::Unprocessed, "{error}");
 }
 
 #[tokio::test]

@@ -103,14 +103,20 @@ impl std::io::Write for Log {
     }
 }
 
-/// Records everything that this thread logs, as a terminal shows it or without colours.
+/// Records everything that this thread logs, as a terminal shows it or without colours. While there is
+/// only one subscriber, a span that another thread begins first counts as one that nobody listens to, on
+/// this thread too. So there are two.
 #[cfg(feature = "tracing")]
-fn listen(heard: &Arc<Heard>, colours: bool) -> tracing::subscriber::DefaultGuard {
+fn listen(
+    heard: &Arc<Heard>,
+    colours: bool,
+) -> (tracing::Dispatch, tracing::subscriber::DefaultGuard) {
+    let other = tracing::Dispatch::new(tracing::subscriber::NoSubscriber::new());
     let heard = Arc::clone(heard);
     let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE);
     let subscriber = subscriber.with_ansi(colours);
     let subscriber = subscriber.with_writer(move || Log(Arc::clone(&heard)));
-    tracing::subscriber::set_default(subscriber.finish())
+    (other, tracing::subscriber::set_default(subscriber.finish()))
 }
 
 /// Returns a text without its colours, which may stand in the middle of a secret.

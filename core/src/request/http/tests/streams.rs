@@ -122,6 +122,25 @@ async fn calls_at_the_same_time_share_connections_and_none_waits() {
 }
 
 #[tokio::test]
+async fn calls_at_the_same_time_ask_first_how_many_streams_there_may_be() {
+    let server = allows(10).await;
+    let client = Arc::new(client(&server.config()));
+    let begun = (0..30).map(|_| {
+        let client = Arc::clone(&client);
+        tokio::spawn(async move {
+            let mut watch = watch(&client).await;
+            assert_eq!(watch.next::<i32>().await, Some(WatchEvent::Added(1)));
+            watch
+        })
+    });
+    let mut watches = Vec::new();
+    for watch in begun.collect::<Vec<_>>() {
+        watches.push(watch.await.unwrap());
+    }
+    assert_eq!(count(&server), 3);
+}
+
+#[tokio::test]
 async fn the_server_says_how_many_streams_it_takes_and_places_are_used_again() {
     for (most, connections) in [(1, 11), (3, 4), (1000, 1)] {
         let server = allows(most).await;

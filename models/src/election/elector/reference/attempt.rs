@@ -63,6 +63,9 @@ impl Plain {
         };
         if io != Io::Get {
             self.wrote = true;
+            if self.written != Some(desired.transitions) {
+                self.own_until = attempt.began + self.config.acting();
+            }
             self.written = Some(desired.transitions);
             if self.makes(LeadsBeforeTheReply) {
                 self.observed.record = desired;
@@ -108,12 +111,16 @@ impl Plain {
                 attempt.awaits = Awaits::Create; // LE-20
                 self.send(attempt, cx)
             }
+            (Awaits::Get, Err(_)) => self.attempt_over(false, cx),
             (_, Ok(stored)) => self.succeeded(attempt, &stored, cx),
-            (Awaits::FastUpdate, Err(_)) => {
+            (awaits, Err(why)) => {
+                self.refused(&why);
+                if awaits != Awaits::FastUpdate {
+                    return self.attempt_over(false, cx);
+                }
                 attempt.awaits = Awaits::Get;
                 self.send(attempt, cx)
             }
-            (_, Err(_)) => self.attempt_over(false, cx),
         }
     }
 
@@ -159,6 +166,7 @@ impl Plain {
         let transitions = attempt.desired.transitions;
         self.observe_own(attempt.desired, stored, now);
         let valid_until = attempt.began + self.config.acting();
+        self.own_until = valid_until;
         let was_live = self.term.live;
         if self.makes(LateRenewalProlongs) && was_live || self.term_is_live(cx) {
             self.term.valid_until = valid_until;

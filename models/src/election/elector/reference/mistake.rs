@@ -34,9 +34,13 @@ pub(in crate::election::elector) enum Mistake {
     FractionalLeases,
     /// An elector that reads a lease without times panics.
     NeedsTimes,
-    // Mistakes that any programmer may make.
+    // Mistakes that any programmer may make. A store that goes back shows the first two.
     /// A state that is seen again counts from its own first sighting.
     CountsFromTheOldSighting,
+    /// The refusal of a write does not count as a newer state than the one that was read.
+    RefusalsAreNoNews,
+    /// A record of this elector counts as its own however old it is.
+    OwnIsOwnForEver,
     /// A lock object that is gone is created anew at once, although another held the lease.
     CreatesAtOnce,
     /// A lease is taken when it is first read.

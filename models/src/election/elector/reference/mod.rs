@@ -13,7 +13,8 @@ use std::time::Duration;
 
 use seatrial_core::elector::{
     Bounds, Config, ConfigError, Election, Fence, Name, Next, Notes, Observed, Op, Profile, RUN,
-    Record, Reply, Ret, Stored, TERM, Timestamp, Turn, Version, Versions, validate_nanos,
+    Record, Reply, Ret, StoreError, Stored, TERM, Timestamp, Turn, Version, Versions,
+    validate_nanos,
 };
 use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::runtime::Instant;
@@ -79,6 +80,8 @@ pub(super) struct Plain {
     newest: Instant,
     /// Nothing newer was seen than the state that was read last.
     current: bool,
+    /// There has been a state since the last read, which was not read.
+    overtaken: bool,
     /// The version that an update names.
     version: Option<Version>,
     reported: Name,
@@ -88,6 +91,8 @@ pub(super) struct Plain {
     wrote: bool,
     /// The count of transitions in the last write.
     written: Option<i64>,
+    /// Until when nobody else can hold a lease that this elector wrote.
+    own_until: Instant,
     /// The number of its runs.
     runs: u64,
     cancelled: bool,
@@ -141,12 +146,14 @@ impl Plain {
             sightings: Vec::new(),
             newest: Instant::ZERO,
             current: false,
+            overtaken: false,
             version: None,
             reported: Name::EMPTY,
             stage: Stage::Idle,
             attempt: None,
             wrote: false,
             written: None,
+            own_until: Instant::NEVER,
             runs: 0,
             cancelled: false,
             term,
@@ -201,27 +208,38 @@ impl Plain {
     /// Notes a state, and returns when it was first seen.
     fn see(&mut self, state: State, now: Instant) -> Instant {
         const REMEMBERED: usize = 8;
-        if let Some((seen, first, follows)) = self.sightings.iter().find(|it| it.0 == state) {
+        let known = self.sightings.iter().find(|it| it.0 == state).cloned();
+        if let (Some((seen, first, follows)), false) = (&known, self.overtaken) {
             let is_last = self.sightings.last().is_some_and(|last| last.0 == *seen);
             self.current = is_last && *follows;
             return *first;
         }
-        self.current = match (self.sightings.last(), &state) {
-            (None, None) => self.written.is_none(),
-            (None, Some(_)) => true,
-            (Some((None, _, follows)), _) => *follows,
-            (Some((Some(_), ..)), None) => false,
-            (Some((Some((uid, _, last)), ..)), Some((of, _, record))) => {
-                uid == of && last.transitions <= record.transitions
-            }
-        };
-        self.sightings.retain(|(old, ..)| old.is_some());
+        self.current = known.is_none()
+            && match (self.sightings.last(), &state) {
+                (None, None) => self.written.is_none(),
+                (None, Some(_)) => true,
+                (Some((None, _, follows)), _) => *follows,
+                (Some((Some(_), ..)), None) => false,
+                (Some((Some((uid, _, last)), ..)), Some((of, _, record))) => {
+                    uid == of && last.transitions <= record.transitions
+                }
+            };
+        self.sightings.retain(|(old, ..)| old.is_some() && *old != state);
         self.sightings.push((state, now, self.current));
         if self.sightings.len() > REMEMBERED {
             self.sightings.remove(0);
         }
         self.newest = now;
+        self.overtaken = false;
         now
+    }
+
+    /// [S] CX-12: after a refusal, the store has left every state that was read. If one of them is
+    /// seen again, the store has gone back.
+    fn refused(&mut self, why: &StoreError) {
+        use StoreError::{AlreadyExists, Conflict, NotFound};
+        self.overtaken |=
+            matches!(why, AlreadyExists | Conflict | NotFound) && !self.makes(RefusalsAreNoNews);
     }
 
     /// LE-22, [S] CX-12: tells whether it may write, although it does not lead. If the store may
@@ -229,7 +247,8 @@ impl Plain {
     fn may_take(&self, began: Instant) -> bool {
         if self.current || self.makes(CountsFromTheOldSighting) {
             let held = !self.observed.record.holder.is_empty() && self.lease_is_valid(began);
-            return self.is_holder() || !held;
+            let is_own = began < self.own_until || self.makes(OwnIsOwnForEver);
+            return self.is_holder() && is_own || !held;
         }
         let recorded = u64::try_from(self.observed.record.duration_seconds).unwrap_or(0);
         let own = self.config.timing.stored_lease();
@@ -245,6 +264,7 @@ impl Plain {
     fn observe_own(&mut self, record: Record, stored: &Stored, now: Instant) {
         self.set_observed(Observed::new(record, now));
         self.remember(&stored.version);
+        self.overtaken = true;
     }
 
     /// LE-52.

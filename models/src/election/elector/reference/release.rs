@@ -62,7 +62,13 @@ impl Plain {
                 self.observe_own(stored.record.clone(), &stored, cx.now());
                 self.release_over(true, cx)
             }
-            Err(StoreError::Conflict) if release.writes => self.release_conflicted(cx),
+            Err(why) if release.writes => {
+                self.refused(&why);
+                match why {
+                    StoreError::Conflict => self.release_conflicted(cx),
+                    _ => self.release_over(false, cx),
+                }
+            }
             Err(_) => self.release_over(false, cx),
         }
     }

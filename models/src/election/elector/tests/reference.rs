@@ -5,9 +5,11 @@ use std::time::Duration;
 use ::proptest::collection::vec;
 use ::proptest::prelude::*;
 use seatrial_core::elector::{Bounds, Config, Election, Profile, Timing};
+use seatrial_core::machine::Boxed;
 
+use crate::cluster::going_back::two_leaders;
 use crate::elector::decisions::{Happens, Place, random_happenings, set_ups};
-use crate::elector::reference::Plain;
+use crate::elector::reference::{Mistake, Plain};
 use crate::regressions::tried;
 
 fn happens() -> impl Strategy<Value = Happens> {
@@ -86,7 +88,15 @@ fn random_happenings_reach_terms_rounds_and_releases() {
     }
 }
 
+fn two_lead_if_a_store_that_goes_back_is_trusted() {
+    for mistakes in [&[Mistake::RefusalsAreNoNews], &[Mistake::OwnIsOwnForEver]] {
+        let (broken, _) = two_leaders(move |config| Boxed(Plain::unchecked(mistakes, config)));
+        assert!(!broken.is_empty(), "{mistakes:?}");
+    }
+}
+
 pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    two_lead_if_a_store_that_goes_back_is_trusted,
     both_decide_alike_whatever_happens,
     both_decide_alike_in_any_set_up,
     random_happenings_reach_terms_rounds_and_releases
