@@ -170,10 +170,10 @@ impl Drop for Running {
     }
 }
 
-/// A port that was free a moment ago, as envtest finds one.
-fn port() -> u16 {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
-    listener.local_addr().expect("an address").port()
+/// Ports that were free a moment ago, as envtest finds them.
+fn ports() -> [u16; 2] {
+    let listeners = [(); 2].map(|()| TcpListener::bind(("127.0.0.1", 0)).expect("a port"));
+    listeners.map(|it| it.local_addr().expect("an address").port())
 }
 
 /// A client that trusts an authority, with a certificate or without.
@@ -227,9 +227,30 @@ fn health(port: u16) -> Option<String> {
     Some(answer)
 }
 
+/// The flags that envtest gives, one that is not known, and tokens.
+fn flags(folder: &Path, port: u16, store: u16) -> Vec<String> {
+    let at = |name: &str| folder.join(name).display().to_string();
+    vec![
+        "--allow-privileged=true".to_owned(),
+        "--authorization-mode=RBAC".to_owned(),
+        "--bind-address=127.0.0.1".to_owned(),
+        format!("--cert-dir={}", folder.display()),
+        format!("--client-ca-file={}", at("client-cert-auth-ca.crt")),
+        "--disable-admission-plugins=ServiceAccount".to_owned(),
+        format!("--etcd-servers=http://127.0.0.1:{store}"),
+        "--feature-gates=SomeGate=true".to_owned(),
+        format!("--secure-port={port}"),
+        format!("--service-account-issuer=https://127.0.0.1:{port}/"),
+        format!("--service-account-key-file={}", at("sa-signer.crt")),
+        format!("--service-account-signing-key-file={}", at("sa-signer.key")),
+        "--service-cluster-ip-range=10.0.0.0/24".to_owned(),
+        format!("--token-auth-file={}", at("tokens.csv")),
+    ]
+}
+
 fn suite(folder: &Path) {
     let made = assets::make(Some(&folder.join("new"))).expect("a new folder");
-    let (port, store) = (port(), port());
+    let [port, store] = ports();
     let mut etcd = Running::start(
         &made,
         "etcd",
@@ -256,27 +277,7 @@ fn suite(folder: &Path) {
     ] {
         fs::write(folder.join(name), text).expect("a file");
     }
-    let at = |name: &str| folder.join(name).display().to_string();
-    let mut server = Running::start(
-        &made,
-        "kube-apiserver",
-        &[
-            "--allow-privileged=true".to_owned(),
-            "--authorization-mode=RBAC".to_owned(),
-            "--bind-address=127.0.0.1".to_owned(),
-            format!("--cert-dir={}", folder.display()),
-            format!("--client-ca-file={}", at("client-cert-auth-ca.crt")),
-            "--disable-admission-plugins=ServiceAccount".to_owned(),
-            format!("--etcd-servers=http://127.0.0.1:{store}"),
-            "--feature-gates=SomeGate=true".to_owned(),
-            format!("--secure-port={port}"),
-            format!("--service-account-issuer=https://127.0.0.1:{port}/"),
-            format!("--service-account-key-file={}", at("sa-signer.crt")),
-            format!("--service-account-signing-key-file={}", at("sa-signer.key")),
-            "--service-cluster-ip-range=10.0.0.0/24".to_owned(),
-            format!("--token-auth-file={}", at("tokens.csv")),
-        ],
-    );
+    let mut server = Running::start(&made, "kube-apiserver", &flags(folder, port, store));
     let nobody = Client { port, trusts: &servers, certificate: None, head: "" };
     let ready = server.await_answer(|| nobody.ask("GET /healthz", ""));
     assert!(ready.starts_with("HTTP/1.1 200 OK") && ready.ends_with("\r\n\r\nok"), "{ready}");

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::http::{Request, Response};
 use super::openapi;
+use super::pods;
 use super::resource::{Registry, Resource};
 use super::status::{Failure, Outcome};
 
@@ -105,10 +106,12 @@ fn resources(registry: &Registry, group: &str, version: &str) -> Outcome<Respons
                 "name": format!("{}/{name}", resource.plural), "singularName": "",
                 "kind": resource.kind, "namespaced": resource.is_namespaced, "verbs": verbs,
             });
-            if name == "scale" {
-                entry["kind"] = "Scale".into();
-                entry["group"] = "autoscaling".into();
-                entry["version"] = "v1".into();
+            if let Some((group, kind)) = other_kind(resource, name) {
+                entry["kind"] = kind.into();
+                if !group.is_empty() {
+                    entry["group"] = group.into();
+                    entry["version"] = "v1".into();
+                }
             }
             entry
         }));
@@ -122,6 +125,8 @@ fn resources(registry: &Registry, group: &str, version: &str) -> Outcome<Respons
 
 fn subresources(resource: &Resource) -> Vec<(&'static str, Value)> {
     let mut found = Vec::new();
+    let asked = pods::ASKED.iter().filter(|(name, ..)| pods::posted(resource, name).is_some());
+    found.extend(asked.map(|(name, ..)| (*name, json!(["create"]))));
     if resource.plural == "namespaces" && resource.group.is_empty() {
         found.push(("finalize", json!(["update"])));
     }
@@ -132,6 +137,14 @@ fn subresources(resource: &Resource) -> Vec<(&'static str, Value)> {
         found.push(("status", json!(["get", "patch", "update"])));
     }
     found
+}
+
+/// The group and the kind of a subresource that has its own.
+fn other_kind(resource: &Resource, name: &str) -> Option<(&'static str, &'static str)> {
+    if name == "scale" {
+        return Some(("autoscaling", "Scale"));
+    }
+    pods::posted(resource, name).map(|(_, group, kind)| (*group, *kind))
 }
 
 /// Everything in one answer, as newer clients ask for it.
@@ -168,8 +181,10 @@ fn described(resource: &Resource) -> Value {
     let inner: Value = subresources(resource)
         .into_iter()
         .map(|(name, verbs)| {
-            let scale = json!({"group": "autoscaling", "version": "v1", "kind": "Scale"});
-            let kind = if name == "scale" { &scale } else { &kind };
+            let kind = match other_kind(resource, name) {
+                Some((group, kind)) => json!({"group": group, "version": "v1", "kind": kind}),
+                None => kind.clone(),
+            };
             json!({"subresource": name, "responseKind": kind, "verbs": verbs})
         })
         .collect();

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::http::decode;
+use super::pods;
 use super::resource::{Registry, Resource};
 use super::status::{Failure, Outcome};
 
@@ -65,7 +66,7 @@ impl Target {
             Some("status") => resource.has_status,
             Some("scale") => resource.scale.is_some(),
             Some("finalize") => resource.plural == "namespaces" && group.is_empty(),
-            Some(_) => false,
+            Some(other) => pods::posted(resource, other).is_some(),
         };
         // Objects in namespaces are reached through their namespace only.
         let lies = resource.is_namespaced || namespace.is_empty();

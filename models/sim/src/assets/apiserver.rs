@@ -3,11 +3,13 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
+
+use serde_json::json;
 
 use super::flags::Flags;
 use super::{Program, Stop, warn};
-use crate::apiserver::{Options, Server};
+use crate::apiserver::{Options, Request, Server};
 use crate::controllers::Controllers;
 use crate::http::{Face, Listen, Tls};
 
@@ -17,8 +19,8 @@ const CONTROLLERS: &str = "SEATRIAL_CONTROLLERS";
 pub(super) const PROGRAM: Program = Program {
     name: "kube-apiserver",
     about: "seatrial's simulated API server in place of kube-apiserver. Everything is in memory, and gone \
-            when it ends. There is no RBAC: whoever shows a certificate of the client authority, or a \
-            token of the file, may do everything. SEATRIAL_CONTROLLERS=all runs the controllers of a \
+            when it ends. There is no RBAC: a client with a certificate of the client authority, or with \
+            a token of the file, may do everything. SEATRIAL_CONTROLLERS=all runs the controllers of a \
             cluster as well.",
     flags: &[
         (
@@ -83,10 +85,35 @@ fn run(flags: &Flags, stop: Stop) -> io::Result<()> {
     let begins_at = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     // Two servers of one suite do not give the same uids.
     let seed = u64::from(address.port());
-    let server = Server::new(&Options { seed, begins_at, ..Options::default() });
+    let mut server = Server::new(&Options { seed, begins_at, ..Options::default() });
+    advertise(&mut server, begins_at, address, flags.get("service-cluster-ip-range"));
     let _face = Face::listen(server, &listen)
         .map_err(|error| io::Error::new(error.kind(), format!("{address}: {error}")))?;
     stop.wait()
+}
+
+/// Makes the service under which a real server names itself, and where it is.
+fn advertise(server: &mut Server, now: Duration, address: SocketAddr, range: Option<&str>) {
+    let first = range.and_then(|it| it.split('/').next()?.parse::<Ipv4Addr>().ok());
+    let first = first.unwrap_or(Ipv4Addr::new(10, 0, 0, 0));
+    let own = Ipv4Addr::from(u32::from(first).saturating_add(1)).to_string();
+    let metadata = json!({
+        "name": "kubernetes", "labels": {"component": "apiserver", "provider": "kubernetes"},
+    });
+    let port = |number: u16| json!({"name": "https", "port": number, "protocol": "TCP"});
+    let mut served = port(443);
+    served["targetPort"] = address.port().into();
+    let service = json!({"metadata": metadata, "spec": {
+        "clusterIP": own, "clusterIPs": [own], "ipFamilies": ["IPv4"], "type": "ClusterIP",
+        "internalTrafficPolicy": "Cluster", "ipFamilyPolicy": "SingleStack", "ports": [served],
+        "sessionAffinity": "None",
+    }});
+    let subset = json!({"addresses": [{"ip": address.ip()}], "ports": [port(address.port())]});
+    let endpoints = json!({"metadata": {"name": "kubernetes"}, "subsets": [subset]});
+    for (plural, body) in [("services", service), ("endpoints", endpoints)] {
+        let path = format!("/api/v1/namespaces/default/{plural}");
+        server.handle(now, &Request::new("POST", &path).json(&body));
+    }
 }
 
 /// The files of the certificate and of its key.

@@ -43,10 +43,24 @@ fn groups_and_resources_are_listed_and_new_ones_with_them() {
         list.map(|it| it["name"].as_str().unwrap_or("").to_owned()).collect()
     };
     assert_eq!(get(&mut server, "/api")["versions"], json!(["v1"]));
-    let groups = ["apiextensions.k8s.io", "apps", "batch", "coordination.k8s.io", "events.k8s.io"];
+    let groups = [
+        "admissionregistration.k8s.io",
+        "apiextensions.k8s.io",
+        "apps",
+        "autoscaling",
+        "batch",
+        "coordination.k8s.io",
+        "discovery.k8s.io",
+        "events.k8s.io",
+        "networking.k8s.io",
+        "policy",
+        "rbac.authorization.k8s.io",
+        "scheduling.k8s.io",
+        "storage.k8s.io",
+    ];
     assert_eq!(names(&get(&mut server, "/apis"), "groups"), groups);
     let core = names(&get(&mut server, "/api/v1"), "resources");
-    for name in ["configmaps", "pods", "pods/status", "namespaces/finalize"] {
+    for name in ["configmaps", "pods", "pods/status", "pods/eviction", "namespaces/finalize"] {
         assert!(core.contains(&name.to_owned()), "{name} is not in {core:?}");
     }
     gears(&mut server);
@@ -63,7 +77,7 @@ fn groups_and_resources_are_listed_and_new_ones_with_them() {
 fn everything_comes_at_once_for_those_who_can_read_it() {
     let mut server = Server::new(&Options::default());
     gears(&mut server);
-    for (path, groups) in [("/api", 1), ("/apis", 6)] {
+    for (path, groups) in [("/api", 1), ("/apis", 14)] {
         let mut request = Request::new("GET", path);
         let accept =
             "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
