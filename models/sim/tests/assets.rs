@@ -21,6 +21,8 @@ use seatrial_sim::assets;
 type Authority = CertifiedIssuer<'static, KeyPair>;
 /// A certificate and its key, in PEM.
 type Pair = (String, String);
+/// A name, and what is done in a folder of its own.
+type Test = (&'static str, fn(&Path));
 
 /// Guards against hanging; no outcome depends on it.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -29,7 +31,7 @@ fn main() -> ExitCode {
     if let Some(code) = assets::run_as() {
         return code;
     }
-    let tests: [(&str, fn(&Path)); 3] = [
+    let tests: [Test; 3] = [
         ("a_folder_is_made_twice_and_another_stays_as_it_is", folders),
         ("help_names_flags_and_wrong_ones_end_it", help),
         ("a_suite_starts_writes_is_refused_and_stops", suite),
