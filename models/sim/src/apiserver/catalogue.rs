@@ -61,6 +61,7 @@ fn short_names(plural: &str) -> &'static [&'static str] {
         "serviceaccounts" => &["sa"],
         "services" => &["svc"],
         "statefulsets" => &["sts"],
+        "certificatesigningrequests" => &["csr"],
         "cronjobs" => &["cj"],
         "daemonsets" => &["ds"],
         "endpoints" => &["ep"],

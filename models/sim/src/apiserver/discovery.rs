@@ -9,6 +9,7 @@ use super::openapi;
 use super::pods;
 use super::resource::{Registry, Resource};
 use super::status::{Failure, Outcome};
+use super::stored;
 
 const VERBS: [&str; 8] =
     ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
@@ -129,6 +130,9 @@ fn subresources(resource: &Resource) -> Vec<(&'static str, Value)> {
     found.extend(asked.map(|(name, ..)| (*name, json!(["create"]))));
     if resource.plural == "namespaces" && resource.group.is_empty() {
         found.push(("finalize", json!(["update"])));
+    }
+    if stored::has_approval(resource) {
+        found.push(("approval", json!(["get", "patch", "update"])));
     }
     if resource.scale.is_some() {
         found.push(("scale", json!(["get", "patch", "update"])));

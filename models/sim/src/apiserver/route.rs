@@ -7,6 +7,7 @@ use super::http::decode;
 use super::pods;
 use super::resource::{Registry, Resource};
 use super::status::{Failure, Outcome};
+use super::stored;
 
 /// The target of a path.
 #[derive(Clone, Debug)]
@@ -64,6 +65,7 @@ impl Target {
         let is_served = match subresource.as_deref() {
             None => true,
             Some("status") => resource.has_status,
+            Some("approval") => stored::has_approval(resource),
             Some("scale") => resource.scale.is_some(),
             Some("finalize") => resource.plural == "namespaces" && group.is_empty(),
             Some(other) => pods::posted(resource, other).is_some(),

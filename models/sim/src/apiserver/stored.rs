@@ -3,6 +3,7 @@
 
 use super::builtin::{ANY, LIST, MANY, META, OPEN_SPEC, TEXT, TEXTS, object, open};
 use super::catalogue::resource;
+use super::kinds;
 use super::names::Naming;
 use super::resource::Resource;
 use super::types::{Type, keep, omit, write};
@@ -82,21 +83,33 @@ pub(super) fn all(put: &mut dyn FnMut(Resource)) {
         ("networking.k8s.io", "Ingress", "ingresses"),
         ("policy", "PodDisruptionBudget", "poddisruptionbudgets"),
     ] {
-        let resource = resource(group, kind, plural, &WITH_STATUS);
-        put(Resource { has_status: true, counts_generation: true, ..resource });
+        put(Resource { counts_generation: true, ..with_status(group, kind, plural) });
     }
-    let quotas = resource("", "ResourceQuota", "resourcequotas", &WITH_STATUS);
-    put(Resource { has_status: true, ..quotas });
+    let requests = "certificatesigningrequests";
+    let requests = with_status("certificates.k8s.io", "CertificateSigningRequest", requests);
+    put(Resource { is_namespaced: false, ..requests });
+    put(with_status("", "ResourceQuota", "resourcequotas"));
     let (group, kind) = ("autoscaling", "HorizontalPodAutoscaler");
-    let scalers = resource(group, kind, "horizontalpodautoscalers", &WITH_STATUS);
+    let scalers = with_status(group, kind, "horizontalpodautoscalers");
     let types = Types::built_in(group, "v2", kind).unwrap_or(scalers.types);
-    put(Resource { version: "v2".to_owned(), has_status: true, types, ..scalers });
+    put(Resource { version: "v2".to_owned(), types, ..scalers });
+}
+
+/// A resource whose status is written apart, and begins empty.
+fn with_status(group: &str, kind: &str, plural: &str) -> Resource {
+    let prepare = kinds::prepare_workload;
+    Resource { has_status: true, prepare, ..resource(group, kind, plural, &WITH_STATUS) }
 }
 
 /// A resource of permissions; its objects may have almost any name.
 fn roles(kind: &str, plural: &str, of: &'static Type) -> Resource {
     let naming = Naming::Segment;
     Resource { naming, ..resource("rbac.authorization.k8s.io", kind, plural, of) }
+}
+
+/// Whether the conditions of its objects are also written through `approval`.
+pub(super) fn has_approval(resource: &Resource) -> bool {
+    resource.plural == "certificatesigningrequests" && !resource.is_custom
 }
 
 /// What a client is told that writes an object which a real server would act on.

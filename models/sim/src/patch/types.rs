@@ -95,6 +95,7 @@ impl Types {
                 "v1",
                 "MutatingWebhookConfiguration ValidatingWebhookConfiguration",
             ),
+            ("certificates.k8s.io", "v1", "CertificateSigningRequest"),
             ("discovery.k8s.io", "v1", "EndpointSlice"),
             ("networking.k8s.io", "v1", "Ingress IngressClass NetworkPolicy"),
             ("policy", "v1", "PodDisruptionBudget"),

@@ -49,6 +49,7 @@ fn groups_and_resources_are_listed_and_new_ones_with_them() {
         "apps",
         "autoscaling",
         "batch",
+        "certificates.k8s.io",
         "coordination.k8s.io",
         "discovery.k8s.io",
         "events.k8s.io",
@@ -77,7 +78,7 @@ fn groups_and_resources_are_listed_and_new_ones_with_them() {
 fn everything_comes_at_once_for_those_who_can_read_it() {
     let mut server = Server::new(&Options::default());
     gears(&mut server);
-    for (path, groups) in [("/api", 1), ("/apis", 14)] {
+    for (path, groups) in [("/api", 1), ("/apis", 15)] {
         let mut request = Request::new("GET", path);
         let accept =
             "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";

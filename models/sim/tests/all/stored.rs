@@ -97,3 +97,24 @@ fn a_pod_is_bound_once_and_evicted() {
     assert_eq!(ask("GET", "a", &Value::Null).0, 404);
     assert_eq!(ask("POST", "a/eviction", &eviction(&json!({}))).0, 404);
 }
+
+#[test]
+fn a_signing_request_is_approved_apart_from_the_rest() {
+    let mut server = Server::new(&Options::default());
+    let path = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
+    let approved = json!({"conditions": [{"type": "Approved", "status": "True"}]});
+    let spec = json!({"signerName": "example.com/a", "usages": ["client auth"], "request": "YQ=="});
+    let body = json!({"metadata": {"name": "a"}, "spec": spec, "status": approved});
+    let made = call(&mut server, &Request::new("POST", path).json(&body));
+    assert_eq!(made.status, 201);
+    let mut change = made.json().expect("an object").clone();
+    assert!(change["status"]["conditions"].is_null(), "nobody approves a request by making it");
+    change["status"] = approved;
+    change["spec"]["signerName"] = "example.com/b".into();
+    let request = Request::new("PUT", &format!("{path}/a/approval")).json(&change);
+    assert_eq!(call(&mut server, &request).status, 200);
+    let stored = call(&mut server, &Request::new("GET", &format!("{path}/a")));
+    let stored = stored.json().expect("an object");
+    assert_eq!(stored["status"]["conditions"][0]["type"], "Approved");
+    assert_eq!(stored["spec"]["signerName"], "example.com/a");
+}
