@@ -1,5 +1,6 @@
 //! The server's description of itself: groups, resources, version, health.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -77,6 +78,7 @@ fn groups(registry: &Registry) -> Value {
     }
     let groups = groups.into_iter().map(|(group, mut versions)| {
         versions.dedup();
+        versions.sort_by_key(|version| rank(version));
         let named = |version: &&str| {
             json!({"groupVersion": format!("{group}/{version}"), "version": version})
         };
@@ -85,6 +87,23 @@ fn groups(registry: &Registry) -> Value {
         json!({"name": group, "versions": versions, "preferredVersion": preferred})
     });
     groups.collect()
+}
+
+/// Where a version stands in its group: stable ones come first, then `beta`, then `alpha`, each the
+/// highest first; other names come last.
+fn rank(version: &str) -> (u8, Reverse<(u64, u64)>, &str) {
+    let parse = || {
+        let rest = version.strip_prefix('v')?;
+        let end = rest.find(|it: char| !it.is_ascii_digit()).unwrap_or(rest.len());
+        let (major, rest) = rest.split_at(end);
+        let (stage, minor) = match rest {
+            "" => (0, "0"),
+            _ if rest.starts_with("beta") => (1, &rest[4..]),
+            _ => (2, rest.strip_prefix("alpha")?),
+        };
+        Some((stage, Reverse((major.parse().ok()?, minor.parse().ok()?)), ""))
+    };
+    parse().unwrap_or((3, Reverse((0, 0)), version))
 }
 
 fn resources(registry: &Registry, group: &str, version: &str) -> Outcome<Response> {
@@ -169,6 +188,14 @@ fn aggregated(registry: &Registry, core: bool) -> Response {
         }
         let list = versions.last_mut().and_then(|it| it["resources"].as_array_mut());
         list.into_iter().for_each(|list| list.push(described(resource)));
+    }
+    for item in &mut items {
+        let versions = item["versions"].as_array_mut();
+        let versions = versions.map_or(&mut [][..], Vec::as_mut_slice);
+        versions.sort_by(|a, b| {
+            let name = |it: &Value| it["version"].as_str().unwrap_or("").to_owned();
+            rank(&name(a)).cmp(&rank(&name(b)))
+        });
     }
     let body = json!({
         "kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {},

@@ -113,6 +113,41 @@ fn it_is_said_that_the_server_checks_unknown_fields() {
 }
 
 #[test]
+fn the_newest_stable_version_of_a_group_is_preferred() {
+    let mut server = Server::new(&Options::default());
+    let versions = ["v1", "v1alpha1", "v1beta1", "v1beta2", "v2alpha1", "v10", "v2", "odd"];
+    let version = |name: &&str| {
+        let schema = json!({"openAPIV3Schema": {"type": "object"}});
+        json!({"name": name, "served": true, "storage": *name == "v1", "schema": schema})
+    };
+    let definition = json!({
+        "metadata": {"name": "cogs.example.com"},
+        "spec": {
+            "group": "example.com", "scope": "Cluster",
+            "names": {"plural": "cogs", "singular": "cog", "kind": "Cog", "listKind": "CogList"},
+            "versions": versions.iter().map(version).collect::<Vec<_>>(),
+        },
+    });
+    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    assert_eq!(call(&mut server, &Request::new("POST", path).json(&definition)).status, 201);
+    let sorted = ["v10", "v2", "v1", "v1beta2", "v1beta1", "v2alpha1", "v1alpha1", "odd"];
+    let group = get(&mut server, "/apis/example.com");
+    let names = |list: &Value| -> Vec<String> {
+        let list = list.as_array().into_iter().flatten();
+        list.map(|it| it["version"].as_str().unwrap_or("").to_owned()).collect()
+    };
+    assert_eq!(names(&group["versions"]), sorted);
+    assert_eq!(group["preferredVersion"]["version"], "v10");
+    let mut request = Request::new("GET", "/apis");
+    let accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+    request.headers.push(("Accept".to_owned(), accept.to_owned()));
+    let whole = call(&mut server, &request);
+    let items = whole.json().expect("it is JSON")["items"].as_array().expect("a list").clone();
+    let group = items.iter().find(|it| it["metadata"]["name"] == "example.com");
+    assert_eq!(names(&group.expect("it is there")["versions"]), sorted);
+}
+
+#[test]
 fn it_is_healthy_and_has_a_version() {
     let mut server = Server::new(&Options::default());
     for path in ["/healthz", "/livez", "/readyz", "/readyz/ping"] {
