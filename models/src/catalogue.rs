@@ -91,6 +91,6 @@ pub static CATALOGUE: Catalogue = Catalogue {
         crate::apiserver::patch,
         crate::apiserver::watch,
     ],
-    commands: &[boundary::COMMAND, crate::apiserver::COMMAND],
+    commands: &[boundary::COMMAND, crate::apiserver::COMMAND, crate::apiserver::ASSETS],
     built_from: Some(env!("SEATRIAL_BUILT_FROM")),
 };

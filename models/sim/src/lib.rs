@@ -9,6 +9,7 @@
 //! | [`protobuf`] | objects as protobuf, from and to JSON |
 //! | [`conformance`] | replays recordings of a real server, and compares |
 //! | `http` | with the feature `http`: the server on loopback, for clients in any language |
+//! | `assets` | with the feature `assets`: the server in place of the programs that envtest starts |
 //! | `tower` | with the feature `tower`: the server as a service in the same process, on tokio's clock |
 //! | `simulation` | with the feature `simulation` or `ordered`: controllers as they are, under plans of faults |
 //! | `campaign` | with the feature `campaign`: the same as cases for `seatrial`, for a fleet |
@@ -23,6 +24,8 @@
 mod faults {}
 
 pub mod apiserver;
+#[cfg(feature = "assets")]
+pub mod assets;
 #[cfg(feature = "campaign")]
 pub mod campaign;
 pub mod conformance;

@@ -212,3 +212,17 @@ fn it_is_in_the_help() {
         assert!(help.contains(says), "{says}: {help}");
     }
 }
+
+#[test]
+fn assets_prints_the_folder_alone_and_its_programs_run() {
+    let folder = folder("assets");
+    let out = seatrial(&["assets", &path(&folder, "made")]);
+    let made = text(&out.stdout);
+    assert!(out.status.success() && made.lines().count() == 1, "{made}");
+    for name in ["etcd", "kube-apiserver"] {
+        let program = std::path::Path::new(made.trim_end()).join(name);
+        let help = Command::new(program).arg("--help").output().expect("it starts");
+        assert!(help.status.success() && text(&help.stdout).contains(&format!("  {name} [flags]")));
+    }
+    refused(&["assets", &folder.display().to_string()], "holds other files: name a new folder");
+}

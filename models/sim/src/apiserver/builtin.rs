@@ -2,11 +2,11 @@
 
 use super::types::{Type, keep, omit, write};
 
-const TEXT: Type = Type::Text;
-const TEXTS: Type = Type::Map(&TEXT);
-const LIST: Type = Type::List(&TEXT);
-const ANY: Type = Type::Any;
-const MANY: Type = Type::List(&ANY);
+pub(super) const TEXT: Type = Type::Text;
+pub(super) const TEXTS: Type = Type::Map(&TEXT);
+pub(super) const LIST: Type = Type::List(&TEXT);
+pub(super) const ANY: Type = Type::Any;
+pub(super) const MANY: Type = Type::List(&ANY);
 
 const OWNER: Type = Type::Struct(
     "OwnerReference",
@@ -64,6 +64,7 @@ macro_rules! object {
         )
     };
 }
+pub(super) use object;
 
 pub(crate) static CONFIG_MAP: Type = object!(
     "ConfigMap",
@@ -180,13 +181,14 @@ const OBJECT_REFERENCE: Type = Type::Struct(
 );
 
 /// The `spec` and `status` of these are taken as they are: their inner fields are not checked.
-const OPEN_SPEC: Type = Type::Map(&ANY);
+pub(super) const OPEN_SPEC: Type = Type::Map(&ANY);
 
 macro_rules! open {
     ($name:literal) => {
         object!($name, write("spec", &OPEN_SPEC), write("status", &OPEN_SPEC))
     };
 }
+pub(super) use open;
 
 pub(crate) static POD: Type = open!("Pod");
 pub(crate) static SERVICE: Type = open!("Service");

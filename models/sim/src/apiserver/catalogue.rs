@@ -1,17 +1,20 @@
 //! The built-in resources.
 
+use std::sync::OnceLock;
+
 use super::builtin as of;
 use super::event;
 use super::kinds::{self, anything, nothing, whole};
 use super::names::Naming;
 use super::resource::{Registry, Resource, Shape};
 use super::scale::Scale;
+use super::stored;
 use super::table;
 use super::types::Type;
 use crate::patch::Types;
 
 /// A resource with the properties that most resources have.
-fn resource(group: &str, kind: &str, plural: &str, of: &'static Type) -> Resource {
+pub(super) fn resource(group: &str, kind: &str, plural: &str, of: &'static Type) -> Resource {
     Resource {
         group: group.to_owned(),
         version: "v1".to_owned(),
@@ -58,6 +61,18 @@ fn short_names(plural: &str) -> &'static [&'static str] {
         "serviceaccounts" => &["sa"],
         "services" => &["svc"],
         "statefulsets" => &["sts"],
+        "certificatesigningrequests" => &["csr"],
+        "cronjobs" => &["cj"],
+        "daemonsets" => &["ds"],
+        "endpoints" => &["ep"],
+        "horizontalpodautoscalers" => &["hpa"],
+        "ingresses" => &["ing"],
+        "limitranges" => &["limits"],
+        "networkpolicies" => &["netpol"],
+        "poddisruptionbudgets" => &["pdb"],
+        "priorityclasses" => &["pc"],
+        "resourcequotas" => &["quota"],
+        "storageclasses" => &["sc"],
         _ => &[],
     }
 }
@@ -74,13 +89,18 @@ fn workload(group: &str, kind: &str, plural: &str, of: &'static Type) -> Resourc
     }
 }
 
-/// All of them.
+/// All of them. They are made once: a simulation makes thousands of servers.
 pub(crate) fn registry() -> Registry {
-    let mut registry = Registry::default();
-    core(&mut |resource| registry.put(resource));
-    groups(&mut |resource| registry.put(resource));
-    events(&mut |resource| registry.put(resource));
-    registry
+    static ALL: OnceLock<Registry> = OnceLock::new();
+    let all = ALL.get_or_init(|| {
+        let mut registry = Registry::default();
+        core(&mut |resource| registry.put(resource));
+        groups(&mut |resource| registry.put(resource));
+        events(&mut |resource| registry.put(resource));
+        stored::all(&mut |resource| registry.put(resource));
+        registry
+    });
+    all.clone()
 }
 
 /// The resources of the core group.

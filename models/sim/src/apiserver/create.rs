@@ -10,7 +10,7 @@ use super::options::Writing;
 use super::resource::Resource;
 use super::status::{Failure, Outcome};
 use super::store::Key;
-use super::{Call, Server, clock, decode, negotiate, options, update};
+use super::{Call, Server, clock, decode, negotiate, options, stored, update};
 
 impl Server {
     pub(super) fn post(&mut self, call: &mut Call<'_>) -> Outcome<Response> {
@@ -47,6 +47,7 @@ impl Server {
         (resource.prepare)(&mut object, None);
         call.warnings.extend(metadata::dedup_owners(&mut object));
         call.warnings.extend(metadata::warnings(&resource, &object));
+        call.warnings.extend(stored::warning(&resource));
         let causes = update::validate_new(&resource, &object);
         if !causes.is_empty() {
             let kind = object["kind"].as_str().unwrap_or("");

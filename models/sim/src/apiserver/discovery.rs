@@ -1,13 +1,16 @@
 //! The server's description of itself: groups, resources, version, health.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use super::http::{Request, Response};
 use super::openapi;
+use super::pods;
 use super::resource::{Registry, Resource};
 use super::status::{Failure, Outcome};
+use super::stored;
 
 const VERBS: [&str; 8] =
     ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
@@ -75,6 +78,7 @@ fn groups(registry: &Registry) -> Value {
     }
     let groups = groups.into_iter().map(|(group, mut versions)| {
         versions.dedup();
+        versions.sort_by_key(|version| rank(version));
         let named = |version: &&str| {
             json!({"groupVersion": format!("{group}/{version}"), "version": version})
         };
@@ -83,6 +87,23 @@ fn groups(registry: &Registry) -> Value {
         json!({"name": group, "versions": versions, "preferredVersion": preferred})
     });
     groups.collect()
+}
+
+/// Where a version stands in its group: stable ones come first, then `beta`, then `alpha`, each the
+/// highest first; other names come last.
+fn rank(version: &str) -> (u8, Reverse<(u64, u64)>, &str) {
+    let parse = || {
+        let rest = version.strip_prefix('v')?;
+        let end = rest.find(|it: char| !it.is_ascii_digit()).unwrap_or(rest.len());
+        let (major, rest) = rest.split_at(end);
+        let (stage, minor) = match rest {
+            "" => (0, "0"),
+            _ if rest.starts_with("beta") => (1, &rest[4..]),
+            _ => (2, rest.strip_prefix("alpha")?),
+        };
+        Some((stage, Reverse((major.parse().ok()?, minor.parse().ok()?)), ""))
+    };
+    parse().unwrap_or((3, Reverse((0, 0)), version))
 }
 
 fn resources(registry: &Registry, group: &str, version: &str) -> Outcome<Response> {
@@ -105,10 +126,12 @@ fn resources(registry: &Registry, group: &str, version: &str) -> Outcome<Respons
                 "name": format!("{}/{name}", resource.plural), "singularName": "",
                 "kind": resource.kind, "namespaced": resource.is_namespaced, "verbs": verbs,
             });
-            if name == "scale" {
-                entry["kind"] = "Scale".into();
-                entry["group"] = "autoscaling".into();
-                entry["version"] = "v1".into();
+            if let Some((group, kind)) = other_kind(resource, name) {
+                entry["kind"] = kind.into();
+                if !group.is_empty() {
+                    entry["group"] = group.into();
+                    entry["version"] = "v1".into();
+                }
             }
             entry
         }));
@@ -122,8 +145,13 @@ fn resources(registry: &Registry, group: &str, version: &str) -> Outcome<Respons
 
 fn subresources(resource: &Resource) -> Vec<(&'static str, Value)> {
     let mut found = Vec::new();
+    let asked = pods::ASKED.iter().filter(|(name, ..)| pods::posted(resource, name).is_some());
+    found.extend(asked.map(|(name, ..)| (*name, json!(["create"]))));
     if resource.plural == "namespaces" && resource.group.is_empty() {
         found.push(("finalize", json!(["update"])));
+    }
+    if stored::has_approval(resource) {
+        found.push(("approval", json!(["get", "patch", "update"])));
     }
     if resource.scale.is_some() {
         found.push(("scale", json!(["get", "patch", "update"])));
@@ -132,6 +160,14 @@ fn subresources(resource: &Resource) -> Vec<(&'static str, Value)> {
         found.push(("status", json!(["get", "patch", "update"])));
     }
     found
+}
+
+/// The group and the kind of a subresource that has its own.
+fn other_kind(resource: &Resource, name: &str) -> Option<(&'static str, &'static str)> {
+    if name == "scale" {
+        return Some(("autoscaling", "Scale"));
+    }
+    pods::posted(resource, name).map(|(_, group, kind)| (*group, *kind))
 }
 
 /// Everything in one answer, as newer clients ask for it.
@@ -153,6 +189,14 @@ fn aggregated(registry: &Registry, core: bool) -> Response {
         let list = versions.last_mut().and_then(|it| it["resources"].as_array_mut());
         list.into_iter().for_each(|list| list.push(described(resource)));
     }
+    for item in &mut items {
+        let versions = item["versions"].as_array_mut();
+        let versions = versions.map_or(&mut [][..], Vec::as_mut_slice);
+        versions.sort_by(|a, b| {
+            let name = |it: &Value| it["version"].as_str().unwrap_or("").to_owned();
+            rank(&name(a)).cmp(&rank(&name(b)))
+        });
+    }
     let body = json!({
         "kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {},
         "items": items,
@@ -168,8 +212,10 @@ fn described(resource: &Resource) -> Value {
     let inner: Value = subresources(resource)
         .into_iter()
         .map(|(name, verbs)| {
-            let scale = json!({"group": "autoscaling", "version": "v1", "kind": "Scale"});
-            let kind = if name == "scale" { &scale } else { &kind };
+            let kind = match other_kind(resource, name) {
+                Some((group, kind)) => json!({"group": group, "version": "v1", "kind": kind}),
+                None => kind.clone(),
+            };
             json!({"subresource": name, "responseKind": kind, "verbs": verbs})
         })
         .collect();

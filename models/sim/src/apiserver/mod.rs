@@ -31,6 +31,7 @@ mod negotiate;
 mod openapi;
 mod options;
 mod patching;
+mod pods;
 mod random;
 mod read;
 mod resource;
@@ -39,6 +40,7 @@ mod scale;
 mod schema;
 mod status;
 mod store;
+mod stored;
 mod table;
 mod token;
 mod twin;
@@ -67,7 +69,8 @@ use resource::Registry;
 pub use resource::Resource;
 use route::Target;
 use serde_json::{Value, json};
-use status::{Failure, Outcome};
+pub(crate) use status::Failure;
+use status::Outcome;
 use store::{Key, Store};
 pub(crate) use token::read as read_token;
 pub use watch::{Events, WatchEvent};
@@ -328,6 +331,12 @@ impl Server {
             ("GET", false, None) => self.list(call),
             ("GET", true, Some("scale")) => self.get_scale(call),
             ("PUT" | "PATCH", true, Some("scale")) => self.put_scale(call),
+            ("POST", true, Some(sub)) if pods::posted(call.resource(), sub).is_some() => {
+                self.ask_pod(call, sub)
+            }
+            (_, true, Some(sub)) if pods::posted(call.resource(), sub).is_some() => {
+                Err(Failure::method_not_allowed())
+            }
             ("GET", true, _) => self.get(call),
             ("POST", false, None) => self.post(call),
             ("PUT", true, _) => self.put(call),

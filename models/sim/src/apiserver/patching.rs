@@ -93,15 +93,7 @@ impl Server {
             check_type(&resource, &body)?;
         }
         decode::whole_numbers(&mut body);
-        let request = patch::Apply {
-            manager: &writing.manager,
-            force: writing.force,
-            api_version: &resource.api_version(),
-            time: &clock::stamp(self.now),
-            subresource: call.target.subresource.as_deref().unwrap_or(""),
-        };
-        let nothing = empty(&resource);
-        let object = patch::apply_from(&nothing, old, &body, &request, &resource.types)?;
+        let object = self.apply_body(call, old, &body, writing)?;
         let strict = twice.iter().map(|path| format!("duplicate field {path:?}"));
         match writing.unknown {
             Unknown::Refuse if !twice.is_empty() => {
@@ -112,6 +104,25 @@ impl Server {
             _ => {}
         }
         decode::applied(&resource, object)
+    }
+
+    /// An object with what a manager applies to it, and who owns that.
+    pub(super) fn apply_body(
+        &self,
+        call: &Call<'_>,
+        old: Option<&Value>,
+        body: &Value,
+        writing: &Writing,
+    ) -> Outcome<Value> {
+        let resource = call.resource();
+        let request = patch::Apply {
+            manager: &writing.manager,
+            force: writing.force,
+            api_version: &resource.api_version(),
+            time: &clock::stamp(self.now),
+            subresource: call.target.subresource.as_deref().unwrap_or(""),
+        };
+        Ok(patch::apply_from(&empty(resource), old, body, &request, &resource.types)?)
     }
 
     /// Writes down who owns what a write changes.

@@ -4,8 +4,10 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::http::decode;
+use super::pods;
 use super::resource::{Registry, Resource};
 use super::status::{Failure, Outcome};
+use super::stored;
 
 /// The target of a path.
 #[derive(Clone, Debug)]
@@ -63,9 +65,10 @@ impl Target {
         let is_served = match subresource.as_deref() {
             None => true,
             Some("status") => resource.has_status,
+            Some("approval") => stored::has_approval(resource),
             Some("scale") => resource.scale.is_some(),
             Some("finalize") => resource.plural == "namespaces" && group.is_empty(),
-            Some(_) => false,
+            Some(other) => pods::posted(resource, other).is_some(),
         };
         // Objects in namespaces are reached through their namespace only.
         let lies = resource.is_namespaced || namespace.is_empty();

@@ -15,7 +15,7 @@ use super::resource::Resource;
 use super::status::{Failure, Outcome};
 use super::store::Stored;
 use super::update::check_name;
-use super::{Call, Server, types};
+use super::{Call, Server, decode, types};
 use crate::{patch, protobuf};
 
 /// The paths of the fields that a scale shows, such as `/spec/replicas`.
@@ -149,6 +149,9 @@ impl Server {
 
     pub(super) fn put_scale(&mut self, call: &mut Call<'_>) -> Outcome<Response> {
         let is_patch = call.request.method == "PATCH";
+        if is_patch && content_type(call.request) == "application/apply-patch+yaml" {
+            return self.apply_scale(call);
+        }
         let kind = if is_patch { "PatchOptions" } else { "UpdateOptions" };
         let writing = Writing::parse(call.request, kind, false)?;
         if !is_patch {
@@ -178,6 +181,28 @@ impl Server {
         let owns = is_owned(&object, &scale) || self.slips(Slip::ScalesOwn);
         let origin = if owns { Origin::Update } else { Origin::Apply };
         let object = self.change(call, &stored, object, &writing, origin)?;
+        Ok(Response::of(200, Arc::new(scale.of(&object))))
+    }
+
+    /// Applies a count: the manager owns that of the object, by way of the scale.
+    fn apply_scale(&mut self, call: &mut Call<'_>) -> Outcome<Response> {
+        let writing = Writing::parse(call.request, "PatchOptions", true)?;
+        let wanted = read(call)?;
+        let (scale, stored) = self.scaled(call)?;
+        // What is applied lands on the scale that is there, which has a name.
+        if !text(&wanted, "name").is_empty() {
+            check_name(&wanted, call.name())?;
+        }
+        let resource = call.target.resource.clone();
+        let (version, kind) = (resource.api_version(), &resource.kind);
+        let mut body = json!({"apiVersion": version, "kind": kind, "metadata": {}});
+        body["metadata"]["name"] = call.name().into();
+        if !wanted["spec"]["replicas"].is_null() {
+            put(&mut body, &scale.spec, replicas(&resource, &wanted)?);
+        }
+        let object = self.apply_body(call, Some(&stored.object), &body, &writing)?;
+        let object = decode::applied(&resource, object)?;
+        let object = self.change(call, &stored, object, &writing, Origin::Apply)?;
         Ok(Response::of(200, Arc::new(scale.of(&object))))
     }
 }
@@ -243,7 +268,7 @@ fn patched(call: &Call<'_>, before: &Value) -> Outcome<Value> {
             patch::merge(before, body)?
         }
         _ => {
-            let known = "application/json-patch+json, application/merge-patch+json";
+            let known = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
             return Err(Failure::unsupported(known));
         }
     };

@@ -195,7 +195,7 @@ fn prepare(resource: &Resource, subresource: Option<&str>, object: &mut Value, o
         };
     };
     match subresource {
-        Some("status") => {
+        Some("status" | "approval") => {
             let status = object.clone();
             let mut whole = old.clone();
             for field in ["resourceVersion", "managedFields"] {

@@ -56,7 +56,8 @@ fn converse(stream: &Stream<'_>, shared: &Shared) -> io::Result<()> {
         if shared.door.is_stopped() {
             return Ok(()); // while it was idle
         }
-        match shared.handle(&request) {
+        let refusal = stream.refusal(&request).map(Answer::Response);
+        match refusal.unwrap_or_else(|| shared.handle(&request)) {
             Answer::Response(response) => {
                 // A real server would have taken so long.
                 shared.door.pause(response.after);

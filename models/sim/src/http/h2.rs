@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
+use ::http::header::AUTHORIZATION;
 use ::http::{Method, Request, Response};
 use bytes::Bytes;
 use http_body::{Body, Frame};
@@ -19,8 +20,9 @@ use tokio_rustls::server::TlsStream;
 use tower_service::Service as _;
 
 use super::connection::LOOK;
+use super::tls::Gate;
 use super::{Inner, Shared};
-use crate::tower::{Service, Stream, collect};
+use crate::tower::{Service, Stream, collect, reply};
 
 /// How many streams may be open at once.
 const STREAMS: u32 = 100;
@@ -40,13 +42,14 @@ struct Seen {
 }
 
 /// Serves until the client leaves, has been idle for too long, or the server stops.
-pub(super) async fn serve(stream: TlsStream<TcpStream>, shared: &Shared) {
+pub(super) async fn serve(stream: TlsStream<TcpStream>, shared: &Shared, gate: Option<Gate>) {
     let (seen, open, patience) = (Arc::new(Seen::default()), Arc::new(()), shared.patience);
     let service = {
         let (service, seen, open) = (shared.streams.service(), Arc::clone(&seen), open.clone());
         hyper::service::service_fn(move |request| {
             seen.requests.fetch_add(1, Ordering::Relaxed);
-            answer(service.clone(), request, Arc::clone(&seen), Arc::clone(&open), patience)
+            let to = (service.clone(), gate.clone());
+            answer(to, request, Arc::clone(&seen), Arc::clone(&open), patience)
         })
     };
     let mut builder = http2::Builder::new(TokioExecutor::new());
@@ -91,7 +94,7 @@ pub(super) async fn serve(stream: TlsStream<TcpStream>, shared: &Shared) {
 }
 
 async fn answer(
-    mut service: Service<Inner>,
+    (mut service, gate): (Service<Inner>, Option<Gate>),
     request: Request<Incoming>,
     seen: Arc<Seen>,
     open: Arc<()>,
@@ -101,8 +104,15 @@ async fn answer(
     let (parts, body) = request.into_parts();
     // A body that takes too long, or breaks off, ends its stream alone.
     let body = tokio::time::timeout(patience, collect(body)).await??;
-    let request = Request::from_parts(parts, Stream::<Inner>::whole(body.into()));
-    let answered = service.call(request).await;
+    let authorization = parts.headers.get(AUTHORIZATION).and_then(|it| it.to_str().ok());
+    let asked = (parts.method.as_str(), parts.uri.path());
+    let answered = match gate.and_then(|gate| gate.refusal(asked, authorization)) {
+        Some(refusal) => reply(&refusal, Stream::whole(refusal.body.bytes().into())),
+        None => {
+            let request = Request::from_parts(parts, Stream::<Inner>::whole(body.into()));
+            service.call(request).await
+        }
+    };
     if answered.is_err() {
         seen.is_broken.store(true, Ordering::Relaxed);
     }

@@ -2,9 +2,11 @@
 //!
 //! Each connection has a thread, and their number is limited. The server stands behind one lock; a
 //! watch sleeps until something is written. It is meant for clients in tests, not for the open
-//! network: clients are not authenticated, so it listens on loopback alone unless it is told
-//! otherwise. With the feature `tls`, `Tls` makes a certificate for it.
+//! network: it listens on loopback alone unless it is told otherwise. With the feature `tls`, `Tls`
+//! makes a certificate for it, or asks clients for theirs; else nobody is asked who they are.
 
+#[cfg(feature = "tls")]
+mod clients;
 mod connection;
 mod door;
 #[cfg(feature = "tls")]
@@ -13,7 +15,7 @@ mod life;
 mod stream;
 #[cfg(feature = "tls")]
 mod tls;
-mod wire;
+pub(crate) mod wire;
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};

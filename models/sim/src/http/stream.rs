@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 #[cfg(feature = "tls")]
 use super::tls::Session;
+use crate::apiserver::{Request, Response};
 
 /// A connection.
 pub(super) struct Stream<'a> {
@@ -31,6 +32,16 @@ impl<'a> Stream<'a> {
     /// All reads from now on must end within this time together, however many pieces arrive.
     pub(super) fn expect_within(&self, patience: Duration) {
         self.deadline.set(Instant::now().checked_add(patience));
+    }
+
+    /// The answer to a request of a client that may not make it.
+    pub(super) fn refusal(&self, _request: &Request) -> Option<Response> {
+        #[cfg(feature = "tls")]
+        if let Some(gate) = self.session.as_ref().and_then(|it| it.gate.as_ref()) {
+            let asked = (_request.method.as_str(), _request.path.as_str());
+            return gate.refusal(asked, _request.header("Authorization"));
+        }
+        None
     }
 
     /// Waits no longer for the next piece than there is time.

@@ -1,4 +1,4 @@
-//! TLS: an authority and a certificate of its own for every server.
+//! TLS: with a given certificate, or with an authority and a certificate of its own for every server.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -7,11 +7,14 @@ use std::net::{IpAddr, TcpStream};
 use std::sync::Arc;
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection};
 use tokio_rustls::TlsAcceptor;
 
+use super::clients::{Caller, Clients};
 use super::{Shared, h2};
+use crate::apiserver::Response;
 
 /// The certificate and the configuration with which a server speaks TLS.
 #[derive(Clone)]
@@ -24,6 +27,8 @@ pub struct Tls {
     /// How many requests a connection of HTTP/2 has before it says goodbye.
     pub(super) requests: Option<u64>,
     authority: String,
+    /// Without them nobody is asked who they are.
+    clients: Option<Arc<Clients>>,
 }
 
 impl fmt::Debug for Tls {
@@ -34,6 +39,15 @@ impl fmt::Debug for Tls {
 
 fn refused(error: impl fmt::Display) -> io::Error {
     io::Error::other(format!("no certificate can be made: {error}"))
+}
+
+fn unusable(what: &str, error: impl fmt::Display) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("{what} cannot be used: {error}"))
+}
+
+/// By its name: a program that has two providers has no default one.
+fn provider() -> Arc<rustls::crypto::CryptoProvider> {
+    Arc::new(rustls::crypto::ring::default_provider())
 }
 
 impl Tls {
@@ -54,20 +68,61 @@ impl Tls {
         let certificate = params.signed_by(&own, &authority).map_err(refused)?;
         let chain = vec![CertificateDer::from(certificate.der().to_vec())];
         let own = PrivateKeyDer::try_from(own.serialize_der()).map_err(refused)?;
-        // By its name: a program that has two providers has no default one.
-        let ring = Arc::new(rustls::crypto::ring::default_provider());
-        let mut config = ServerConfig::builder_with_provider(ring)
+        Self::with(chain, own, authority.pem()).map_err(refused)
+    }
+
+    /// Speaks with a certificate and its key, in PEM. Others may follow the certificate, up to its
+    /// authority.
+    ///
+    /// # Errors
+    ///
+    /// They cannot be read, or do not belong together.
+    pub fn with_certificate(chain: &str, key: &str) -> io::Result<Self> {
+        let certificates = CertificateDer::pem_slice_iter(chain.as_bytes());
+        let certificates = certificates.collect::<Result<Vec<_>, _>>();
+        let certificates = certificates.map_err(|error| unusable("the certificate", error))?;
+        let key = PrivateKeyDer::from_pem_slice(key.as_bytes())
+            .map_err(|error| unusable("the key", error))?;
+        Self::with(certificates, key, chain.to_owned())
+            .map_err(|error| unusable("the certificate", error))
+    }
+
+    fn with(
+        chain: Vec<CertificateDer<'static>>,
+        key: PrivateKeyDer<'static>,
+        authority: String,
+    ) -> Result<Self, rustls::Error> {
+        let config = ServerConfig::builder_with_provider(provider())
+            .with_safe_default_protocol_versions()?
+            .with_no_client_auth()
+            .with_single_cert(chain, key)?;
+        let (config, with_http2) = by_protocol(config);
+        let (speaks_http2, requests, clients) = (true, None, None);
+        Ok(Self { config, with_http2, speaks_http2, requests, authority, clients })
+    }
+
+    /// Asks clients who they are. Everything is open to those with a certificate that one of the
+    /// authorities (in PEM) has signed and to those with one of the tokens; certificates and tokens that
+    /// are not known are answered with 401. A client with neither may only ask for health and version.
+    ///
+    /// # Errors
+    ///
+    /// The authorities are no certificates.
+    pub fn for_clients(
+        mut self,
+        authorities: &str,
+        tokens: impl IntoIterator<Item = String>,
+    ) -> io::Result<Self> {
+        let clients = Clients::new(authorities.as_bytes(), tokens, provider())
+            .map_err(|error| unusable("the authority of clients", error))?;
+        let config = ServerConfig::builder_with_provider(provider())
             .with_safe_default_protocol_versions()
             .map_err(refused)?
-            .with_no_client_auth()
-            .with_single_cert(chain, own)
-            .map_err(refused)?;
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        let mut with_http2 = config.clone();
-        with_http2.alpn_protocols.insert(0, HTTP2.to_vec());
-        let (config, with_http2) = (Arc::new(config), Arc::new(with_http2));
-        let authority = authority.pem();
-        Ok(Self { config, with_http2, speaks_http2: true, requests: None, authority })
+            .with_client_cert_verifier(clients.verifier())
+            .with_cert_resolver(Arc::clone(&self.config.cert_resolver));
+        (self.config, self.with_http2) = by_protocol(config);
+        self.clients = Some(Arc::new(clients));
+        Ok(self)
     }
 
     /// Speaks HTTP/1.1 alone, as behind a proxy that does.
@@ -109,12 +164,15 @@ impl Tls {
             let config = if self.speaks_http2 { &self.with_http2 } else { &self.config };
             let accepted = TlsAcceptor::from(Arc::clone(config)).accept(socket);
             let stream = tokio::time::timeout(shared.patience, accepted).await??;
+            let certificates = stream.get_ref().1.peer_certificates();
+            let caller = self.clients.as_ref().map(|it| it.caller(certificates));
+            let gate = self.clients.clone().zip(caller).map(Gate);
             if stream.get_ref().1.alpn_protocol() == Some(HTTP2) {
-                h2::serve(stream, shared).await;
+                h2::serve(stream, shared, gate).await;
                 return Ok(None);
             }
             let (socket, connection) = stream.into_inner();
-            let session = Session(RefCell::new(connection));
+            let session = Session { connection: RefCell::new(connection), gate };
             Ok::<_, io::Error>(Some((socket.into_std()?, session)))
         })?;
         // Whatever is still under way ends here.
@@ -129,8 +187,36 @@ impl Tls {
 /// The name of HTTP/2 in the greeting.
 const HTTP2: &[u8] = b"h2";
 
+/// The configuration for HTTP/1.1 alone, and the one for both.
+fn by_protocol(mut config: ServerConfig) -> (Arc<ServerConfig>, Arc<ServerConfig>) {
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    let mut with_http2 = config.clone();
+    with_http2.alpn_protocols.insert(0, HTTP2.to_vec());
+    (Arc::new(config), Arc::new(with_http2))
+}
+
+/// Decides about the requests of one connection.
+#[derive(Clone)]
+pub(super) struct Gate((Arc<Clients>, Caller));
+
+impl Gate {
+    /// The answer to a request that is not carried out.
+    pub(super) fn refusal(
+        &self,
+        request: (&str, &str),
+        authorization: Option<&str>,
+    ) -> Option<Response> {
+        let Self((clients, caller)) = self;
+        clients.refusal(*caller, request, authorization)
+    }
+}
+
 /// The TLS of one connection.
-pub(super) struct Session(RefCell<ServerConnection>);
+pub(super) struct Session {
+    connection: RefCell<ServerConnection>,
+    /// Without it everything is open.
+    pub(super) gate: Option<Gate>,
+}
 
 impl Session {
     pub(super) fn read(
@@ -138,27 +224,27 @@ impl Session {
         socket: &mut (impl Read + Write),
         into: &mut [u8],
     ) -> io::Result<usize> {
-        rustls::Stream::new(&mut *self.0.borrow_mut(), socket).read(into)
+        rustls::Stream::new(&mut *self.connection.borrow_mut(), socket).read(into)
     }
 
     pub(super) fn write(&self, mut socket: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
-        rustls::Stream::new(&mut *self.0.borrow_mut(), &mut socket).write(bytes)
+        rustls::Stream::new(&mut *self.connection.borrow_mut(), &mut socket).write(bytes)
     }
 
     pub(super) fn flush(&self, mut socket: &TcpStream) -> io::Result<()> {
-        rustls::Stream::new(&mut *self.0.borrow_mut(), &mut socket).flush()
+        rustls::Stream::new(&mut *self.connection.borrow_mut(), &mut socket).flush()
     }
 
     /// Says that nothing follows.
     pub(super) fn finish(&self, mut socket: &TcpStream) -> io::Result<()> {
-        let mut connection = self.0.borrow_mut();
+        let mut connection = self.connection.borrow_mut();
         connection.send_close_notify();
         connection.write_tls(&mut socket).map(drop)
     }
 
     /// Takes in what has come, without waiting; tells whether the client has said goodbye.
     pub(super) fn has_left(&self, mut socket: &TcpStream) -> bool {
-        let mut connection = self.0.borrow_mut();
+        let mut connection = self.connection.borrow_mut();
         while connection.wants_read() {
             match connection.read_tls(&mut socket) {
                 Ok(0) => return true,

@@ -11,13 +11,13 @@ const HEAD: u64 = 64 * 1024;
 const BODY: usize = 3 * 1024 * 1024 + 1;
 
 /// A request, and whether the connection goes on after it.
-pub(super) struct Received {
-    pub(super) request: Request,
-    pub(super) goes_on: bool,
+pub(crate) struct Received {
+    pub(crate) request: Request,
+    pub(crate) goes_on: bool,
 }
 
 /// Why there is no request.
-pub(super) enum Trouble {
+pub(crate) enum Trouble {
     /// The client is gone, or too slow.
     Gone,
     /// It is not HTTP that we can read; this is the status to answer with.
@@ -31,7 +31,7 @@ impl From<io::Error> for Trouble {
 }
 
 /// Reads one request. `to` is where the client hears that it may go on with its body.
-pub(super) fn read(from: &mut impl BufRead, to: &mut impl Write) -> Result<Received, Trouble> {
+pub(crate) fn read(from: &mut impl BufRead, to: &mut impl Write) -> Result<Received, Trouble> {
     let mut head = from.by_ref().take(HEAD);
     let first = line(&mut head)?;
     let mut parts = first.split(' ');
@@ -128,7 +128,7 @@ fn chunks(from: &mut impl BufRead) -> Result<(Vec<u8>, bool), Trouble> {
 }
 
 /// Writes the head of a response; `length` is none for a stream of chunks.
-pub(super) fn head(
+pub(crate) fn head(
     to: &mut impl Write,
     response: &Response,
     length: Option<usize>,
@@ -150,7 +150,7 @@ pub(super) fn head(
 }
 
 /// Writes a chunk; an empty one ends the stream.
-pub(super) fn chunk(to: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn chunk(to: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     let mut out = format!("{:x}\r\n", bytes.len()).into_bytes();
     out.extend_from_slice(bytes);
     out.extend_from_slice(b"\r\n");
@@ -159,7 +159,7 @@ pub(super) fn chunk(to: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Reports the error in a request that cannot be read.
-pub(super) fn complain(to: &mut impl Write, status: u16) -> io::Result<()> {
+pub(crate) fn complain(to: &mut impl Write, status: u16) -> io::Result<()> {
     let phrase = phrase(status);
     let length = phrase.len();
     let head = format!(
@@ -170,7 +170,7 @@ pub(super) fn complain(to: &mut impl Write, status: u16) -> io::Result<()> {
 }
 
 /// Sends away a client when there is no connection left.
-pub(super) fn refuse(mut stream: &TcpStream) -> io::Result<()> {
+pub(crate) fn refuse(mut stream: &TcpStream) -> io::Result<()> {
     complain(&mut stream, 503)
 }
 

@@ -42,7 +42,12 @@ pub(crate) fn reset(kind: &str) -> BTreeMap<String, FieldSet> {
         "Deployment" => FieldSet::of(&[spec, &["metadata", "labels"]]),
         _ => FieldSet::of(&[spec]),
     };
-    BTreeMap::from([(String::new(), FieldSet::of(&[&["status"]])), ("status".to_owned(), status)])
+    let mut reset = BTreeMap::from([(String::new(), FieldSet::of(&[&["status"]]))]);
+    if kind == "CertificateSigningRequest" {
+        reset.insert("approval".to_owned(), status.clone());
+    }
+    reset.insert("status".to_owned(), status);
+    reset
 }
 
 fn read(text: &str) -> BuiltIn {

@@ -83,12 +83,25 @@ impl Types {
     pub fn built_in(group: &str, version: &str, kind: &str) -> Option<Self> {
         let known = [
             ("", "v1", "ConfigMap Secret Pod Service Event Node Namespace ServiceAccount"),
-            ("", "v1", "PersistentVolumeClaim"),
-            ("apps", "v1", "Deployment ReplicaSet StatefulSet"),
-            ("batch", "v1", "Job"),
+            ("", "v1", "Endpoints LimitRange PersistentVolumeClaim ResourceQuota"),
+            ("apps", "v1", "DaemonSet Deployment ReplicaSet StatefulSet"),
+            ("autoscaling", "v2", "HorizontalPodAutoscaler"),
+            ("batch", "v1", "CronJob Job"),
             ("coordination.k8s.io", "v1", "Lease"),
             ("events.k8s.io", "v1", "Event"),
             ("apiextensions.k8s.io", "v1", "CustomResourceDefinition"),
+            (
+                "admissionregistration.k8s.io",
+                "v1",
+                "MutatingWebhookConfiguration ValidatingWebhookConfiguration",
+            ),
+            ("certificates.k8s.io", "v1", "CertificateSigningRequest"),
+            ("discovery.k8s.io", "v1", "EndpointSlice"),
+            ("networking.k8s.io", "v1", "Ingress IngressClass NetworkPolicy"),
+            ("policy", "v1", "PodDisruptionBudget"),
+            ("rbac.authorization.k8s.io", "v1", "ClusterRole ClusterRoleBinding Role RoleBinding"),
+            ("scheduling.k8s.io", "v1", "PriorityClass"),
+            ("storage.k8s.io", "v1", "StorageClass"),
         ];
         let is_known = known.iter().any(|(known_group, known_version, kinds)| {
             *known_group == group

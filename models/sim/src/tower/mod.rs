@@ -281,7 +281,10 @@ async fn never<T>() -> T {
     match std::future::pending::<Infallible>().await {}
 }
 
-fn reply<B>(response: &Response, body: Stream<B>) -> io::Result<HttpResponse<Stream<B>>> {
+pub(crate) fn reply<B>(
+    response: &Response,
+    body: Stream<B>,
+) -> io::Result<HttpResponse<Stream<B>>> {
     let mut builder = HttpResponse::builder().status(response.status);
     for (name, value) in &response.headers {
         builder = builder.header(*name, value);

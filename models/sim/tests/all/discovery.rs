@@ -43,10 +43,25 @@ fn groups_and_resources_are_listed_and_new_ones_with_them() {
         list.map(|it| it["name"].as_str().unwrap_or("").to_owned()).collect()
     };
     assert_eq!(get(&mut server, "/api")["versions"], json!(["v1"]));
-    let groups = ["apiextensions.k8s.io", "apps", "batch", "coordination.k8s.io", "events.k8s.io"];
+    let groups = [
+        "admissionregistration.k8s.io",
+        "apiextensions.k8s.io",
+        "apps",
+        "autoscaling",
+        "batch",
+        "certificates.k8s.io",
+        "coordination.k8s.io",
+        "discovery.k8s.io",
+        "events.k8s.io",
+        "networking.k8s.io",
+        "policy",
+        "rbac.authorization.k8s.io",
+        "scheduling.k8s.io",
+        "storage.k8s.io",
+    ];
     assert_eq!(names(&get(&mut server, "/apis"), "groups"), groups);
     let core = names(&get(&mut server, "/api/v1"), "resources");
-    for name in ["configmaps", "pods", "pods/status", "namespaces/finalize"] {
+    for name in ["configmaps", "pods", "pods/status", "pods/eviction", "namespaces/finalize"] {
         assert!(core.contains(&name.to_owned()), "{name} is not in {core:?}");
     }
     gears(&mut server);
@@ -63,7 +78,7 @@ fn groups_and_resources_are_listed_and_new_ones_with_them() {
 fn everything_comes_at_once_for_those_who_can_read_it() {
     let mut server = Server::new(&Options::default());
     gears(&mut server);
-    for (path, groups) in [("/api", 1), ("/apis", 6)] {
+    for (path, groups) in [("/api", 1), ("/apis", 15)] {
         let mut request = Request::new("GET", path);
         let accept =
             "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
@@ -95,6 +110,41 @@ fn it_is_said_that_the_server_checks_unknown_fields() {
         assert!(parameters.any(|it| it["name"] == "fieldValidation"), "{document}");
     }
     assert_eq!(call(&mut server, &Request::new("GET", "/openapi/v3/api/v9")).status, 404);
+}
+
+#[test]
+fn the_newest_stable_version_of_a_group_is_preferred() {
+    let mut server = Server::new(&Options::default());
+    let versions = ["v1", "v1alpha1", "v1beta1", "v1beta2", "v2alpha1", "v10", "v2", "odd"];
+    let version = |name: &&str| {
+        let schema = json!({"openAPIV3Schema": {"type": "object"}});
+        json!({"name": name, "served": true, "storage": *name == "v1", "schema": schema})
+    };
+    let definition = json!({
+        "metadata": {"name": "cogs.example.com"},
+        "spec": {
+            "group": "example.com", "scope": "Cluster",
+            "names": {"plural": "cogs", "singular": "cog", "kind": "Cog", "listKind": "CogList"},
+            "versions": versions.iter().map(version).collect::<Vec<_>>(),
+        },
+    });
+    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    assert_eq!(call(&mut server, &Request::new("POST", path).json(&definition)).status, 201);
+    let sorted = ["v10", "v2", "v1", "v1beta2", "v1beta1", "v2alpha1", "v1alpha1", "odd"];
+    let group = get(&mut server, "/apis/example.com");
+    let names = |list: &Value| -> Vec<String> {
+        let list = list.as_array().into_iter().flatten();
+        list.map(|it| it["version"].as_str().unwrap_or("").to_owned()).collect()
+    };
+    assert_eq!(names(&group["versions"]), sorted);
+    assert_eq!(group["preferredVersion"]["version"], "v10");
+    let mut request = Request::new("GET", "/apis");
+    let accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+    request.headers.push(("Accept".to_owned(), accept.to_owned()));
+    let whole = call(&mut server, &request);
+    let items = whole.json().expect("it is JSON")["items"].as_array().expect("a list").clone();
+    let group = items.iter().find(|it| it["metadata"]["name"] == "example.com");
+    assert_eq!(names(&group.expect("it is there")["versions"]), sorted);
 }
 
 #[test]

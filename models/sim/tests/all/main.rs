@@ -20,6 +20,7 @@ mod real;
 mod recorded_patches;
 mod reference_patches;
 mod repeatable;
+mod stored;
 mod tls;
 #[cfg(feature = "tower")]
 mod tower;

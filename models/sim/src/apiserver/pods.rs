@@ -1,0 +1,99 @@
+//! What is asked of a pod by a `POST`: to go (`eviction`), and to a node (`binding`).
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::http::{Answer, Response};
+use super::metadata::text;
+use super::negotiate::is_protobuf;
+use super::resource::Resource;
+use super::status::{Failure, Outcome};
+use super::update::check_name;
+use super::{Call, Request, Server};
+use crate::protobuf;
+
+/// The subresources of pods, and their group and kind.
+pub(super) const ASKED: [(&str, &str, &str); 2] =
+    [("binding", "", "Binding"), ("eviction", "policy", "Eviction")];
+
+/// The kind of what is posted to a subresource; none if the resource has it not.
+pub(super) fn posted(
+    resource: &Resource,
+    name: &str,
+) -> Option<&'static (&'static str, &'static str, &'static str)> {
+    let is_pod = resource.plural == "pods" && resource.group.is_empty();
+    ASKED.iter().find(|(it, ..)| is_pod && *it == name)
+}
+
+impl Server {
+    pub(super) fn ask_pod(&mut self, call: &Call<'_>, what: &str) -> Outcome<Response> {
+        let body = read(call, what)?;
+        if !text(&body, "name").is_empty() || what == "eviction" {
+            check_name(&body, call.name())?;
+        }
+        if what == "eviction" { self.evict(call, &body) } else { self.bind(call, &body) }
+    }
+
+    /// Deletes it. No disruption budget is looked at.
+    fn evict(&mut self, call: &Call<'_>, body: &Value) -> Outcome<Response> {
+        let path = call.request.path.trim_end_matches('/').trim_end_matches("/eviction");
+        let mut request = Request::new("DELETE", path);
+        request.query.clone_from(&call.request.query);
+        if body["deleteOptions"].is_object() {
+            request = request.json(&body["deleteOptions"]);
+        }
+        match self.dispatch(&request)? {
+            Answer::Response(response) if response.status >= 400 => Ok(response),
+            _ => Ok(done()),
+        }
+    }
+
+    fn bind(&mut self, call: &Call<'_>, body: &Value) -> Outcome<Response> {
+        let (resource, key) = (call.target.resource.clone(), call.key());
+        let missing = || Failure::not_found(&resource, call.name());
+        let stored = self.stored(&resource, &key).ok_or_else(missing)?;
+        let node = body["target"]["name"].as_str().unwrap_or("");
+        let own = stored.object["spec"]["nodeName"].as_str().unwrap_or("");
+        if node.is_empty() {
+            return Err(Failure::bad_request("target.name: Required value"));
+        }
+        if !own.is_empty() {
+            let why = format!("pod {} is already assigned to node {own:?}", call.name());
+            return Err(Failure::conflict(&resource, call.name(), &why));
+        }
+        let mut object = Value::clone(&stored.object);
+        object["spec"]["nodeName"] = node.into();
+        let now = json!({
+            "type": "PodScheduled", "status": "True", "lastProbeTime": null,
+            "lastTransitionTime": super::clock::stamp(self.now),
+        });
+        match object["status"]["conditions"].as_array_mut() {
+            Some(conditions) => {
+                conditions.retain(|it| it["type"] != "PodScheduled");
+                conditions.push(now);
+            }
+            None => object["status"]["conditions"] = json!([now]),
+        }
+        self.write(&resource, key, object, false);
+        Ok(done())
+    }
+}
+
+fn read(call: &Call<'_>, what: &str) -> Outcome<Value> {
+    let body = &call.request.body;
+    if !is_protobuf(call.request) {
+        let parsed = super::json::parse(body);
+        return Ok(parsed.map_err(|error| Failure::bad_request(error.to_string()))?.0);
+    }
+    let kind = if what == "eviction" { ("policy/v1", "Eviction") } else { ("core/v1", "Binding") };
+    let decoded = protobuf::decode_as(body, Some(kind));
+    decoded.map_err(|error| Failure::bad_request(error.to_string()))
+}
+
+fn done() -> Response {
+    let status = json!({
+        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201,
+    });
+    Response::of(201, Arc::new(status))
+}
