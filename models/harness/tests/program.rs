@@ -49,6 +49,16 @@ async fn a_task_wakes_another_and_either_may_be_given_up() {
 }
 
 #[seatrial::test]
+fn a_thread_may_outlive_the_body() {
+    let seam = seam();
+    seam.spawn("lives on", || {
+        let seam = seatrial::seam();
+        seam.sleep(SECOND);
+        assert!(seatrial::seam().now() >= seam.now());
+    });
+}
+
+#[seatrial::test]
 #[should_panic(expected = "no run reached: the impossible")]
 fn a_case_that_no_run_reaches_fails() {
     seam().sometimes("the impossible", false);

@@ -36,17 +36,36 @@ fn main() -> ExitCode {
         ("help_names_flags_and_wrong_ones_end_it", help),
         ("a_suite_starts_writes_is_refused_and_stops", suite),
     ];
-    // The options of the test harness that tools use: a list, or a part of a name.
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let parts: Vec<_> = words.iter().filter(|word| !word.starts_with('-')).collect();
+    // The options of the test harness that tools use: a list, parts of names, and parts to leave out.
+    let (mut lists, mut parts, mut without) = (false, Vec::new(), Vec::new());
+    let mut words = std::env::args().skip(1);
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--list" => lists = true,
+            "--skip" => without.extend(words.next()),
+            "--test-threads" | "--format" | "--color" | "--logfile" => drop(words.next()),
+            _ if word.starts_with('-') => {}
+            _ => parts.push(word),
+        }
+    }
+    let mut passed = 0;
     for (name, test) in tests {
-        if words.iter().any(|word| word == "--list") {
+        if lists {
             println!("{name}: test");
-        } else if parts.is_empty() || parts.iter().any(|part| name.contains(*part)) {
+        } else if (parts.is_empty() || parts.iter().any(|part| name.contains(part)))
+            && !without.iter().any(|part| name.contains(part))
+        {
             let folder = Folder::new(name);
             test(&folder.0);
             println!("test {name} ... ok");
+            passed += 1;
         }
+    }
+    if !lists {
+        let out = tests.len() - passed;
+        println!(
+            "test result: ok. {passed} passed; 0 failed; 0 ignored; 0 measured; {out} filtered out"
+        );
     }
     ExitCode::SUCCESS
 }

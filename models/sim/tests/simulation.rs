@@ -147,6 +147,22 @@ fn writes_without_end_are_noticed() {
 }
 
 #[test]
+fn a_wish_that_grows_for_ever_is_no_heartbeat() {
+    let failure = failure(
+        on_kube(|client: Client| async move {
+            let maps: Api<ConfigMap> = Api::default_namespaced(client);
+            for number in 0_u64.. {
+                let patch = Patch::Merge(json!({"data": {"number": number.to_string()}}));
+                drop(maps.patch("a", &PatchParams::default(), &patch).await);
+                sleep(Duration::from_secs(60)).await;
+            }
+        })
+        .given(&config_map("a")),
+    );
+    assert_eq!(failure.violations[0].rule, "the controller comes to rest");
+}
+
+#[test]
 fn an_error_for_ever_is_noticed() {
     let failure = failure(
         on_kube(|client: Client| async move {

@@ -34,6 +34,9 @@
 //!
 //! An `async fn` runs as a task; [`Seam::task`] starts others, and [`Seam::cancellable`] gives a future up at
 //! any of its awaits. [`Seam::sometimes`] names a case that some run must reach.
+//!
+//! A test holds if no run within the budget fails. With `--nocapture` each engine says how many runs that were, and
+//! whether they were all there are.
 
 mod seam;
 mod sync;
@@ -53,6 +56,7 @@ use crate::trial::{
     Budget, Case, Component, DynScenario, HistoryOf, Invariant, MachineOf, Witness, World,
 };
 
+use seam::Current;
 pub use seam::{Seam, seam};
 pub use sync::{Atomic, Condvar, Guard, Mutex, ReadGuard, RwLock, WriteGuard};
 pub use threads::{Sleep, Thread};
@@ -91,6 +95,7 @@ pub fn run(test: &Test, body: fn()) {
         make: Arc::new(Programs::machine),
         invariants: Arc::from([]),
     };
+    let _current = Current;
     if let Some(witness) = asked_for(test) {
         return replay(&case, &witness);
     }
@@ -219,8 +224,7 @@ impl DynScenario<Programs> for Program {
     }
 
     fn run_on(&self, world: &World<AnyRuntime, Programs>) {
-        let seam = Seam::new(world, &self.sometimes);
-        let _current = seam.enter();
+        Seam::new(world, &self.sometimes).enter();
         (self.body)();
     }
 }

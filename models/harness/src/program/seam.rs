@@ -35,7 +35,7 @@ pub struct Seam {
     made: Arc<AtomicU64>,
 }
 
-/// The main thread of a run; when it is over nothing is current.
+/// A test; when it is over nothing is current. Not when the main thread of a run is over: others may go on.
 pub(super) struct Current;
 
 impl Seam {
@@ -44,9 +44,8 @@ impl Seam {
     }
 
     /// Makes it the current one of this thread.
-    pub(super) fn enter(&self) -> Current {
+    pub(super) fn enter(&self) {
         CURRENT.with(|current| *current.borrow_mut() = Some(self.clone()));
-        Current
     }
 
     /// Returns the runtime of the engine, for code that is generic over one. What such code does is not in the

@@ -36,7 +36,7 @@ impl Seam {
     ) -> Thread<T> {
         let seam = self.clone();
         let inner = self.runtime().spawn(name, move || {
-            std::mem::forget(seam.enter()); // another thread of the run may go on here
+            seam.enter();
             body()
         });
         Thread { seam: self.clone(), inner }

@@ -37,7 +37,8 @@ impl Server {
 
     /// Deletes it. No disruption budget is looked at.
     fn evict(&mut self, call: &Call<'_>, body: &Value) -> Outcome<Response> {
-        let path = call.request.path.trim_end_matches('/').trim_end_matches("/eviction");
+        let path = call.request.path.trim_end_matches('/');
+        let path = path.strip_suffix("/eviction").unwrap_or(path); // a pod may have that name, too
         let mut request = Request::new("DELETE", path);
         request.query.clone_from(&call.request.query);
         if body["deleteOptions"].is_object() {

@@ -65,6 +65,11 @@ fn run(flags: &Flags, stop: Stop) -> io::Result<()> {
         None => Tls::generate(address.ip())?,
     };
     let (authority, tokens) = (flags.get("client-ca-file"), flags.get("token-auth-file"));
+    if tokens.is_some() && authority.is_none() {
+        let why =
+            "--token-auth-file needs --client-ca-file: without it nobody is asked who they are";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    }
     let knows_clients = authority.is_some();
     let tls = match authority {
         Some(authority) => {

@@ -77,13 +77,14 @@ fn in_cache() -> io::Result<PathBuf> {
 fn put(folder: &Path, name: &str, make: impl Fn(&Path) -> io::Result<()>) -> io::Result<()> {
     let name = format!("{name}{}", env::consts::EXE_SUFFIX);
     let fresh = folder.join(format!(".{name}.{}", std::process::id()));
-    make(&fresh)?;
-    fs::rename(&fresh, folder.join(name))?;
-    // A file that already had that name as well keeps both.
-    match fs::remove_file(&fresh) {
+    let remove = || match fs::remove_file(&fresh) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
-    }
+    };
+    remove()?; // of a process with that number that was killed: it may be another name of a program
+    let made = make(&fresh).and_then(|()| fs::rename(&fresh, folder.join(name)));
+    // A file that already had the other name as well keeps both.
+    made.and(remove())
 }
 
 /// A program of `PATH`, but for the one in our own folder.

@@ -114,10 +114,13 @@ fn idle(run: &Run) -> Option<&'static str> {
     let (mut reads, mut writes, mut steps) = (false, false, false);
     for entry in &run.trace {
         match &entry.what {
+            // An election and its events are not what a controller is for; nor is a look at what is served.
+            What::Asked { request } if Rules::is_noise(&request.resource) => {}
+            What::Asked { request } if request.is_of_nothing_served() => {}
             What::Asked { request } if matches!(request.method.as_str(), "GET" | "HEAD") => {
                 reads |= request.status < 300;
             }
-            What::Asked { .. } => writes = true,
+            What::Asked { request } => writes |= request.status < 300, // 0: its answer is lost
             What::Step { .. } => steps = true,
             _ => {}
         }
@@ -170,7 +173,7 @@ fn failing(run: &Run) -> BTreeMap<String, u32> {
         let What::Asked { request } = &entry.what else { continue };
         let (method, status) = (request.method.as_str(), request.status);
         let is_a_look = match (method, status) {
-            ("GET", 404) => !request.key.is_empty(),
+            ("GET", 404) => !request.key.is_empty() || request.looks_for_what_is_served(),
             other => other == ("POST", 409),
         };
         if status >= 400 && !is_a_look {

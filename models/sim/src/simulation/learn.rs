@@ -125,7 +125,7 @@ impl Learned {
                 let value = |object: &Option<std::sync::Arc<Value>>| {
                     object.as_ref().and_then(|it| it.pointer(pointer)).cloned()
                 };
-                grows(&value(&written.old), &value(&written.new), &times)
+                grows(pointer, &value(&written.old), &value(&written.new), &times)
             };
             if !pointers.iter().all(is_beat) {
                 return false;
@@ -181,7 +181,7 @@ impl Learned {
                 let field = (key.0.clone(), pointer);
                 let three = [value, second, third];
                 if second != value && third != value && second != third {
-                    if three.iter().all(|it| is_long(it)) {
+                    if three.iter().all(|it| is_long(it)) && !is_shuffled(three) {
                         self.drawn.insert(field);
                     }
                 } else if second == value && third == value && later != value {
@@ -201,8 +201,19 @@ fn is_long(value: &Value) -> bool {
     }
 }
 
-/// Whether a value is a time in both, or a number that grows.
-fn grows(old: &Option<Value>, new: &Option<Value>, times: &Times) -> bool {
+/// Whether the values are one another's, in another order: a list in no order is nothing that was drawn.
+fn is_shuffled(three: [&Value; 3]) -> bool {
+    let [one, two, three] = three.map(|it| {
+        let mut bytes = it.to_string().into_bytes();
+        bytes.sort_unstable();
+        bytes
+    });
+    one == two && two == three
+}
+
+/// Whether a value is a time in both, or a number that grows where a controller reports: what it wants of others
+/// must not grow for ever.
+fn grows(pointer: &str, old: &Option<Value>, new: &Option<Value>, times: &Times) -> bool {
     let text = |value: &Option<Value>| match value {
         Some(Value::String(text)) => Some(text.clone()),
         Some(Value::Number(number)) => Some(number.to_string()),
@@ -210,8 +221,9 @@ fn grows(old: &Option<Value>, new: &Option<Value>, times: &Times) -> bool {
     };
     let (Some(old), Some(new)) = (text(old), text(new)) else { return false };
     let number = |text: &str| text.parse::<f64>().ok();
+    let reports = ["/status/", "/metadata/annotations/"].iter().any(|it| pointer.starts_with(it));
     (times.is_time(&old) && times.is_time(&new))
-        || number(&old) < number(&new) && number(&old).is_some()
+        || reports && number(&old) < number(&new) && number(&old).is_some()
 }
 
 /// The pointers at which a write changes an object; none if it creates or deletes it.

@@ -34,6 +34,7 @@ pub(crate) enum What {
 pub(crate) struct Asked {
     pub(crate) method: String,
     pub(crate) is_watch: bool,
+    /// The path, if nothing that is served is asked for.
     pub(crate) resource: String,
     /// Empty if it names no object.
     pub(crate) key: String,
@@ -49,7 +50,23 @@ pub(crate) struct Asked {
 
 impl Asked {
     pub(crate) fn is_list(&self) -> bool {
-        self.method == "GET" && self.key.is_empty()
+        self.method == "GET" && self.key.is_empty() && !self.is_of_nothing_served()
+    }
+
+    /// Whether it asks what is served, or for a kind that is not.
+    pub(crate) fn is_of_nothing_served(&self) -> bool {
+        self.resource.starts_with('/')
+    }
+
+    /// Whether it asks what is served, or for one object of a kind that is not: a list of such a kind is a
+    /// mistake.
+    pub(crate) fn looks_for_what_is_served(&self) -> bool {
+        let parts: Vec<_> = self.resource.split('/').filter(|it| !it.is_empty()).collect();
+        match parts[..] {
+            ["apis", ..] => !matches!(parts.len(), 4 | 6),
+            ["api", ..] => !matches!(parts.len(), 3 | 5),
+            _ => self.is_of_nothing_served(),
+        }
     }
 
     /// Takes note of an answer; that to a creation tells the name.

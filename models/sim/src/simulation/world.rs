@@ -282,7 +282,8 @@ impl Outside {
 
     /// Describes a request, and numbers it if it is a write.
     fn look(&mut self, request: &Request) -> Asked {
-        let (resource, key) = self.server.subject(&request.path).unwrap_or_default();
+        let subject = self.server.subject(&request.path);
+        let (resource, key) = subject.unwrap_or_else(|| (request.path.clone(), None));
         let is_read = matches!(request.method.as_str(), "GET" | "HEAD");
         let counts = !is_read && !Rules::is_noise(&resource);
         self.writes += u32::from(counts);

@@ -96,6 +96,11 @@ fn a_pod_is_bound_once_and_evicted() {
     assert_eq!((status, &done["status"]), (201, &"Success".into()));
     assert_eq!(ask("GET", "a", &Value::Null).0, 404);
     assert_eq!(ask("POST", "a/eviction", &eviction(&json!({}))).0, 404);
+    let other = json!({"metadata": {"name": "b"}, "spec": {"containers": [{"name": "c"}]}});
+    assert_eq!(ask("POST", "", &other).0, 201);
+    let own_name = json!({"metadata": {"name": "eviction"}});
+    assert_eq!(ask("POST", "eviction/eviction", &own_name).0, 404);
+    assert_eq!(ask("GET", "b", &Value::Null).0, 200, "no other pod goes");
 }
 
 #[test]
