@@ -12,7 +12,7 @@ cargo bench --quiet --package seatrial-core --features harness,parts --bench tab
 [ $# -eq 0 ] || exit 0
 
 commit=$(git rev-parse --short=12 HEAD)
-git diff --quiet HEAD -- core || commit="$commit and changes that are not committed"
+git diff --quiet HEAD -- core Cargo.toml Cargo.lock || commit="$commit and changes that are not committed"
 machine="$(lscpu | sed -n 's/^Model name: *//p' | head -1), $(nproc) cores"
 python3 - "$rows" docs/performance.md "commit $commit, $machine, $(rustc --version | cut -d' ' -f1-2), $(date +%Y-%m-%d), $runs runs" <<'PY'
 import json, pathlib, sys
