@@ -164,6 +164,11 @@ fn tried(load: &Load) {
         let shared = task(&shared);
         tokio.spawn(async move { shared.disturb(port, nth).await });
     }
+    let began = Instant::now();
+    while shared.watches.load(Ordering::Relaxed) < load.watches as u64 {
+        assert!(began.elapsed() < HUNG, "a watch does not begin");
+        std::thread::sleep(Duration::from_millis(10));
+    }
     let (callers, ends) = (load.callers, load.time.map(|time| Instant::now() + time));
     let callers: Vec<_> = (0..callers)
         .map(|nth| {
