@@ -108,12 +108,31 @@ impl Shared {
                 let says: &[u8] =
                     [TLS, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"\0\0\0", b""][nth % 4];
                 let _gone = stream.write_all(says).await;
-                if nth % 3 == 0 {
+                if nth.is_multiple_of(3) {
                     let _gone = stream.shutdown().await; // half of it is closed
                 }
                 sleep(Duration::from_millis(200)).await;
             }
         }
+    }
+}
+
+impl Shared {
+    /// Waits until as many watches have begun as there shall be.
+    fn until_watched(&self, watches: usize) {
+        let began = Instant::now();
+        while self.watches.load(Ordering::Relaxed) < watches as u64 {
+            assert!(began.elapsed() < HUNG, "a watch does not begin");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn tell(&self, watches: usize, beat: u64) {
+        let [calls, began, longest] =
+            [&self.calls, &self.watches, &self.longest].map(|it| it.load(Ordering::Relaxed));
+        println!(
+            "{watches} watches, begun {began} times; {calls} calls, the longest {longest} ms; {beat} changes"
+        );
     }
 }
 
@@ -164,6 +183,7 @@ fn tried(load: &Load) {
         let shared = task(&shared);
         tokio.spawn(async move { shared.disturb(port, nth).await });
     }
+    shared.until_watched(load.watches);
     let (callers, ends) = (load.callers, load.time.map(|time| Instant::now() + time));
     let callers: Vec<_> = (0..callers)
         .map(|nth| {
@@ -198,13 +218,7 @@ fn tried(load: &Load) {
         tokio.block_on(watch).expect("no watch is lost");
     }
     shared.is_over.store(true, Ordering::Relaxed);
-    let (calls, began) =
-        (shared.calls.load(Ordering::Relaxed), shared.watches.load(Ordering::Relaxed));
-    let longest = shared.longest.load(Ordering::Relaxed);
-    println!(
-        "{} watches, begun {began} times; {calls} calls, the longest {longest} ms; {beat} changes",
-        load.watches
-    );
+    shared.tell(load.watches, beat);
     if let Some(halfway) = halfway {
         println!("memory: {halfway} bytes halfway, {at_the_end} at the end");
         let most = halfway + halfway / 4 + (32 << 20);

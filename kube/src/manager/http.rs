@@ -14,12 +14,16 @@ use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpListener;
 use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::{Instant, timeout_at};
 
 use super::group::Flag;
 
-/// How many connections are served at once. One more ends the oldest: an answer takes no time, so the oldest
-/// is silent, and silent connections must not keep a probe waiting.
+/// How many connections are served at once. One more waits for a place, or ends the oldest.
 const CONNECTIONS: usize = 32;
+
+/// How long a connection surely has its place. An answer takes no time, so a connection that is older is
+/// silent, and silent ones must not keep a probe waiting.
+const YOUNG: Duration = Duration::from_secs(1);
 
 /// How long a connection may last, so that a client that does nothing frees its place.
 const LONGEST: Duration = Duration::from_secs(60);
@@ -38,7 +42,7 @@ pub(super) struct Pages {
 /// Serves until the future is dropped.
 pub(super) async fn serve(listener: TcpListener, pages: Arc<Pages>) {
     let mut connections = JoinSet::new(); // aborted when it drops
-    let mut oldest_first = VecDeque::<AbortHandle>::new();
+    let mut oldest_first = VecDeque::<(AbortHandle, Instant)>::new();
     loop {
         let stream = match listener.accept().await {
             Ok((stream, _)) => stream,
@@ -50,13 +54,17 @@ pub(super) async fn serve(listener: TcpListener, pages: Arc<Pages>) {
         };
         let pages = Arc::clone(&pages);
         while connections.try_join_next().is_some() {}
-        oldest_first.retain(|connection| !connection.is_finished());
-        if oldest_first.len() == CONNECTIONS
-            && let Some(oldest) = oldest_first.pop_front()
+        oldest_first.retain(|(connection, _)| !connection.is_finished());
+        while oldest_first.len() == CONNECTIONS
+            && let Some((oldest, since)) = oldest_first.front()
         {
-            oldest.abort();
+            if timeout_at(*since + YOUNG, connections.join_next()).await.is_err() {
+                oldest.abort();
+                oldest_first.pop_front();
+            }
+            oldest_first.retain(|(connection, _)| !connection.is_finished());
         }
-        oldest_first.push_back(connections.spawn(async move {
+        let connection = connections.spawn(async move {
             let answer = service_fn(move |request: Request<Incoming>| {
                 let answer = pages.answer(request.uri().path());
                 async move { Ok::<_, Infallible>(answer) }
@@ -65,7 +73,9 @@ pub(super) async fn serve(listener: TcpListener, pages: Arc<Pages>) {
             let connection =
                 server.timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), answer);
             let _broken = tokio::time::timeout(LONGEST, connection).await;
-        }));
+        });
+        oldest_first.push_back((connection, Instant::now()));
+        tokio::task::yield_now().await; // so that this one is served before many others are accepted
     }
 }
 

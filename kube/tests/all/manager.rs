@@ -221,12 +221,36 @@ async fn a_cache_that_cannot_be_listed_ends_it_before_anything_begins() {
 
 /// Asks the address for a page.
 async fn page(address: std::net::SocketAddr, path: &str) -> String {
+    answer(ask(address, path).await).await
+}
+
+async fn ask(address: std::net::SocketAddr, path: &str) -> TcpStream {
     let mut stream = TcpStream::connect(address).await.expect("it listens");
     let request = format!("GET {path} HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await.expect("sent");
+    stream
+}
+
+async fn answer(mut stream: TcpStream) -> String {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await.expect("an answer");
     answer
+}
+
+#[tokio::test]
+async fn probes_that_come_at_once_are_all_answered() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+    let address = listener.local_addr().expect("an address");
+    let mut probes = Vec::new();
+    for _ in 0..40 {
+        probes.push(ask(address, "/healthz").await);
+    }
+    let parts = noting(&Log::default(), "web", Duration::ZERO);
+    let manager = tokio::spawn(Manager::new().serve(listener).always("web", parts).run());
+    for probe in probes {
+        assert!(answer(probe).await.starts_with("HTTP/1.1 200"));
+    }
+    manager.abort();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -65,7 +65,7 @@ impl Ledger {
         if written.is_lost(at) {
             *written = Written::default();
         }
-        written.returns = at.returns;
+        written.returns = written.returns.max(at.returns); // it may be noted late
         written.version = written.version.max(version);
         let is_last = written.deleted.as_ref().is_none_or(|it| it.version <= version);
         if let Some(uid) = deleted.filter(|_| is_last) {

@@ -254,3 +254,13 @@ fn a_write_that_is_noted_after_a_list_went_back_is_not_lost() {
     let versions = ["old", "during", "both"].map(|key| ledger.get(key).map(|it| it.version));
     assert_eq!(versions, [None, Some(6), Some(7)]);
 }
+
+#[test]
+fn a_note_that_comes_late_takes_no_newer_one_along() {
+    let mut ledger = Ledger::new(64);
+    let back = View { returns: 2, returned: 1, ..at(5, false) };
+    ledger.note("a".to_owned(), 9, None, &back);
+    ledger.note("a".to_owned(), 8, None, &at(8, false)); // it looked before the list
+    assert!(ledger.forget_lost(&back));
+    assert_eq!(ledger.get("a").map(|it| it.version), Some(9));
+}

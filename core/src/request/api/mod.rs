@@ -317,7 +317,10 @@ impl<R: Runtime, T: Transport, O: Serialize + DeserializeOwned> Api<R, T, O> {
             for (field, known) in
                 [("apiVersion", self.resource.api_version()), ("kind", self.resource.kind.clone())]
             {
-                fields.entry(field).or_insert_with(|| json!(known));
+                let field = fields.entry(field).or_insert(Value::Null);
+                if field.as_str().is_none_or(str::is_empty) {
+                    *field = json!(known); // a type may have the field, and leave it empty
+                }
             }
         }
         let text = |field: &str| value["metadata"][field].as_str().map(str::to_owned);

@@ -207,7 +207,7 @@ impl HttpConfig {
     /// not. A server on this machine is reached directly.
     ///
     /// # Errors
-    /// A proxy of a kind that is not known.
+    /// A proxy of a kind that is not known, or no proxy at all.
     pub fn proxy_from_environment(self) -> Result<Self, ConfigError> {
         self.proxy_from(|name| env::var(name).ok())
     }

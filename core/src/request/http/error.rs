@@ -102,6 +102,10 @@ fn kind_of(error: &(dyn Error + 'static)) -> Option<TransportKind> {
             }
             io::ErrorKind::UnexpectedEof | io::ErrorKind::BrokenPipe => TransportKind::Eof,
             io::ErrorKind::TimedOut => TransportKind::Timeout,
+            // Of an error of TLS, h2 keeps the text alone.
+            io::ErrorKind::InvalidData if error.to_string().contains("received fatal alert") => {
+                TransportKind::Untrusted
+            }
             _ => return None,
         });
     }
@@ -146,6 +150,15 @@ fn kind_over_http2(error: &h2::Error) -> Option<TransportKind> {
         _ if is_refused => Some(TransportKind::Unprocessed),
         Some(why) => kind_of(why),
         None => None,
+    }
+}
+
+/// Classifies a failure before a request was sent: the server has not processed it. Only a lack of
+/// trust says more than that.
+pub(super) fn not_sent(why: TransportError) -> TransportError {
+    match why.kind() {
+        TransportKind::Untrusted => why,
+        _ => TransportError::new(TransportKind::Unprocessed, why),
     }
 }
 

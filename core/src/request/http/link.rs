@@ -10,7 +10,10 @@ use hyper::rt::Executor;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
+use crate::request::TransportError;
+
 use super::connect::Stream;
+use super::error::{failure, not_sent};
 use super::pool::Body;
 
 /// The windows of a stream and of its connection, in bytes, as in the reference. A stream that
@@ -50,8 +53,8 @@ where
 /// An HTTP/2 connection. It ends when it and all its streams are dropped.
 pub(super) struct Link {
     pub(super) sender: http2::SendRequest<Body>,
-    /// Polled by a task of its own, which drops it at the end.
-    driver: Arc<Mutex<Option<Driver>>>,
+    /// Polled by a task of its own, which puts the reason here at the end, if there is one.
+    driver: Arc<Mutex<Result<Driver, Option<TransportError>>>>,
     open: AtomicUsize,
     allowed: AtomicUsize,
     /// Told whenever bytes may have come.
@@ -64,7 +67,7 @@ impl Link {
     pub(super) fn new(sender: http2::SendRequest<Body>, driver: Driver, news: Arc<Notify>) -> Self {
         Self {
             sender,
-            driver: Arc::new(Mutex::new(Some(driver))),
+            driver: Arc::new(Mutex::new(Ok(driver))),
             open: AtomicUsize::new(0),
             allowed: AtomicUsize::new(BEFORE_SETTINGS),
             news,
@@ -78,25 +81,34 @@ impl Link {
         let (driver, news) = (Arc::clone(&self.driver), Arc::clone(&self.news));
         std::future::poll_fn(move |context| {
             let mut driver = driver.lock();
-            let polled = driver.as_mut().map(|it| Pin::new(it).poll(context).map(drop));
-            let polled = polled.unwrap_or(Poll::Ready(()));
-            if polled.is_ready() {
-                *driver = None;
+            if let Ok(moves) = &mut *driver {
+                let Poll::Ready(ended) = Pin::new(moves).poll(context) else {
+                    return Poll::Pending;
+                };
+                *driver = Err(ended.err().map(|why| failure(Box::new(why))));
                 news.notify_waiters();
             }
-            polled
+            Poll::Ready(())
         })
     }
 
     /// Waits until the server has said how many streams it allows, or the connection has ended.
-    pub(super) async fn settled(&self) {
+    ///
+    /// # Errors
+    /// It has ended, for this reason.
+    pub(super) async fn settled(&self) -> Result<(), TransportError> {
         loop {
             let mut news = std::pin::pin!(self.news.notified());
             news.as_mut().enable();
-            let allowed = self.driver.lock().as_ref().map(Driver::current_max_send_streams);
+            let allowed = match &*self.driver.lock() {
+                Ok(driver) => Some(driver.current_max_send_streams()),
+                Err(Some(why)) => return Err(not_sent(why.clone())),
+                Err(None) => None,
+            };
             if allowed != Some(BEFORE_SETTINGS) {
                 let allowed = allowed.unwrap_or_default().clamp(1, MOST);
-                return self.allowed.store(allowed, Ordering::Relaxed);
+                self.allowed.store(allowed, Ordering::Relaxed);
+                return Ok(());
             }
             news.await;
         }
@@ -105,7 +117,7 @@ impl Link {
     /// Returns how many streams the server allows at present. A server may change that at any time.
     fn allowed(&self) -> usize {
         // If the connection is being polled, the number of a moment ago will do.
-        if let Some(Some(driver)) = self.driver.try_lock().as_deref() {
+        if let Some(Ok(driver)) = self.driver.try_lock().as_deref() {
             let allowed = driver.current_max_send_streams().clamp(1, MOST);
             self.allowed.store(allowed, Ordering::Relaxed);
         }

@@ -65,14 +65,23 @@ impl Links {
         let is_due = self.may_change && current.at.is_none_or(|at| at.elapsed() >= FRESH);
         let is_issued = issued != current.issued;
         if is_due || is_issued {
-            let renewed = Material::read(&self.config, issued.as_ref()).and_then(|material| {
+            let with = |material: Material| {
                 let same = material == current.material;
                 let pool = match same {
                     true => Arc::clone(&current.pool),
                     false => pool(&self.config, &self.reach, &self.origin, &material)?,
                 };
                 Ok((material, pool))
-            });
+            };
+            let renewed =
+                Material::read(&self.config, issued.as_ref()).and_then(with).or_else(|why| {
+                    // What was issued is complete, even if the file of the authorities is not.
+                    let Some(identity) = issued.clone().filter(|_| is_issued) else {
+                        return Err(why);
+                    };
+                    let authorities = current.material.authorities.clone();
+                    with(Material { authorities, identity: Some(identity) })
+                });
             current.at = Some(Instant::now());
             match renewed {
                 Ok((material, pool)) => {

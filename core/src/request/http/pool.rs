@@ -119,7 +119,7 @@ impl Pool {
             };
             let gone = || Err(TransportError::new(TransportKind::Other, "tokio has ended"));
             let opened = opened.map_or_else(|_| gone(), |it| (*it).clone().unwrap_or_else(gone));
-            if let Ok(taken) = self.ready() {
+            if let Some(taken) = self.free(&mut self.kept.lock()) {
                 return Ok(taken);
             }
             // It may be full already. If it has ended, that does not go on for ever.
@@ -131,18 +131,26 @@ impl Pool {
         }
     }
 
+    /// Returns a connection with room, if there is one.
+    fn free(&self, kept: &mut Kept) -> Option<Taken> {
+        kept.links.retain(|link| !link.sender.is_closed());
+        if let Some(place) = kept.links.iter().find_map(|link| link.place(&self.room)) {
+            return Some(Taken::Shared(place));
+        }
+        while let Some((sender, since)) = kept.idle.pop() {
+            if sender.is_ready() && since.elapsed() < IDLE {
+                return Some(Taken::Alone(sender, true));
+            }
+        }
+        None
+    }
+
     /// Returns a connection with room, or the one that is being opened; `None` if the call opens
     /// one for itself.
     fn ready(self: &Arc<Self>) -> Result<Taken, Option<Opening>> {
         let mut kept = self.kept.lock();
-        kept.links.retain(|link| !link.sender.is_closed());
-        if let Some(place) = kept.links.iter().find_map(|link| link.place(&self.room)) {
-            return Ok(Taken::Shared(place));
-        }
-        while let Some((sender, since)) = kept.idle.pop() {
-            if sender.is_ready() && since.elapsed() < IDLE {
-                return Ok(Taken::Alone(sender, true));
-            }
+        if let Some(taken) = self.free(&mut kept) {
+            return Ok(taken);
         }
         if kept.one_each {
             return Err(None);
@@ -201,7 +209,7 @@ impl Pool {
             drop(tokio::spawn(drive(link.drive(), pool, Arc::downgrade(&link))));
             let limit = self.connector.limit;
             return match tokio::time::timeout(limit, link.settled()).await {
-                Ok(()) => Ok(Opened::Shared(link)),
+                Ok(settled) => settled.map(|()| Opened::Shared(link)),
                 Err(_) => {
                     let why = format!("the server allows no stream within {limit:?}");
                     Err(TransportError::new(TransportKind::Timeout, why))

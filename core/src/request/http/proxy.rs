@@ -26,18 +26,18 @@ impl Proxy {
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Option<Self>, ConfigError> {
         let value = |name: &str| {
-            let found = [name.to_owned(), name.to_lowercase()].iter().find_map(|it| variable(it));
-            found.filter(|it| !it.is_empty()).unwrap_or_default()
+            let names = [name.to_owned(), name.to_lowercase()];
+            names.iter().filter_map(|it| variable(it)).find(|it| !it.is_empty())
         };
-        let no = format!("{},localhost,127.0.0.0/8,::1", value("NO_PROXY"));
-        let matcher = Matcher::builder()
-            .http(value("HTTP_PROXY"))
-            .https(value("HTTPS_PROXY"))
-            .all(value("ALL_PROXY"))
-            .no(no)
-            .build();
-        let Ok(server) = base.origin().parse() else { return Ok(None) };
-        matcher.intercept(&server).map(Self::of).transpose()
+        let (name, port) =
+            if base.is_encrypted() { ("HTTPS_PROXY", 443) } else { ("HTTP_PROXY", 80) };
+        let Some(url) = value(name).or_else(|| value("ALL_PROXY")) else { return Ok(None) };
+        let Ok(server) = base.origin().parse::<Uri>() else { return Ok(None) };
+        let no = value("NO_PROXY").unwrap_or_default();
+        let no = exceptions(&no, server.port_u16().unwrap_or(port));
+        // It ignores a proxy that it cannot read, so it is asked about the exceptions alone.
+        let any = Matcher::builder().all("http://proxy".to_owned()).no(no).build();
+        any.intercept(&server).map(|_| Self::parse(&url)).transpose()
     }
 
     fn of(found: Intercept) -> Result<Self, ConfigError> {
@@ -51,4 +51,19 @@ impl Proxy {
     pub(super) fn is_socks(&self) -> bool {
         self.0.uri().scheme_str() != Some("http")
     }
+}
+
+/// Returns the hosts that are reached directly at a port. An entry may name the port.
+fn exceptions(no: &str, port: u16) -> String {
+    let of_port = |entry: &str| match entry.rsplit_once(':') {
+        Some((host, named)) if host.ends_with(']') || !host.contains(':') => {
+            let is_it = named.parse() == Ok(port);
+            is_it.then(|| host.to_owned())
+        }
+        _ => Some(entry.to_owned()),
+    };
+    let mut hosts: Vec<_> = no.split(',').filter_map(|it| of_port(it.trim())).collect();
+    hosts.iter_mut().for_each(|it| *it = it.trim_matches(['[', ']']).to_owned());
+    hosts.extend(["localhost", "127.0.0.0/8", "::1"].map(str::to_owned));
+    hosts.join(",")
 }

@@ -10,9 +10,9 @@ use hyper::http::response::Parts;
 use hyper::{Request, Response, Uri};
 use tokio::runtime::Handle;
 
-use crate::request::{Awaited, Chunks, TransportError, TransportKind};
+use crate::request::{Awaited, Chunks, TransportError};
 
-use super::error::{cut, failure};
+use super::error::{cut, failure, not_sent};
 use super::link::Place;
 use super::pool::{Body, Pool, Taken};
 
@@ -73,10 +73,7 @@ pub(super) fn unsent<B>(
     match why.take_message() {
         Some(request) if !is_final => Ok(request),
         None => Err(failure(Box::new(why.into_error()))),
-        Some(_) => {
-            let why = failure(Box::new(why.into_error()));
-            Err(TransportError::new(TransportKind::Unprocessed, why))
-        }
+        Some(_) => Err(not_sent(failure(Box::new(why.into_error())))),
     }
 }
 

@@ -29,7 +29,8 @@ struct Read {
     token: Arc<Zeroizing<String>>,
     /// The previous token: calls that are under way may have sent it.
     before: Option<Arc<Zeroizing<String>>>,
-    /// `None` if a server refused the token: the file may have a new one by now.
+    /// `None` if the file has not been read, or a server refused the token: it may have a new one by
+    /// now.
     at: Option<Instant>,
 }
 
@@ -42,6 +43,15 @@ impl Token {
     /// A token in a file that is renewed from outside, as a cluster does for its pods.
     pub fn file(path: impl Into<PathBuf>) -> Self {
         Self(Source::File(path.into(), Arc::new(Mutex::new(None))))
+    }
+
+    /// Uses this token for as long as there is none in the file.
+    pub(super) fn or(self, token: &str) -> Self {
+        if let Source::File(_, read) = &self.0 {
+            let token = Arc::new(Zeroizing::new(token.to_owned()));
+            *read.lock() = Some(Read { token, before: None, at: None });
+        }
+        self
     }
 
     /// Returns the current token. If the file cannot be read any more, this is the last token read.

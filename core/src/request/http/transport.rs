@@ -11,6 +11,7 @@ use hyper::header::{
     USER_AGENT,
 };
 use tokio::runtime::Handle;
+use tokio::task::coop::unconstrained;
 use zeroize::Zeroizing;
 
 use crate::request::{
@@ -196,7 +197,9 @@ impl HttpTransport {
 impl Transport for HttpTransport {
     fn send<'a>(&'a self, attempt: Attempt<'a>) -> Awaited<'a, Result<Answer, TransportError>> {
         Box::pin(async move {
-            let mut answer = pin!(self.answer(attempt));
+            // A call that blocks a thread never goes back to tokio, which would not give it a new
+            // budget.
+            let mut answer = pin!(unconstrained(self.answer(attempt)));
             std::future::poll_fn(|context| {
                 let _inside = self.home.as_ref().map(Handle::enter);
                 answer.as_mut().poll(context)
@@ -208,7 +211,7 @@ impl Transport for HttpTransport {
     fn lives(&self) -> Option<Awaited<'static, ()>> {
         let home = self.home.clone().or_else(|| Handle::try_current().ok())?;
         let task = home.spawn(std::future::ready(()));
-        Some(Box::pin(async { drop(task.await) }))
+        Some(Box::pin(unconstrained(async { drop(task.await) })))
     }
 
     fn veil(&self) -> Veil {

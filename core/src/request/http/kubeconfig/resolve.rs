@@ -182,13 +182,12 @@ fn credentials(mut config: HttpConfig, user: &Part<'_, User>) -> Resolved<HttpCo
     let given = it.token.as_ref().filter(|token| !token.is_empty());
     config.token = given.map(|token| Token::new(token.as_str()));
     if let Some(file) = set(it.token_file.as_ref()) {
-        let token = Token::file(user.entry.path(file));
-        // The token in the kubeconfig is the fallback.
-        match token.now().map_err(user.about("tokenFile")) {
-            Ok(_) => config.token = Some(token),
-            Err(why) if config.token.is_none() => return Err(why),
-            Err(_) => {}
+        let mut token = Token::file(user.entry.path(file));
+        if let Some(fallback) = given {
+            token = token.or(fallback);
         }
+        drop(token.now().map_err(user.about("tokenFile"))?);
+        config.token = Some(token);
     }
     let password = it.password.as_ref().filter(|password| !password.is_empty());
     if let (name, Some(password)) = (set(it.username.as_ref()), password) {

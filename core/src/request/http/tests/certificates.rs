@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use super::broken::h2;
 use super::server::{Authority, Server, Stream, Terms, Valid, head, say, whole};
 use super::{client, send};
 use crate::request::http::{ConfigError, HttpConfig};
@@ -40,6 +41,24 @@ async fn a_server_that_cannot_be_trusted_gets_no_request_and_the_error_says_why(
         assert!(said.contains(why), "{said}");
         assert_eq!(server.connections.load(Ordering::SeqCst), 1, "nobody asks it again");
     }
+}
+
+#[tokio::test]
+async fn over_http2_a_client_that_is_not_known_is_told_why() {
+    let known = Authority::new();
+    let server = Server::on(Terms { clients: Some(&known), ..h2() }, |_, stream| async move {
+        drop(stream); // it serves nobody
+    });
+    let server = server.await;
+    let (certificate, key) = known.certify("client", Valid::NoMore);
+    for (config, why) in [
+        (server.config(), "CertificateRequired"),
+        (server.config().identity(certificate, key), "CertificateExpired"),
+    ] {
+        let said = untrusted(&config).await;
+        assert!(said.contains(why), "{said}");
+    }
+    assert_eq!(server.connections.load(Ordering::SeqCst), 2, "each is told once");
 }
 
 #[tokio::test]

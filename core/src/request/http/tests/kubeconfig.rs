@@ -298,8 +298,10 @@ fn a_spoiled_kubeconfig_is_an_error_or_another_one() {
 }
 
 /// Set for the process that the test below starts.
+#[cfg(unix)]
 const CHILD: &str = "SEATRIAL_INFERS";
 
+#[cfg(unix)] // `HOME` is where the kubeconfig is
 #[tokio::test]
 async fn the_environment_names_the_kubeconfig_and_the_authorities_of_the_system() {
     if std::env::var_os(CHILD).is_some() {

@@ -61,6 +61,7 @@ struct Folder(std::path::PathBuf);
 impl Folder {
     fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("seatrial-{name}-{}", std::process::id()));
+        drop(std::fs::remove_dir_all(&path)); // of an earlier process with this number
         std::fs::create_dir_all(&path).unwrap();
         Self(path)
     }
@@ -298,25 +299,23 @@ async fn slow_headers_are_waited_for_and_missing_ones_are_not() {
 
 #[test]
 fn in_a_cluster() {
-    let folder = std::env::temp_dir().join(format!("seatrial-account-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = Folder::new("account");
     let variable = |name: &str| match name {
         "KUBERNETES_SERVICE_HOST" => Some("fd00::1".to_owned()),
         "KUBERNETES_SERVICE_PORT" => Some("443".to_owned()),
         _ => None,
     };
-    let read = || HttpConfig::in_cluster_at(&folder, variable);
+    let read = || HttpConfig::in_cluster_at(&folder.0, variable);
     assert!(matches!(read(), Err(ConfigError::File(path, _)) if path.ends_with("ca.crt")));
-    std::fs::write(folder.join("ca.crt"), Authority::new().pem()).unwrap();
+    folder.write("ca.crt", Authority::new().pem());
     assert!(matches!(read(), Err(ConfigError::File(path, _)) if path.ends_with("token")));
-    std::fs::write(folder.join("token"), "secret\n").unwrap();
+    folder.write("token", "secret\n");
     let config = read().unwrap();
     assert!(!format!("{config:?}").contains("secret"));
     assert_eq!(config.base.to_string(), "https://[fd00::1]:443/");
     assert!(config.client(&System::new()).is_ok());
-    let missing = HttpConfig::in_cluster_at(&folder, |_| None).unwrap_err();
+    let missing = HttpConfig::in_cluster_at(&folder.0, |_| None).unwrap_err();
     assert!(matches!(missing, ConfigError::NotInCluster("KUBERNETES_SERVICE_HOST")), "{missing}");
-    std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[tokio::test(start_paused = true)]

@@ -137,6 +137,30 @@ fn the_environment_names_a_proxy_for_some_servers() {
     }
     let none = [("HTTPS_PROXY", ""), ("https_proxy", "")];
     assert_eq!(proxied("https://a.b", &none), None);
+    let small =
+        [("HTTPS_PROXY", ""), ("https_proxy", "small:4"), ("no_proxy", "a:6443,[fd00::1]:443")];
+    for host in ["https://a:6443", "https://x.a:6443", "https://[fd00::1]"] {
+        assert_eq!(proxied(host, &small), None, "{host}");
+    }
+    for host in ["https://a", "https://[fd00::1]:6443"] {
+        assert_eq!(proxied(host, &small).as_deref(), Some("http://small:4/"), "{host}");
+    }
     let everything = [("HTTPS_PROXY", "http://p:1"), ("NO_PROXY", "*")];
     assert_eq!(proxied("https://a.b", &everything), None);
+}
+
+#[test]
+fn a_proxy_of_the_environment_that_cannot_be_read_is_an_error() {
+    let read = |host: &str| {
+        let find = |name: &str| match name {
+            "HTTPS_PROXY" => Some("http://pro xy:1".to_owned()),
+            "ALL_PROXY" => Some("http://all:3".to_owned()),
+            "NO_PROXY" => Some("b".to_owned()),
+            _ => None,
+        };
+        HttpConfig::new(host).unwrap().proxy_from(find)
+    };
+    assert!(matches!(read("https://a"), Err(ConfigError::Proxy(_))));
+    assert!(read("https://b").unwrap().proxy.is_none(), "it needs none");
+    assert!(read("http://a").unwrap().proxy.is_some(), "it has another one");
 }

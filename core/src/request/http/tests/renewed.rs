@@ -1,7 +1,10 @@
 //! Certificates that are renewed while a client runs, names of servers, impersonation.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+
+use zeroize::Zeroizing;
 
 use super::server::{Authority, Server, Terms, Valid};
 use super::{Folder, client, echo, kind, send};
@@ -46,7 +49,7 @@ async fn only_files_that_change_need_new_connections() {
     let links = Links::new(&HttpConfig::new("h").unwrap().authorities_file(path)).unwrap();
     let pool = || links.pool(None).unwrap();
     let first = pool();
-    let is_first = || std::sync::Arc::ptr_eq(&first, &pool());
+    let is_first = || Arc::ptr_eq(&first, &pool());
     tokio::time::advance(Duration::from_secs(11)).await;
     assert!(is_first(), "it is the same");
     folder.write("ca.crt", "-----BEGIN CERT");
@@ -56,6 +59,24 @@ async fn only_files_that_change_need_new_connections() {
     assert!(is_first(), "it is not read for every request");
     tokio::time::advance(Duration::from_secs(11)).await;
     assert!(!is_first());
+}
+
+#[test]
+fn what_a_plugin_issues_is_used_with_the_authorities_that_could_be_read() {
+    let (folder, authority) = (Folder::new("issued"), Authority::new());
+    let path = folder.write("ca.crt", authority.pem());
+    let links = Links::new(&HttpConfig::new("h").unwrap().authorities_file(&path)).unwrap();
+    let issued = || {
+        let bytes = |pem: String| Arc::new(Zeroizing::new(pem.into_bytes()));
+        let (certificate, key) = authority.certify("client", Valid::Now);
+        (bytes(certificate), bytes(key))
+    };
+    folder.write("ca.crt", "-----BEGIN CERT");
+    assert!(links.pool(Some(issued())).is_ok(), "it is written at this moment");
+    std::fs::remove_file(path).unwrap();
+    assert!(links.pool(Some(issued())).is_ok(), "it is replaced");
+    let (certificate, _) = issued();
+    assert!(links.pool(Some((certificate, issued().1))).is_err(), "the key is another one's");
 }
 
 #[tokio::test]
