@@ -16,6 +16,7 @@ ci/exact.sh
 ci/figures.sh
 ci/formats.sh
 ci/fuzz.sh
+ci/performance.sh
 ci/publish.sh
 ci/report.sh
 ci/wire.sh

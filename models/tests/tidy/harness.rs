@@ -9,7 +9,10 @@ use crate::tree::File;
 /// The folder of the harness.
 pub(crate) const FOLDER: &str = "models/harness/";
 
-/// Complains about a manifest that depends on another crate of this workspace than the core.
+/// What it may depend on of this workspace: the core, and its own attribute.
+const KNOWN: [&str; 2] = ["seatrial-core", "seatrial-macros"];
+
+/// Complains about a manifest that depends on another crate of this workspace.
 pub(crate) fn dependencies(manifest: &str, workspace: &BTreeSet<String>) -> Vec<String> {
     let Ok(manifest) = manifest.parse::<toml::Table>() else {
         return vec!["the harness has no manifest".to_owned()];
@@ -18,7 +21,7 @@ pub(crate) fn dependencies(manifest: &str, workspace: &BTreeSet<String>) -> Vec<
     let asked = tables.iter().filter_map(|table| manifest.get(*table)?.as_table());
     let names = asked.flat_map(|table| table.keys());
     names
-        .filter(|name| workspace.contains(*name) && *name != "seatrial-core")
+        .filter(|name| workspace.contains(*name) && !KNOWN.contains(&name.as_str()))
         .map(|name| format!("the harness depends on {name}"))
         .collect()
 }
