@@ -18,6 +18,7 @@ use seatrial_sim::apiserver::Request;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
 use crate::bed::{self, Cluster, Http};
@@ -29,6 +30,8 @@ const HUNG: Duration = Duration::from_secs(120);
 
 struct Load {
     watches: usize,
+    /// After so many requests the server ends a connection.
+    goodbye: u64,
     callers: usize,
     /// How long it lasts; else each caller makes a few calls.
     time: Option<Duration>,
@@ -41,6 +44,8 @@ struct Shared {
     calls: AtomicU64,
     longest: AtomicU64,
     watches: AtomicU64,
+    /// A permit for each watch that has begun.
+    begun: Semaphore,
 }
 
 impl Shared {
@@ -64,7 +69,7 @@ impl Shared {
     async fn watch(&self, is_slow: bool) {
         let request = self.client.request(Verb::Get, "/api/v1").namespace("default");
         let maps = Collection::new(&self.client, request.resource("configmaps"));
-        let mut version = None;
+        let (mut version, mut is_first) = (None, true);
         loop {
             let at = match version.take() {
                 Some(at) => at,
@@ -82,6 +87,7 @@ impl Shared {
             options.allow_bookmarks = true;
             let mut stream = self.called(maps.watch(options)).await;
             self.watches.fetch_add(1, Ordering::Relaxed);
+            self.begun.add_permits(usize::from(std::mem::take(&mut is_first)));
             version = Some(at);
             while let Some(event) = timeout(HUNG, stream.next()).await.expect("a watch is lost") {
                 match event {
@@ -118,13 +124,10 @@ impl Shared {
 }
 
 impl Shared {
-    /// Waits until as many watches have begun as there shall be.
-    fn until_watched(&self, watches: usize) {
-        let began = Instant::now();
-        while self.watches.load(Ordering::Relaxed) < watches as u64 {
-            assert!(began.elapsed() < HUNG, "a watch does not begin");
-            std::thread::sleep(Duration::from_millis(10));
-        }
+    /// Waits until each watch has begun once.
+    async fn until_watched(&self, watches: usize) {
+        let all = self.begun.acquire_many(watches as u32);
+        drop(timeout(HUNG, all).await.expect("a watch does not begin"));
     }
 
     fn tell(&self, watches: usize, beat: u64) {
@@ -157,7 +160,7 @@ fn write(cluster: &Cluster, name: &str, beat: u64) {
 }
 
 fn tried(load: &Load) {
-    let cluster = Cluster::over(bed::tls().goaway_after(300));
+    let cluster = Cluster::over(bed::tls().goaway_after(load.goodbye));
     let tokio = bed::tokio();
     let mut limits = Limits::default();
     limits.idle = Duration::from_secs(30);
@@ -167,6 +170,7 @@ fn tried(load: &Load) {
         calls: AtomicU64::new(0),
         longest: AtomicU64::new(0),
         watches: AtomicU64::new(0),
+        begun: Semaphore::new(0),
     });
     for nth in 0..load.callers {
         write(&cluster, &format!("map-{nth}"), 0);
@@ -183,7 +187,7 @@ fn tried(load: &Load) {
         let shared = task(&shared);
         tokio.spawn(async move { shared.disturb(port, nth).await });
     }
-    shared.until_watched(load.watches);
+    tokio.block_on(async { shared.until_watched(load.watches).await });
     let (callers, ends) = (load.callers, load.time.map(|time| Instant::now() + time));
     let callers: Vec<_> = (0..callers)
         .map(|nth| {
@@ -230,7 +234,12 @@ fn tried(load: &Load) {
 fn no_call_fails_and_no_watch_is_lost() {
     let seconds = env::var("SEATRIAL_WIRE_SECONDS").map(|it| it.parse().expect("a number"));
     tried(&match seconds {
-        Ok(seconds) => Load { watches: 500, callers: 50, time: Some(Duration::from_secs(seconds)) },
-        Err(_) => Load { watches: 150, callers: 10, time: None },
+        Ok(seconds) => Load {
+            watches: 500,
+            goodbye: 300,
+            callers: 50,
+            time: Some(Duration::from_secs(seconds)),
+        },
+        Err(_) => Load { watches: 150, goodbye: 40, callers: 10, time: None },
     });
 }

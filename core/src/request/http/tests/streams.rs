@@ -80,6 +80,23 @@ async fn watch(client: &Http) -> Watch<System> {
     tokio::time::timeout(Duration::from_secs(20), begun).await.expect("it begins").unwrap()
 }
 
+/// As many watches, which begin at the same time; each has told its first event.
+async fn at_once(client: &Arc<Http>, count: usize) -> Vec<Watch<System>> {
+    let begun = (0..count).map(|_| {
+        let client = Arc::clone(client);
+        tokio::spawn(async move {
+            let mut watch = watch(&client).await;
+            assert_eq!(watch.next::<i32>().await, Some(WatchEvent::Added(1)));
+            watch
+        })
+    });
+    let mut watches = Vec::new();
+    for watch in begun.collect::<Vec<_>>() {
+        watches.push(watch.await.unwrap());
+    }
+    watches
+}
+
 fn count(server: &Server) -> usize {
     server.connections.load(Ordering::SeqCst)
 }
@@ -105,39 +122,19 @@ async fn watches_beyond_what_a_connection_carries_keep_no_call_waiting() {
 async fn calls_at_the_same_time_share_connections_and_none_waits() {
     let server = allows(100).await;
     let client = Arc::new(client(&server.config()));
-    let begun = (0..250).map(|_| {
-        let client = Arc::clone(&client);
-        tokio::spawn(async move {
-            let mut watch = watch(&client).await;
-            assert_eq!(watch.next::<i32>().await, Some(WatchEvent::Added(1)));
-            watch
-        })
-    });
-    let mut watches = Vec::new();
-    for watch in begun.collect::<Vec<_>>() {
-        watches.push(watch.await.unwrap());
-    }
+    let watches = at_once(&client, 250).await;
     send(&client).await.unwrap();
     assert_eq!(count(&server), 3, "each was filled before the next was opened");
+    drop(watches);
 }
 
 #[tokio::test]
 async fn calls_at_the_same_time_ask_first_how_many_streams_there_may_be() {
     let server = allows(10).await;
     let client = Arc::new(client(&server.config()));
-    let begun = (0..30).map(|_| {
-        let client = Arc::clone(&client);
-        tokio::spawn(async move {
-            let mut watch = watch(&client).await;
-            assert_eq!(watch.next::<i32>().await, Some(WatchEvent::Added(1)));
-            watch
-        })
-    });
-    let mut watches = Vec::new();
-    for watch in begun.collect::<Vec<_>>() {
-        watches.push(watch.await.unwrap());
-    }
+    let watches = at_once(&client, 30).await;
     assert_eq!(count(&server), 3);
+    drop(watches);
 }
 
 #[tokio::test]
