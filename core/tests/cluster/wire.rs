@@ -30,7 +30,7 @@ const HUNG: Duration = Duration::from_secs(120);
 
 struct Load {
     watches: usize,
-    /// After so many requests the server ends a connection.
+    /// The server ends a connection after this number of requests.
     goodbye: u64,
     callers: usize,
     /// How long it lasts; else each caller makes a few calls.
