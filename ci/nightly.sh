@@ -14,6 +14,7 @@ ci/coverage.sh
 ci/determinism.sh nightly
 ci/exact.sh
 ci/figures.sh
+ci/lines.sh
 ci/formats.sh
 ci/fuzz.sh
 ci/performance.sh
