@@ -12,5 +12,3 @@ pub mod reflector;
 pub mod registry;
 pub mod replica_set;
 mod stated;
-
-use stated::scenario_of;
