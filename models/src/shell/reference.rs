@@ -10,6 +10,7 @@ use seatrial_core::runtime::{GuardOf, Runtime};
 
 use super::gate::{GIVERS, Gate, TAKERS};
 use crate::engine::AnyRuntime;
+use crate::shared::Lock;
 use crate::trial::mistakes;
 
 mistakes! {
@@ -41,7 +42,7 @@ use Mistake::*;
 /// Rules behind a lock, and the tasks that sleep.
 pub(super) struct Reference {
     runtime: AnyRuntime,
-    inside: <AnyRuntime as Runtime>::Mutex<Inside>,
+    inside: Lock<Inside>,
     mistake: Mistake,
 }
 

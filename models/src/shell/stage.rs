@@ -52,15 +52,10 @@ impl Tried {
 }
 
 /// The stage of every scenario.
+#[derive(Clone)]
 pub(super) struct Stage {
     world: World<Shell>,
     tried: Arc<Tried>,
-}
-
-impl Clone for Stage {
-    fn clone(&self) -> Self {
-        Self { world: self.world.clone(), tried: Arc::clone(&self.tried) }
-    }
 }
 
 const TAKES: Take = Take { panics: false };

@@ -25,7 +25,7 @@ pub use no_machine::NoMachine;
 pub(crate) use recorder::Log;
 pub use recorder::{Alone, DynMachine};
 pub(crate) use scenario::RUNS_NO_SCENARIO;
-pub use scenario::{Scenario, needs_exact_time, sleeps};
+pub use scenario::{Scenario, has_many_traces, needs_exact_time, sleeps};
 pub use simulation::Simulation;
 pub use told::{Mistold, Telling, Told};
 pub(crate) use world::MachineMaker;

@@ -21,7 +21,7 @@ pub struct Scenario<C: Component> {
     pub(crate) free_deadlines: u32,
     pub(crate) wakes_in_order: bool,
     pub(crate) traces: Option<u64>,
-    refuses: Refuses,
+    refuses: Vec<Refuses>,
 }
 
 impl<C: Component> Scenario<C> {
@@ -42,7 +42,7 @@ impl<C: Component> Scenario<C> {
             free_deadlines: 0,
             wakes_in_order: false,
             traces: None,
-            refuses: Box::new(|_| None),
+            refuses: Vec::new(),
         }
     }
 
@@ -53,13 +53,14 @@ impl<C: Component> Scenario<C> {
         Self { free_deadlines, ..self }
     }
 
-    /// Refuses the engines that cannot hold it: the function says why.
+    /// Refuses the engines that cannot hold it: the function says why. Of several the first one speaks.
     #[must_use]
     pub fn not_on(
-        self,
+        mut self,
         refuses: impl Fn(Engine) -> Option<&'static str> + Send + Sync + 'static,
     ) -> Self {
-        Self { refuses: Box::new(refuses), ..self }
+        self.refuses.push(Box::new(refuses));
+        self
     }
 
     /// Lets condition variables wake the longest waiter, where the engine can choose.
@@ -83,7 +84,7 @@ impl<C: Component> Scenario<C> {
         if engine.runs() != Kind::Program {
             return Some(IS_A_PROGRAM);
         }
-        (self.refuses)(engine)
+        self.refuses.iter().find_map(|refuses| refuses(engine))
     }
 }
 
@@ -103,6 +104,12 @@ pub fn sleeps(engine: Engine) -> Option<&'static str> {
 pub fn needs_exact_time(engine: Engine) -> Option<&'static str> {
     let why = "it compares exact times, and real times are never exact";
     (engine == Engine::Threads).then_some(why)
+}
+
+/// Refuses the search of all traces to a scenario that has too many.
+pub fn has_many_traces(engine: Engine) -> Option<&'static str> {
+    let many = "it has too many traces; others try some of them";
+    (engine == Engine::Trace).then_some(many)
 }
 
 /// Says why an engine that is made for something else holds no program of threads.

@@ -51,17 +51,11 @@ pub(super) fn all() -> Vec<Scenario<Cancel>> {
 const MS: Duration = Duration::from_millis(1);
 
 /// A token; it notes the calls on it.
+#[derive(Clone)]
 struct Tried {
     token: CancelToken<AnyRuntime, Boxed<Tree>>,
     number: Token,
     world: World<Cancel>,
-}
-
-impl Clone for Tried {
-    fn clone(&self) -> Self {
-        let (token, world) = (self.token.clone(), self.world.clone());
-        Self { token, number: self.number, world }
-    }
 }
 
 impl Tried {

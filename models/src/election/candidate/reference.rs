@@ -12,6 +12,7 @@ use seatrial_core::runtime::{Ambient as _, Runtime};
 use super::server::{NAME, Serve};
 use super::stage::{Stage, itself};
 use crate::engine::AnyRuntime;
+use crate::shared::Lock;
 use crate::trial::mistakes;
 
 mistakes! {
@@ -62,7 +63,7 @@ use Mistake::*;
 struct Plain {
     stage: Stage,
     mistake: Option<Mistake>,
-    shown: <AnyRuntime as Runtime>::Mutex<Option<Object<CandidateSpec>>>,
+    shown: Lock<Option<Object<CandidateSpec>>>,
     queue: LimitedQueue<(), AnyRuntime>,
 }
 

@@ -34,23 +34,13 @@ pub(super) fn itself() -> CandidateSpec {
 }
 
 /// A server and its candidate.
+#[derive(Clone)]
 pub(super) struct Stage {
     pub(super) world: World<Candidate>,
     pub(super) server: Arc<Monitor<Server, AnyRuntime, Boxed<Server>>>,
     pub(super) token: CancelToken<AnyRuntime>,
     /// The lag with which the watch shows a change.
     lag: Duration,
-}
-
-impl Clone for Stage {
-    fn clone(&self) -> Self {
-        Self {
-            world: self.world.clone(),
-            server: Arc::clone(&self.server),
-            token: self.token.clone(),
-            lag: self.lag,
-        }
-    }
 }
 
 impl Stage {

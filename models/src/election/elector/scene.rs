@@ -20,6 +20,7 @@ use super::network::{Connection, Fate, Network, Passing, Shared};
 use super::part::{Edit, Request, Seat, Serve, SetUp};
 use super::store::Served;
 use crate::engine::AnyRuntime;
+use crate::shared::Lock;
 use crate::trial::World;
 
 /// The notes that callbacks leave; their value is the elector's number. The work starts.
@@ -70,20 +71,11 @@ pub(super) fn classic(identity: &str) -> Config {
 }
 
 /// A store and the electors that share it.
+#[derive(Clone)]
 pub(super) struct Scene {
     pub(super) world: World<Elector>,
     store: Shared,
     electors: Arc<AtomicU8>,
-}
-
-impl Clone for Scene {
-    fn clone(&self) -> Self {
-        Self {
-            world: self.world.clone(),
-            store: Arc::clone(&self.store),
-            electors: Arc::clone(&self.electors),
-        }
-    }
 }
 
 impl Scene {
@@ -172,22 +164,12 @@ fn lease_name() -> ObjectName {
 }
 
 /// An elector of the scene, with the token of its next run.
+#[derive(Clone)]
 pub(super) struct Participant {
     elector: Arc<Tried>,
     number: u8,
     token: CancelToken<AnyRuntime>,
     world: World<Elector>,
-}
-
-impl Clone for Participant {
-    fn clone(&self) -> Self {
-        Self {
-            elector: Arc::clone(&self.elector),
-            number: self.number,
-            token: self.token.clone(),
-            world: self.world.clone(),
-        }
-    }
 }
 
 impl Deref for Participant {
@@ -328,7 +310,7 @@ struct Worker {
     /// How long a report of a new leader takes; `None` if it wants none.
     watches: Option<Duration>,
     /// Stands for the list of a user. There, reports meet that come side by side.
-    leaders: <AnyRuntime as Runtime>::Mutex<()>,
+    leaders: Lock<()>,
     work: Work,
 }
 

@@ -28,15 +28,10 @@ pub(super) fn all() -> Vec<Scenario<Feed>> {
 }
 
 /// A feed, and the world around it.
+#[derive(Clone)]
 struct Stage {
     world: World<Feed>,
     feed: Arc<Monitor<Rules<u8>, AnyRuntime, Boxed<Rules<u8>>>>,
-}
-
-impl Clone for Stage {
-    fn clone(&self) -> Self {
-        Self { world: self.world.clone(), feed: Arc::clone(&self.feed) }
-    }
 }
 
 impl Stage {

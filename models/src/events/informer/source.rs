@@ -17,6 +17,7 @@ use seatrial_core::store::{Described, Metadata};
 use super::book::Entry;
 use super::stage::Pen;
 use crate::engine::AnyRuntime;
+use crate::shared::Lock;
 
 /// An object.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -80,18 +81,13 @@ struct State {
 struct Inside {
     runtime: AnyRuntime,
     manners: Manners,
-    state: <AnyRuntime as Runtime>::Mutex<State>,
+    state: Lock<State>,
     pen: Pen,
 }
 
 /// The server.
+#[derive(Clone)]
 pub(super) struct Source(Arc<Inside>);
-
-impl Clone for Source {
-    fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
-    }
-}
 
 impl Source {
     pub(super) fn new(pen: &Pen, manners: Manners) -> Self {

@@ -12,12 +12,13 @@ use seatrial_core::store::{Described as _, LastState};
 use super::OwnWrites;
 use super::shelf::{Hosted, News, Note, Object, Op, Ret, Thing, Wish};
 use crate::engine::AnyRuntime;
+use crate::shared::Lock;
 use crate::trial::{Join, MachineOf, World};
 
 /// The store that is read, behind its lock.
 struct Store {
     runtime: AnyRuntime,
-    inside: <AnyRuntime as Runtime>::Mutex<MachineOf<OwnWrites>>,
+    inside: Lock<MachineOf<OwnWrites>>,
 }
 
 fn ask(machine: &mut MachineOf<OwnWrites>, mut op: Op, runtime: &impl Runtime) -> Ret {
@@ -58,17 +59,11 @@ impl Readable for Store {
 }
 
 /// The parts of every scenario.
+#[derive(Clone)]
 pub(super) struct Stage {
     pub(super) world: World<OwnWrites>,
     store: Arc<Store>,
     visible: Arc<Visible<AnyRuntime, Hosted>>,
-}
-
-impl Clone for Stage {
-    fn clone(&self) -> Self {
-        let (store, visible) = (Arc::clone(&self.store), Arc::clone(&self.visible));
-        Self { world: self.world.clone(), store, visible }
-    }
 }
 
 /// The objects of the server, each set with the version from which it holds.

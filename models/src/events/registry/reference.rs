@@ -12,6 +12,7 @@ use seatrial_core::runtime::{Instant, Runtime};
 use super::member::Member;
 use super::mutants::Mistake::{self, *};
 use crate::engine::AnyRuntime;
+use crate::shared::Lock;
 use crate::trial::Join;
 
 type Shared = Arc<Member>;
@@ -21,7 +22,7 @@ pub(super) struct Reference {
     runtime: AnyRuntime,
     mistake: Option<Mistake>,
     life: CancelToken<AnyRuntime>,
-    inside: <AnyRuntime as Runtime>::Mutex<Inside>,
+    inside: Lock<Inside>,
 }
 
 struct Inside {

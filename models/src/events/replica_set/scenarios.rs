@@ -14,8 +14,7 @@ use super::server::{Kind, Todo};
 use super::stage::{Act, Acted, Answer, Call, Inform, Occur, Stage, StopAtRest, Take};
 use super::{Event, History, ReplicaSet};
 use crate::engine::AnyRuntime;
-use crate::events::stated::has_many_traces;
-use crate::trial::{Scenario, What, World};
+use crate::trial::{Scenario, What, World, has_many_traces};
 
 pub(super) fn all() -> Vec<Scenario<ReplicaSet>> {
     vec![

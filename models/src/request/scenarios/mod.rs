@@ -19,6 +19,7 @@ use super::calls::{BACKOFF, Begun, Result as Returned, pack};
 use super::rule::{After, Outcome, Way};
 use super::{History, Request};
 use crate::engine::{AnyRuntime, Engine};
+use crate::shared::Lock;
 use crate::single_step::hash;
 use crate::trial::{Scenario, World};
 
@@ -89,7 +90,7 @@ impl Tried {
 struct Server {
     world: World<Request>,
     /// The fates of the next attempts of each call.
-    acts: Vec<<AnyRuntime as Runtime>::Mutex<VecDeque<Act>>>,
+    acts: Vec<Lock<VecDeque<Act>>>,
 }
 
 impl Transport for Server {

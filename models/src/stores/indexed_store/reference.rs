@@ -9,6 +9,7 @@ use super::book::{Answer, Call};
 use super::op::Labelled;
 use super::sequential::{LISTED_AT, REFUSED, bits_of, version_of};
 use crate::engine::AnyRuntime;
+use crate::shared::Lock;
 use crate::trial::mistakes;
 
 mistakes! {
@@ -78,7 +79,7 @@ struct Content {
 /// A map of objects and a map of their values under one lock.
 pub(super) struct PlainStore {
     runtime: AnyRuntime,
-    content: <AnyRuntime as Runtime>::Mutex<Content>,
+    content: Lock<Content>,
     mistakes: &'static [Mistake],
 }
 

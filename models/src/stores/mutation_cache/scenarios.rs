@@ -48,9 +48,8 @@ fn late_write_behind_deletion() -> Scenario<MutationCache> {
         // The object is read before the late write.
         |history| before(history, &Call::Get(1), &Call::Wrote(object(1, 6))),
     )
-    .not_on(|engine| {
-        needs_exact_time(engine) // what is remembered is forgotten soon
-    })
+    // What is remembered is forgotten soon.
+    .not_on(needs_exact_time)
 }
 
 /// A written object arrives in the store, and a handler sees it.
@@ -79,9 +78,8 @@ fn written_and_seen() -> Scenario<MutationCache> {
         // The first state is seen after the second was written.
         |history| before(history, &Call::Wrote(object(1, 3)), &Call::Seen(object(1, 2))),
     )
-    .not_on(|engine| {
-        needs_exact_time(engine) // what is remembered is forgotten soon
-    })
+    // What is remembered is forgotten soon.
+    .not_on(needs_exact_time)
 }
 
 /// An object is deleted, and another with its name is made, before the handler sees the deletion.
@@ -101,9 +99,8 @@ fn made_anew_beside_deletion() -> Scenario<MutationCache> {
         // The other object is made before the deletion is seen.
         |history| before(history, &Call::Wrote(object(2, 4)), &Call::Gone(object(1, 3))),
     )
-    .not_on(|engine| {
-        needs_exact_time(engine) // what is remembered is forgotten soon
-    })
+    // What is remembered is forgotten soon.
+    .not_on(needs_exact_time)
 }
 
 /// One object more is written than the cache remembers.
@@ -126,9 +123,8 @@ fn more_than_are_remembered() -> Scenario<MutationCache> {
             before(history, &Call::Get(1), &one_too_many)
         },
     )
-    .not_on(|engine| {
-        needs_exact_time(engine) // what is remembered is forgotten soon
-    })
+    // What is remembered is forgotten soon.
+    .not_on(needs_exact_time)
 }
 
 /// Objects are listed by their uid while some are written.
@@ -152,9 +148,8 @@ fn listed_while_written() -> Scenario<MutationCache> {
             ended(history).iter().any(|it| it.call == Call::List(1) && it.answer == changed)
         },
     )
-    .not_on(|engine| {
-        needs_exact_time(engine) // what is remembered is forgotten soon
-    })
+    // What is remembered is forgotten soon.
+    .not_on(needs_exact_time)
 }
 
 /// A written object is read shortly before its time is over, and after it.

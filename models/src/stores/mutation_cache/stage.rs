@@ -14,6 +14,7 @@ use super::MutationCache;
 use super::book::{Answer, Book, Call, Named};
 use super::reference::{CAPACITY, Mistake, Model, TIME};
 use crate::engine::AnyRuntime;
+use crate::shared::Lock;
 use crate::stores::fixtures::{mistakes, record};
 use crate::trial::{Join, World};
 
@@ -88,7 +89,7 @@ impl<R: Runtime> Ships<R> {
 /// The code that ships, or broken code.
 enum Tried {
     Ships(Ships<AnyRuntime>, MutationDetector<Slow, AnyRuntime>),
-    Broken(<AnyRuntime as Runtime>::Mutex<Model>, <AnyRuntime as Runtime>::Mutex<Vec<Slow>>),
+    Broken(Lock<Model>, Lock<Vec<Slow>>),
 }
 
 impl Tried {

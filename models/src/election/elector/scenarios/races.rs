@@ -5,13 +5,7 @@ use seatrial_core::elector::StoreError;
 use super::{everybody_returned, learns, terms};
 use crate::elector::Elector;
 use crate::elector::scene::{Scene, classic, releasing, strict};
-use crate::engine::Engine;
-use crate::trial::{Scenario, sleeps};
-
-/// More than 200,000 traces: each token of a run has a lock of its own.
-pub(super) fn too_many_traces(engine: Engine) -> Option<&'static str> {
-    (engine == Engine::Trace).then_some("it has too many traces; others try some of them")
-}
+use crate::trial::{Scenario, has_many_traces, sleeps};
 
 /// Two electors run at the same time; the leader cancels itself, and the other leads next.
 pub(super) fn race_for_a_free_lease() -> Scenario<Elector> {
@@ -38,7 +32,9 @@ pub(super) fn race_for_a_free_lease() -> Scenario<Elector> {
             lost && everybody_returned(history) && terms(history, 0) + terms(history, 1) == 2
         },
     )
-    .not_on(|engine| too_many_traces(engine).or_else(|| sleeps(engine)))
+    // More than 200,000 traces: each token of a run has a lock of its own.
+    .not_on(has_many_traces)
+    .not_on(sleeps)
 }
 
 /// The same under the reference's rules; the leader cancels both.

@@ -6,14 +6,13 @@ use std::time::Duration;
 use seatrial_core::elector::{Next, Op};
 use seatrial_core::runtime::{Ambient as _, Instant};
 
-use super::races::too_many_traces;
 use super::{millis, some, some_step, terms};
 use crate::elector::Elector;
 use crate::elector::network::{Fate, Passing};
 use crate::elector::scene::{Scene, strict, until_it_ends};
 use crate::elector::timeline::claims_the_lease;
 use crate::engine::AnyRuntime;
-use crate::trial::{Scenario, sleeps};
+use crate::trial::{Scenario, has_many_traces, sleeps};
 
 /// A moment, counted from the beginning of the execution.
 pub(super) fn at(millis: u64) -> Instant {
@@ -130,7 +129,8 @@ pub(super) fn loses_to_another() -> Scenario<Elector> {
         },
         |history| terms(history, 0) == 1 && terms(history, 1) == 1,
     )
-    .not_on(|engine| too_many_traces(engine).or_else(|| sleeps(engine)))
+    .not_on(has_many_traces)
+    .not_on(sleeps)
 }
 
 /// From some time on, the store refuses every renewal at once.

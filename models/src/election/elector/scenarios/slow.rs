@@ -8,8 +8,8 @@ use crate::elector::Elector;
 use crate::elector::network::{Fate, Passing, sleep_until};
 use crate::elector::part::Edit;
 use crate::elector::scene::{IS_TOLD, Leads, Participant, Scene, releasing, strict, until_it_ends};
-use crate::engine::{AnyRuntime, Engine};
-use crate::trial::{Scenario, sleeps};
+use crate::engine::AnyRuntime;
+use crate::trial::{Scenario, has_many_traces, sleeps};
 
 /// A task cancels its run while it leads, and its calls to free the lease are slow.
 pub(super) fn slow_release() -> Scenario<Elector> {
@@ -44,10 +44,8 @@ pub(super) fn slow_release() -> Scenario<Elector> {
                 })
         },
     )
-    .not_on(|engine| {
-        let many = "it has too many traces; others try some of them";
-        (engine == Engine::Trace).then_some(many).or_else(|| sleeps(engine))
-    })
+    .not_on(has_many_traces)
+    .not_on(sleeps)
 }
 
 /// A leader comes back while the callback is still busy with an earlier one.

@@ -22,9 +22,7 @@ fn close_while_two_wait() -> Scenario<DeltaFifo> {
     Scenario::new(
         "close_while_two_wait",
         "two consumers wait while an object is added and the queue is closed",
-        |world| {
-            Stage::informer(world, []).close_while_two_wait();
-        },
+        |world| Stage::informer(world, []).close_while_two_wait(),
         // Both sleep when the queue is closed.
         |history| {
             some(history, |before, over| {
@@ -40,9 +38,7 @@ fn write_after_close() -> Scenario<DeltaFifo> {
     Scenario::new(
         "write_after_close",
         "writers go on after the queue is closed, and a caller asks if it is closed",
-        |world| {
-            Stage::informer(world, []).write_after_close();
-        },
+        |world| Stage::informer(world, []).write_after_close(),
         // An entry that was added after the end is handed out.
         |history| {
             some(history, |before, over| before.closed && over.listed().is_some())
@@ -56,9 +52,7 @@ fn close_before_first_list() -> Scenario<DeltaFifo> {
     Scenario::new(
         "close_before_first_list",
         "a caller waits for the first list while the queue is closed",
-        |world| {
-            Stage::informer(world, []).closed_under_a_waiter();
-        },
+        |world| Stage::informer(world, []).closed_under_a_waiter(),
         // The caller was asleep, and is told that there will be no list.
         |history| {
             some(history, |before, over| {
@@ -93,9 +87,7 @@ fn only_resynced() -> Scenario<DeltaFifo> {
     Scenario::new(
         "only_resynced",
         "a resync alone fills a queue, it is closed, and a caller waits for the first list",
-        |world| {
-            Stage::informer(world, [(1, 1)]).only_resynced();
-        },
+        |world| Stage::informer(world, [(1, 1)]).only_resynced(),
         // The caller sleeps when the last entry is taken.
         |history| {
             some(history, |before, over| {

@@ -138,9 +138,7 @@ fn two_consumers_one_list() -> Scenario<DeltaFifo> {
     Scenario::new(
         "two_consumers_one_list",
         "two consumers wait, and a list of two objects arrives, one for each consumer",
-        |world| {
-            Stage::informer(world, [(3, 1)]).two_consumers_one_list(&[(1, 1)]);
-        },
+        |world| Stage::informer(world, [(3, 1)]).two_consumers_one_list(&[(1, 1)]),
         |history| {
             some(history, |before, over| {
                 let both = before.asleep.count(Bed::Pop) == 2;

@@ -25,9 +25,7 @@ fn failing_consumer() -> Scenario<DeltaFifo> {
     Scenario::new(
         "failing_consumer",
         "a consumer fails to apply an entry while the entry's object changes",
-        |world| {
-            Stage::informer(world, []).failing_consumer();
-        },
+        |world| Stage::informer(world, []).failing_consumer(),
         // The update comes after the failure.
         |history| some(history, |before, over| over.writes() && before.forgone.contains(&1)),
     )
@@ -139,9 +137,7 @@ fn panicking_consumer() -> Scenario<DeltaFifo> {
     Scenario::new(
         "panicking_consumer",
         "a consumer panics while it holds the lock and another consumer waits",
-        |world| {
-            Stage::informer(world, []).panicking_consumer();
-        },
+        |world| Stage::informer(world, []).panicking_consumer(),
         // The consumer panics, and the other one pops afterwards.
         |history| {
             history.notes(PANICS).next().is_some()

@@ -24,9 +24,7 @@ fn first_list_awaited() -> Scenario<DeltaFifo> {
     Scenario::new(
         "first_list_awaited",
         "two callers wait for the first list and read the consumer's store",
-        |world| {
-            Stage::informer(world, []).first_list_awaited(&[(1, 1), (2, 1)]);
-        },
+        |world| Stage::informer(world, []).first_list_awaited(&[(1, 1), (2, 1)]),
         // Both wait when the last entry of the list is taken.
         |history| {
             some(history, |before, over| {
@@ -64,9 +62,7 @@ fn list_with_duplicates() -> Scenario<DeltaFifo> {
     Scenario::new(
         "list_with_duplicates",
         "the first list names an object twice; a caller waits for it, and asks again at the end",
-        |world| {
-            Stage::informer(world, []).list_with_duplicates();
-        },
+        |world| Stage::informer(world, []).list_with_duplicates(),
         |history| {
             some(history, |before, over| {
                 let twice = over.popped().is_some_and(|popped| popped.deltas.len() == 2);
@@ -105,9 +101,7 @@ fn write_before_first_list() -> Scenario<DeltaFifo> {
     Scenario::new(
         "write_before_first_list",
         "an object is added before or after the first list",
-        |world| {
-            Stage::informer(world, []).write_before_first_list(&[(1, 2), (2, 1)]);
-        },
+        |world| Stage::informer(world, []).write_before_first_list(&[(1, 2), (2, 1)]),
         // The queue counts as synced at once, with the list still pending.
         |history| {
             some(history, |before, over| {
@@ -123,9 +117,7 @@ fn synced_at_once() -> Scenario<DeltaFifo> {
     Scenario::new(
         "synced_at_once",
         "a caller waits for the first list, which is empty, or a single write comes instead",
-        |world| {
-            Stage::informer(world, []).synced_at_once();
-        },
+        |world| Stage::informer(world, []).synced_at_once(),
         // The caller sleeps.
         |history| waits(history) > 0,
     )

@@ -15,9 +15,7 @@ fn task_and_thread() -> Scenario<DeltaFifo> {
     Scenario::new(
         "task_and_thread",
         "a task and a thread pop a list of two objects; another task waits until it is processed",
-        |world| {
-            Stage::informer(world, []).task_and_thread();
-        },
+        |world| Stage::informer(world, []).task_and_thread(),
         // All sleep when the list comes.
         |history| {
             some(history, |before, over| {
@@ -34,9 +32,7 @@ fn dropped_popper() -> Scenario<DeltaFifo> {
     Scenario::new(
         "dropped_popper",
         "a task gives up its pop while an object is added and a thread waits",
-        |world| {
-            Stage::informer(world, []).dropped_popper();
-        },
+        |world| Stage::informer(world, []).dropped_popper(),
         // The task gives up its pop after an object came, while the object is still pending.
         |history| {
             DeltaLedger::some(history, |before, event| {

@@ -23,9 +23,7 @@ fn close_while_two_wait() -> Scenario<Fifo> {
     Scenario::new(
         "close_while_two_wait",
         "two consumers wait while an object is added and the queue is closed",
-        |world| {
-            Stage::new(world).close_while_two_wait();
-        },
+        |world| Stage::new(world).close_while_two_wait(),
         // Both sleep when the queue is closed.
         |history| {
             some(history, |before, event| {
@@ -40,9 +38,7 @@ fn write_after_close() -> Scenario<Fifo> {
     Scenario::new(
         "write_after_close",
         "writers go on after the queue is closed, and a caller asks if it is closed",
-        |world| {
-            Stage::new(world).write_after_close();
-        },
+        |world| Stage::new(world).write_after_close(),
         // An object that was added after the end is handed out.
         |history| {
             some(history, |before, event| before.closed && writes(event))
@@ -56,9 +52,7 @@ fn close_before_first_list() -> Scenario<Fifo> {
     Scenario::new(
         "close_before_first_list",
         "a caller waits for the first list while the queue is closed",
-        |world| {
-            Stage::new(world).closed_under_a_waiter();
-        },
+        |world| Stage::new(world).closed_under_a_waiter(),
         // The caller was asleep, and is told that there will be no list.
         |history| {
             some(history, |before, event| {

@@ -148,9 +148,7 @@ fn two_consumers_one_list() -> Scenario<Fifo> {
     Scenario::new(
         "two_consumers_one_list",
         "two consumers wait, and a list of two objects arrives, one for each consumer",
-        |world| {
-            Stage::new(world).two_consumers_one_list(&[(2, 1), (1, 1)]);
-        },
+        |world| Stage::new(world).two_consumers_one_list(&[(2, 1), (1, 1)]),
         both_sleep,
     )
 }

@@ -25,9 +25,7 @@ fn failing_consumer() -> Scenario<Fifo> {
     Scenario::new(
         "failing_consumer",
         "a consumer fails to process an object while the object changes",
-        |world| {
-            Stage::new(world).failing_consumer();
-        },
+        |world| Stage::new(world).failing_consumer(),
         // The update comes after the failure.
         |history| some(history, |before, event| writes(event) && before.spec.items.is_empty()),
     )
@@ -137,9 +135,7 @@ fn panicking_consumer() -> Scenario<Fifo> {
     Scenario::new(
         "panicking_consumer",
         "a consumer panics while it holds the lock and another consumer waits",
-        |world| {
-            Stage::new(world).panicking_consumer();
-        },
+        |world| Stage::new(world).panicking_consumer(),
         // The consumer panics, and the other one pops afterwards.
         |history| {
             let panics = history.events.iter().position(|event| event.noted(PANICS).is_some());

@@ -28,9 +28,7 @@ fn first_list_awaited() -> Scenario<Fifo> {
     Scenario::new(
         "first_list_awaited",
         "two callers wait for the first list and read the consumer's store",
-        |world| {
-            Stage::new(world).first_list_awaited(&[(2, 1), (1, 1)]);
-        },
+        |world| Stage::new(world).first_list_awaited(&[(2, 1), (1, 1)]),
         // Both wait when the last place of the list is taken.
         |history| {
             some(history, |before, event| {
@@ -98,9 +96,7 @@ fn list_with_duplicates() -> Scenario<Fifo> {
     Scenario::new(
         "list_with_duplicates",
         "the first list names an object twice; a caller waits for it, and asks again at the end",
-        |world| {
-            Stage::new(world).list_with_duplicates();
-        },
+        |world| Stage::new(world).list_with_duplicates(),
         |history| {
             some(history, |before, event| {
                 popped(event).is_some() && before.asleep.count(Bed::Sync) == 1
@@ -137,9 +133,7 @@ fn write_before_first_list() -> Scenario<Fifo> {
     Scenario::new(
         "write_before_first_list",
         "an object is added before or after the first list",
-        |world| {
-            Stage::new(world).write_before_first_list(&[(2, 1), (1, 2)]);
-        },
+        |world| Stage::new(world).write_before_first_list(&[(2, 1), (1, 2)]),
         // The queue counts as synced at once, with the list still waiting.
         |history| {
             some(history, |before, event| {
@@ -183,9 +177,7 @@ fn synced_at_once() -> Scenario<Fifo> {
     Scenario::new(
         "synced_at_once",
         "a caller waits for the first list, which is empty, or a single write comes instead",
-        |world| {
-            Stage::new(world).synced_at_once();
-        },
+        |world| Stage::new(world).synced_at_once(),
         // The caller sleeps.
         |history| waits(history) > 0,
     )

@@ -15,9 +15,7 @@ fn task_and_thread() -> Scenario<Fifo> {
     Scenario::new(
         "task_and_thread",
         "a task and a thread pop a list of two objects; another task waits until it is processed",
-        |world| {
-            Stage::new(world).task_and_thread();
-        },
+        |world| Stage::new(world).task_and_thread(),
         // All sleep when the list comes.
         |history| {
             some(history, |before, event| {
@@ -34,9 +32,7 @@ fn dropped_popper() -> Scenario<Fifo> {
     Scenario::new(
         "dropped_popper",
         "a task gives up its pop while an object is added and a thread waits",
-        |world| {
-            Stage::new(world).dropped_popper();
-        },
+        |world| Stage::new(world).dropped_popper(),
         // The task gives up its pop after an object came, while the object still waits.
         |history| {
             some(history, |before, event| {

@@ -16,6 +16,7 @@ use super::super::mutants::Mistake::{self, *};
 use super::super::source::Object;
 use super::{Changes, Inside, Plain, Stage};
 use crate::engine::AnyRuntime;
+use crate::shared::Lock;
 use crate::trial::Join;
 
 const SLOW: Duration = Duration::from_millis(100);
@@ -27,9 +28,9 @@ pub(super) struct Member {
     pub(super) feed: Monitor<Feed<ObjectChange<Object>>, AnyRuntime>,
     pub(super) life: CancelToken<AnyRuntime>,
     ended: CancelToken<AnyRuntime>,
-    thread: <AnyRuntime as Runtime>::Mutex<Option<Join<()>>>,
+    thread: Lock<Option<Join<()>>>,
     mistake: Option<Mistake>,
-    resync: Option<<AnyRuntime as Runtime>::Mutex<Due>>,
+    resync: Option<Lock<Due>>,
 }
 
 /// When a handler is next shown unchanged objects.
@@ -42,7 +43,7 @@ struct Due {
 /// A handler of an informer.
 pub(in crate::events::informer) struct Registration {
     member: Arc<Member>,
-    inside: Arc<<AnyRuntime as Runtime>::Mutex<Inside>>,
+    inside: Arc<Lock<Inside>>,
     /// The handler's position in the list of handlers when it was added.
     place: usize,
 }

@@ -21,6 +21,7 @@ use super::mutants::Mistake::{self, *};
 use super::source::{Object, Source};
 use super::stage::Setting;
 use crate::engine::AnyRuntime;
+use crate::shared::Lock;
 
 pub(super) use handlers::Registration;
 
@@ -36,7 +37,7 @@ pub(super) struct Plain {
     refuses: Option<u64>,
     store: Arc<IndexedStore<String, Object, AnyRuntime>>,
     queue: OrderedFifo<String, Object, NothingKnown, AnyRuntime>,
-    inside: Arc<<AnyRuntime as Runtime>::Mutex<Inside>>,
+    inside: Arc<Lock<Inside>>,
 }
 
 /// The state that the threads share.

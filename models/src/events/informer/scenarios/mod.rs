@@ -14,8 +14,7 @@ use super::stage::{Care, Setting, Stage};
 use super::{History, Informer};
 use crate::engine::Engine;
 use crate::events::fixtures::entry;
-use crate::events::stated::has_many_traces;
-use crate::trial::{Ledger as _, Scenario};
+use crate::trial::{Ledger as _, Scenario, has_many_traces};
 
 pub(super) fn all() -> Vec<Scenario<Informer>> {
     let mut all = telling::all();

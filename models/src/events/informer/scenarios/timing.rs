@@ -39,7 +39,8 @@ fn slow_beside_fast() -> Scenario<Informer> {
             during_a_call(history, 0, fast)
         },
     )
-    .not_on(|engine| has_many_schedules(engine).or_else(|| sleeps(engine)))
+    .not_on(has_many_schedules)
+    .not_on(sleeps)
 }
 
 /// Refuses all engines but those that try only some of the schedules.
@@ -88,7 +89,8 @@ fn handler_panics() -> Scenario<Informer> {
             })
         },
     )
-    .not_on(|engine| has_many_traces(engine).or_else(|| sleeps(engine)))
+    .not_on(has_many_traces)
+    .not_on(sleeps)
 }
 
 fn stopped_in_a_pause() -> Scenario<Informer> {
@@ -162,7 +164,8 @@ fn resyncs() -> Scenario<Informer> {
             some(history, |seen, entry| *entry == Entry::Stops && seen.handlers[&1].shown.is_some())
         },
     )
-    .not_on(|engine| has_many_schedules(engine).or_else(|| sleeps(engine)))
+    .not_on(has_many_schedules)
+    .not_on(sleeps)
 }
 
 fn resyncs_for_one() -> Scenario<Informer> {
@@ -182,5 +185,6 @@ fn resyncs_for_one() -> Scenario<Informer> {
             some(history, |seen, entry| *entry == Entry::Stops && seen.handlers[&0].shown.is_some())
         },
     )
-    .not_on(|engine| has_many_schedules(engine).or_else(|| sleeps(engine)))
+    .not_on(has_many_schedules)
+    .not_on(sleeps)
 }

@@ -23,9 +23,7 @@ fn close_while_two_wait() -> Scenario<OrderedFifo> {
     Scenario::new(
         "close_while_two_wait",
         "two consumers wait while an object is added and the queue is closed",
-        |world| {
-            Stage::plain(world, []).close_while_two_wait();
-        },
+        |world| Stage::plain(world, []).close_while_two_wait(),
         // Both sleep when the queue is closed.
         |history| {
             some(history, |before, over| {
@@ -126,9 +124,7 @@ fn only_resynced() -> Scenario<OrderedFifo> {
     Scenario::new(
         "only_resynced",
         "a resync alone fills a queue, it is closed, and a caller waits for the first list",
-        |world| {
-            Stage::plain(world, [(1, 1)]).only_resynced();
-        },
+        |world| Stage::plain(world, [(1, 1)]).only_resynced(),
         // The caller sleeps when the last entry is taken.
         |history| {
             some(history, |before, over| {

@@ -107,9 +107,7 @@ fn list_for_two() -> Scenario<OrderedFifo> {
     Scenario::new(
         "list_for_two",
         "two consumers wait for one event each, and a list of two objects arrives",
-        |world| {
-            Stage::plain(world, []).two_consumers_one_list(&[(1, 1), (2, 1)]);
-        },
+        |world| Stage::plain(world, []).two_consumers_one_list(&[(1, 1), (2, 1)]),
         // Both sleep when the list comes.
         |history| {
             some(history, |before, over| lists(over.op) && before.asleep.count(Bed::Pop) == 2)
@@ -269,9 +267,7 @@ fn failing_consumer() -> Scenario<OrderedFifo> {
     Scenario::new(
         "failing_consumer",
         "a consumer fails to process a change while another change arrives",
-        |world| {
-            Stage::new(world, Config::informer()).failing_consumer();
-        },
+        |world| Stage::new(world, Config::informer()).failing_consumer(),
         |history| some(history, |before, over| over.writes() && is_unlocked(before)),
     )
 }
@@ -281,9 +277,7 @@ fn panicking_consumer() -> Scenario<OrderedFifo> {
     Scenario::new(
         "panicking_consumer",
         "a consumer panics while it processes and another consumer waits",
-        |world| {
-            Stage::new(world, Config::informer()).panicking_consumer();
-        },
+        |world| Stage::new(world, Config::informer()).panicking_consumer(),
         // The consumer panics, and the other one takes an event afterwards.
         |history| {
             let panics = history.events.iter().position(|event| event.noted(PANICS).is_some());

@@ -26,9 +26,7 @@ fn first_list_awaited() -> Scenario<OrderedFifo> {
     Scenario::new(
         "first_list_awaited",
         "two callers wait for the first list and read the consumer's store",
-        |world| {
-            Stage::plain(world, []).first_list_awaited(&[(2, 1), (1, 1)]);
-        },
+        |world| Stage::plain(world, []).first_list_awaited(&[(2, 1), (1, 1)]),
         // Both wait when the last event of the list is taken.
         |history| {
             some(history, |before, over| {
@@ -91,9 +89,7 @@ fn write_before_first_list() -> Scenario<OrderedFifo> {
     Scenario::new(
         "write_before_first_list",
         "an object is added before or after the first list",
-        |world| {
-            Stage::plain(world, []).write_before_first_list(&[(2, 1), (1, 2)]);
-        },
+        |world| Stage::plain(world, []).write_before_first_list(&[(2, 1), (1, 2)]),
         // The queue counts as synced at once, with the list still waiting.
         |history| {
             some(history, |before, over| {
@@ -180,9 +176,7 @@ fn synced_at_once() -> Scenario<OrderedFifo> {
     Scenario::new(
         "synced_at_once",
         "a caller waits for the first list, which is empty, or a single write comes instead",
-        |world| {
-            Stage::plain(world, []).synced_at_once();
-        },
+        |world| Stage::plain(world, []).synced_at_once(),
         // The caller sleeps.
         |history| waits(history) > 0,
     )

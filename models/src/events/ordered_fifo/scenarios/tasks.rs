@@ -15,9 +15,7 @@ fn task_and_thread() -> Scenario<OrderedFifo> {
     Scenario::new(
         "task_and_thread",
         "a task and a thread pop a list of two objects; another task waits until it is processed",
-        |world| {
-            Stage::plain(world, []).task_and_thread();
-        },
+        |world| Stage::plain(world, []).task_and_thread(),
         // All sleep when the list comes.
         |history| {
             some(history, |before, over| {
@@ -34,9 +32,7 @@ fn dropped_popper() -> Scenario<OrderedFifo> {
     Scenario::new(
         "dropped_popper",
         "a task gives up its pop while an object is added and a thread waits",
-        |world| {
-            Stage::plain(world, []).dropped_popper();
-        },
+        |world| Stage::plain(world, []).dropped_popper(),
         // The task gives up its pop after an object came, while the object still waits.
         |history| {
             OrderedLedger::some(history, |before, event| {

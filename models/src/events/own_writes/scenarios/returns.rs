@@ -8,8 +8,7 @@ use super::super::book::Book;
 use super::super::shelf::{Note, Op, Thing, Wish};
 use super::super::stage::{Stage, gone, list, put};
 use super::{ANEW, DELETED, MANY, WRITTEN, one, own, some, soon};
-use crate::events::stated::has_many_traces;
-use crate::trial::{Ledger as _, Scenario, What};
+use crate::trial::{Ledger as _, Scenario, What, has_many_traces};
 
 pub(super) fn all() -> Vec<Scenario<OwnWrites>> {
     vec![
@@ -109,27 +108,30 @@ fn deletion_is_in_a_list() -> Scenario<OwnWrites> {
 }
 
 fn deletion_is_undone() -> Scenario<OwnWrites> {
+    let says = "a client reads while a deletion and then an older list are stored, and reads again after both";
     Scenario::<OwnWrites>::new(
-"deletion_is_undone",
-"a client reads while a deletion and then an older list are stored, and reads again after both",
-|world| {
-        let stage = Stage::new(world, MANY, DELETED);
-        stage.tell(put("a", "1", 1));
-        stage.deleted(&Thing::object("a", "1", 1));
-        let told = stage.spawn("told", |told| {
-            told.tell(gone("a", "1", 2));
-            told.tell(list(1, &[Thing::object("a", "1", 1)]));
-        });
-        stage.read(own(), soon(&stage));
-        world.join(told);
-        stage.read(own(), soon(&stage));
-    },
-|history| Book::some(history, |book, event| {
-        let is_told = matches!(event.what, What::Step { op: Op::Note(Note::Told(_, Ok(_))), .. });
-        is_told && book.version < book.stored
-    }),
-)
-.not_on(has_many_traces)
+        "deletion_is_undone",
+        says,
+        |world| {
+            let stage = Stage::new(world, MANY, DELETED);
+            stage.tell(put("a", "1", 1));
+            stage.deleted(&Thing::object("a", "1", 1));
+            let told = stage.spawn("told", |told| {
+                told.tell(gone("a", "1", 2));
+                told.tell(list(1, &[Thing::object("a", "1", 1)]));
+            });
+            stage.read(own(), soon(&stage));
+            world.join(told);
+            stage.read(own(), soon(&stage));
+        },
+        |history| {
+            Book::some(history, |book, event| match event.what {
+                What::Step { op: Op::Note(Note::Told(_, Ok(_))), .. } => book.version < book.stored,
+                _ => false,
+            })
+        },
+    )
+    .not_on(has_many_traces)
 }
 
 fn older_list_is_on_its_way() -> Scenario<OwnWrites> {

@@ -127,29 +127,33 @@ fn follows_changes() -> Scenario<Reflector> {
 
 fn version_expires() -> Scenario<Reflector> {
     Scenario::<Reflector>::new(
-"version_expires",
-"the server forgets versions while a reflector is between two requests",
-|world| {
-        let stage = Stage::new(world, Setting::default(), &[]);
-        stage.happen(&[Write(1), Compact, Meet(Breaks(SourceKind::Expired))]);
-        stage.sleep(60);
-        stage.happen(&[Meet(Ends), Meet(Fails(SourceKind::Refused, 0)), Remove(0), Compact]);
-        stage.happen(&[Meet(Lags)]); // never met: no list may have any version now
-        stage.sleep(60);
-        stage.happen(&[Meet(Breaks(SourceKind::Expired)), Meet(Fails(SourceKind::Expired, 0))]);
-        stage.sleep(60);
-        stage.happen(&[Meet(Breaks(SourceKind::Eof))]);
-        stage.sleep(60);
-        stage.happen(&[Meet(Breaks(SourceKind::Eof)), Meet(Fails(SourceKind::Expired, 0))]);
-        stage.happen(&[Meet(Fails(SourceKind::Expired, 0))]);
-        stage.stop_at_rest();
-},
-|history| {
-        let newest = |turn: &Turned| matches!(&turn.asked, Asked::List { version, .. } if version.is_empty());
-        some(history, newest) && some(history, |turn| is_stream(turn) && turn.reply == Reply::Ended)
-    },
-)
-.not_on(sleeps)
+        "version_expires",
+        "the server forgets versions while a reflector is between two requests",
+        |world| {
+            let stage = Stage::new(world, Setting::default(), &[]);
+            stage.happen(&[Write(1), Compact, Meet(Breaks(SourceKind::Expired))]);
+            stage.sleep(60);
+            stage.happen(&[Meet(Ends), Meet(Fails(SourceKind::Refused, 0)), Remove(0), Compact]);
+            stage.happen(&[Meet(Lags)]); // never met: no list may have any version now
+            stage.sleep(60);
+            stage.happen(&[Meet(Breaks(SourceKind::Expired)), Meet(Fails(SourceKind::Expired, 0))]);
+            stage.sleep(60);
+            stage.happen(&[Meet(Breaks(SourceKind::Eof))]);
+            stage.sleep(60);
+            stage.happen(&[Meet(Breaks(SourceKind::Eof)), Meet(Fails(SourceKind::Expired, 0))]);
+            stage.happen(&[Meet(Fails(SourceKind::Expired, 0))]);
+            stage.stop_at_rest();
+        },
+        |history| {
+            let newest = |turn: &Turned| match &turn.asked {
+                Asked::List { version, .. } => version.is_empty(),
+                _ => false,
+            };
+            some(history, newest)
+                && some(history, |turn| is_stream(turn) && turn.reply == Reply::Ended)
+        },
+    )
+    .not_on(sleeps)
 }
 
 fn stream_ends() -> Scenario<Reflector> {

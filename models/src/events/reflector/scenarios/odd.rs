@@ -40,26 +40,27 @@ pub(super) fn odd_versions() -> Scenario<Reflector> {
 }
 
 pub(super) fn short_streams() -> Scenario<Reflector> {
+    let says = "streams end soon after they begin, again and again, and a page names itself as the next one";
     Scenario::<Reflector>::new(
-"short_streams",
-"streams end soon after they begin, again and again, and a page names itself as the next one",
-|world| {
-        let config = Config::default().page_size(1).retry_internal(Duration::from_secs(30));
-        let short = [Meet(Ends), Meet(Bookmark(0)), Meet(Ends)];
-        let breaks = [Meet(Breaks(SourceKind::Internal)); 3];
-        let repeats = [Meet(Breaks(SourceKind::Expired)), Meet(PageRepeats)];
-        let all = [&short[..], &short, &breaks, &repeats].concat();
-        let stage = Stage::new(world, Setting { objects: 2, ..setting(config) }, &all);
-        stage.sleep(120);
-        stage.happen(&[Remove(0)]);
-        stage.stop_at_rest();
-    },
-|history| {
-        let ended = turns(history).filter(|turn| is_stream(turn) && turn.reply == Reply::Ended);
-        ended.count() >= 3 && some(history, |turn| turn.reply == Reply::Stuck)
-    },
-)
-.not_on(sleeps)
+        "short_streams",
+        says,
+        |world| {
+            let config = Config::default().page_size(1).retry_internal(Duration::from_secs(30));
+            let short = [Meet(Ends), Meet(Bookmark(0)), Meet(Ends)];
+            let breaks = [Meet(Breaks(SourceKind::Internal)); 3];
+            let repeats = [Meet(Breaks(SourceKind::Expired)), Meet(PageRepeats)];
+            let all = [&short[..], &short, &breaks, &repeats].concat();
+            let stage = Stage::new(world, Setting { objects: 2, ..setting(config) }, &all);
+            stage.sleep(120);
+            stage.happen(&[Remove(0)]);
+            stage.stop_at_rest();
+        },
+        |history| {
+            let ended = turns(history).filter(|turn| is_stream(turn) && turn.reply == Reply::Ended);
+            ended.count() >= 3 && some(history, |turn| turn.reply == Reply::Stuck)
+        },
+    )
+    .not_on(sleeps)
 }
 
 pub(super) fn changes_before_the_end() -> Scenario<Reflector> {

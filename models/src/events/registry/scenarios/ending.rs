@@ -5,8 +5,7 @@ use super::super::book::Entry;
 use super::super::member::Manners;
 use super::super::stage::Stage;
 use super::some;
-use crate::events::stated::has_many_traces;
-use crate::trial::Scenario;
+use crate::trial::{Scenario, has_many_traces};
 
 pub(super) fn all() -> Vec<Scenario<Registry>> {
     vec![

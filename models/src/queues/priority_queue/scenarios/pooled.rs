@@ -9,15 +9,13 @@ use seatrial_core::pool::{Action, Pool, awaited};
 use seatrial_core::runtime::Runtime;
 
 use super::{Call, millis, priority, queue, some};
-use crate::engine::{AnyRuntime, Engine};
+use crate::engine::AnyRuntime;
 use crate::priority_queue::PriorityQueue;
-use crate::trial::Scenario;
+use crate::shared::Lock;
+use crate::trial::{Scenario, has_many_traces, sleeps};
 
 /// Returns the work on the item, which counts how often it is done.
-fn work(
-    runtime: &AnyRuntime,
-    tries: &Arc<<AnyRuntime as Runtime>::Mutex<u32>>,
-) -> impl Fn() -> Result<Action, ()> + use<> {
+fn work(runtime: &AnyRuntime, tries: &Arc<Lock<u32>>) -> impl Fn() -> Result<Action, ()> + use<> {
     let (runtime, tries) = (runtime.clone(), Arc::clone(tries));
     move || {
         let mut tries = runtime.lock(&tries);
@@ -73,8 +71,6 @@ pub(super) fn pooled() -> Scenario<PriorityQueue> {
             fails_at_its_priority && settles(|outcome| matches!(outcome, Outcome::Success), 9)
         },
     )
-    .not_on(|engine| {
-        let many = "it has too many traces; others try some of them";
-        (engine == Engine::Trace).then_some(many).or_else(|| crate::trial::sleeps(engine))
-    })
+    .not_on(has_many_traces)
+    .not_on(sleeps)
 }
