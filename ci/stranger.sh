@@ -85,7 +85,7 @@ expect 0 cargo test --test check -- --list
 grep -q "sample/.*/trace: test$" "$work/said.txt"
 
 echo "== the sample's bug is put into its worker: with options of Cargo, from a folder below"
-sed -i 's/two_workers(world, worker)/two_workers(world, hasty_worker)/' tests/check.rs
+sed -i 's/the_last_node(worker)/the_last_node(hasty_worker)/' tests/check.rs
 cd src
 expect 100 cargo seatrial --package mine run sample --engine loom --engine trace
 grep -q "VIOLATED: no_node_is_given_twice" "$work/said.txt"

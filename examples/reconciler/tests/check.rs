@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 use reconciler::{Cluster, reconcile, reconcile_too_early};
 use seatrial::catalogue::Catalogue;
+use seatrial::engine::{AnyRuntime, Engine};
 use seatrial::trial::{
-    Component, DynScenario, HistoryOf, Invariant, MachineOf, Scenario, Violation, World, subject,
+    Component, HistoryOf, Invariant, MachineOf, Scenario, Violation, World, subject,
 };
-use seatrial_core::queue::{Queue, WorkQueue};
-use seatrial_core::runtime::Runtime;
+use seatrial_core::machine::Boxed;
+use seatrial_core::queue::{Fifo, Queue, WorkQueue};
 
 const CATALOGUE: Catalogue =
     Catalogue::new("cargo test --test check --", &[subject::<Reconciler>(), subject::<Hasty>()]);
@@ -28,11 +29,11 @@ struct Hasty;
 
 /// Two changes of one object, and two workers; at the end the actual number must be the desired
 /// one.
-fn two_changes<R: Runtime, C: Component<Machine = Queue<u8>>>(
-    world: &World<R, C>,
-    work: fn(&Shared<R>, &Cluster<R>),
+fn two_changes<C: Component<Machine = Queue<u8>>>(
+    world: &World<C>,
+    work: fn(&Shared, &Cluster<AnyRuntime>),
 ) {
-    let queue: Shared<R> =
+    let queue: Shared =
         Arc::new(WorkQueue::with_host(world.runtime(), Fixed::default(), world.machine()));
     let cluster = Arc::new(Cluster::new(world.runtime()));
     let workers: Vec<_> = ["first", "second"]
@@ -53,10 +54,17 @@ fn two_changes<R: Runtime, C: Component<Machine = Queue<u8>>>(
     world.note("actual", cluster.read(7).actual.into());
 }
 
+fn scenario<C: Component<Machine = Queue<u8>>>(work: fn(&Shared, &Cluster<AnyRuntime>)) -> Scenario<C> {
+    Scenario::new(
+        "two_changes",
+        "an object changes twice while two workers reconcile it",
+        move |world| two_changes(world, work),
+        |history| history.finished(),
+    )
+}
+
 type Fixed = std::hash::BuildHasherDefault<std::hash::DefaultHasher>;
-type Shared<R> = Arc<
-    WorkQueue<u8, R, seatrial_core::queue::Fifo, Fixed, seatrial_core::machine::Boxed<Queue<u8>>>,
->;
+type Shared = Arc<WorkQueue<u8, AnyRuntime, Fifo, Fixed, Boxed<Queue<u8>>>>;
 
 fn converges<C: Component>(history: &HistoryOf<C>) -> Result<(), Violation> {
     match history.notes("actual").next() {
@@ -75,8 +83,8 @@ impl Component for Reconciler {
     fn machine() -> MachineOf<Self> {
         Box::new(Queue::<u8>::default())
     }
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
-        vec![Box::new(TwoChanges)]
+    fn scenarios() -> Vec<Scenario<Self>> {
+        vec![scenario(|queue, cluster| reconcile(queue, cluster))]
     }
     fn invariants() -> Vec<Invariant<Self>> {
         vec![Invariant::eventually("converges", SAYS, &[], converges::<Self>)]
@@ -91,41 +99,13 @@ impl Component for Hasty {
     fn machine() -> MachineOf<Self> {
         Box::new(Queue::<u8>::default())
     }
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
-        vec![Box::new(TwoChanges)]
+    fn scenarios() -> Vec<Scenario<Self>> {
+        let rarely = "real threads rarely meet in so short a window";
+        let hasty = scenario(|queue, cluster| reconcile_too_early(queue, cluster));
+        vec![hasty.not_on(move |engine| (engine == Engine::Threads).then_some(rarely))]
     }
     fn invariants() -> Vec<Invariant<Self>> {
         let converges = Invariant::eventually("converges", SAYS, &[], converges::<Self>);
         vec![converges.expected_to_break()]
-    }
-}
-
-struct TwoChanges;
-
-impl Scenario<Reconciler> for TwoChanges {
-    const NAME: &'static str = "two_changes";
-    const SAYS: &'static str = "an object changes twice while two workers reconcile it";
-
-    fn run<R: Runtime>(&self, world: &World<R, Reconciler>) {
-        two_changes(world, |queue, cluster| reconcile(queue, cluster));
-    }
-    fn reaches(history: &HistoryOf<Reconciler>) -> bool {
-        history.finished()
-    }
-}
-
-impl Scenario<Hasty> for TwoChanges {
-    const NAME: &'static str = "two_changes";
-    const SAYS: &'static str = "an object changes twice while two workers reconcile it";
-
-    fn run<R: Runtime>(&self, world: &World<R, Hasty>) {
-        two_changes(world, |queue, cluster| reconcile_too_early(queue, cluster));
-    }
-    fn reaches(history: &HistoryOf<Hasty>) -> bool {
-        history.finished()
-    }
-    fn cannot_run_on(engine: seatrial::engine::Engine) -> Option<&'static str> {
-        let threads = engine == seatrial::engine::Engine::Threads;
-        threads.then_some("real threads rarely meet in so short a window")
     }
 }

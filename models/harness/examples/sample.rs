@@ -7,13 +7,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use seatrial::catalogue::Catalogue;
+use seatrial::engine::AnyRuntime;
 use seatrial::trial::{
-    Component, DynScenario, HistoryOf, Invariant, MachineOf, Mutant, Scenario, Violation, World,
-    mutants, subject,
+    Component, HistoryOf, Invariant, MachineOf, Mutant, Scenario, Violation, World, mutants,
+    subject,
 };
 use seatrial_core::machine::{Boxed, Cx, Machine, Operation, Step};
 use seatrial_core::monitor::Monitor;
-use seatrial_core::runtime::Runtime;
 
 /// Everything that is checked here.
 const CATALOGUE: Catalogue =
@@ -57,15 +57,15 @@ impl Operation<Nodes> for Take {
 }
 
 /// The rules under a lock, as the checkers run them: each step is recorded.
-type Shared<R> = Arc<Monitor<Nodes, R, Boxed<Nodes>>>;
+type Shared = Arc<Monitor<Nodes, AnyRuntime, Boxed<Nodes>>>;
 
 /// Takes a node if there is one. Looking and taking are one critical section.
-fn worker<R: Runtime>(nodes: &Shared<R>) -> bool {
+fn worker(nodes: &Shared) -> bool {
     nodes.call(Take)
 }
 
 /// Looks, and then takes. Between the two another worker may take the last node.
-fn hasty_worker<R: Runtime>(nodes: &Shared<R>) -> bool {
+fn hasty_worker(nodes: &Shared) -> bool {
     let is_free = nodes.call(Look);
     if is_free {
         nodes.call(Take);
@@ -74,11 +74,8 @@ fn hasty_worker<R: Runtime>(nodes: &Shared<R>) -> bool {
 }
 
 /// Two workers want a node at a time; each notes whether it has one.
-fn two_workers<R: Runtime, C: Component<Machine = Nodes>>(
-    world: &World<R, C>,
-    work: fn(&Shared<R>) -> bool,
-) {
-    let nodes: Shared<R> = Arc::new(Monitor::new(world.runtime(), world.machine()));
+fn two_workers<C: Component<Machine = Nodes>>(world: &World<C>, work: fn(&Shared) -> bool) {
+    let nodes: Shared = Arc::new(Monitor::new(world.runtime(), world.machine()));
     let workers = ["first", "second"].map(|name| {
         let nodes = Arc::clone(&nodes);
         world.spawn(name, move || work(&nodes))
@@ -87,6 +84,15 @@ fn two_workers<R: Runtime, C: Component<Machine = Nodes>>(
         let has_one = world.join(worker);
         world.note("given", u64::from(has_one));
     }
+}
+
+fn the_last_node<C: Component<Machine = Nodes>>(work: fn(&Shared) -> bool) -> Scenario<C> {
+    Scenario::new(
+        "the_last_node",
+        "two workers want the last node",
+        move |world| two_workers(world, work),
+        |history| history.finished(),
+    )
 }
 
 const PROMISE: &str = "no more nodes are given away than there are";
@@ -111,8 +117,8 @@ impl Component for Sample {
     fn machine() -> MachineOf<Self> {
         Box::new(Nodes { free: NODES })
     }
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
-        vec![Box::new(TheLastNode)]
+    fn scenarios() -> Vec<Scenario<Self>> {
+        vec![the_last_node(worker)]
     }
     fn invariants() -> Vec<Invariant<Self>> {
         vec![Invariant::always(
@@ -161,8 +167,8 @@ impl Component for Hasty {
     fn machine() -> MachineOf<Self> {
         Box::new(Nodes { free: NODES })
     }
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
-        vec![Box::new(TheLastNode)]
+    fn scenarios() -> Vec<Scenario<Self>> {
+        vec![the_last_node(hasty_worker)]
     }
     fn invariants() -> Vec<Invariant<Self>> {
         let promise = Invariant::always(
@@ -172,35 +178,5 @@ impl Component for Hasty {
             no_node_is_given_twice::<Self>,
         );
         vec![promise.expected_to_break()]
-    }
-}
-
-struct TheLastNode;
-
-impl Scenario<Sample> for TheLastNode {
-    const NAME: &'static str = "the_last_node";
-    const SAYS: &'static str = "two workers want the last node";
-
-    fn run<R: Runtime>(&self, world: &World<R, Sample>) {
-        two_workers(world, worker);
-    }
-    fn reaches(history: &HistoryOf<Sample>) -> bool {
-        history.finished()
-    }
-}
-
-impl Scenario<Hasty> for TheLastNode {
-    const NAME: &'static str = "the_last_node";
-    const SAYS: &'static str = "two workers want the last node";
-
-    fn run<R: Runtime>(&self, world: &World<R, Hasty>) {
-        two_workers(world, hasty_worker);
-    }
-    fn reaches(history: &HistoryOf<Hasty>) -> bool {
-        history.finished()
-    }
-    fn cannot_run_on(engine: seatrial::engine::Engine) -> Option<&'static str> {
-        let threads = engine == seatrial::engine::Engine::Threads;
-        threads.then_some("real threads rarely meet in so short a window")
     }
 }

@@ -2,30 +2,29 @@
 //!
 //! ```
 //! use seatrial::check::{ALL, check};
-//! # use seatrial_core::runtime::Runtime;
-//! # use seatrial::trial::{Component, DynScenario, HistoryOf, Invariant, MachineOf, NoMachine};
-//! # use seatrial::trial::{Scenario, Violation, World};
+//! # use seatrial::trial::{Component, Invariant, MachineOf, NoMachine, Scenario};
 //! # #[derive(Debug)] struct Mine;
 //! # impl Component for Mine {
 //! #     type Machine = NoMachine;
 //! #     const NAME: &'static str = "mine";
 //! #     const SAYS: &'static str = "an example";
 //! #     fn machine() -> MachineOf<Self> { Box::new(NoMachine) }
-//! #     fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> { vec![Box::new(TwoThreads)] }
+//! #     fn scenarios() -> Vec<Scenario<Self>> { vec![two_threads()] }
 //! #     fn invariants() -> Vec<Invariant<Self>> { vec![] }
 //! # }
-//! # struct TwoThreads;
-//! # impl Scenario<Mine> for TwoThreads {
-//! #     const NAME: &'static str = "two_threads";
-//! #     const SAYS: &'static str = "two threads";
-//! #     fn run<R: Runtime>(&self, world: &World<R, Mine>) {
-//! #         let other = world.spawn("other", || ());
-//! #         world.join(other);
-//! #     }
-//! #     fn reaches(history: &HistoryOf<Mine>) -> bool { history.finished() }
-//! # }
+//! fn two_threads() -> Scenario<Mine> {
+//!     Scenario::new(
+//!         "two_threads",
+//!         "two threads",
+//!         |world| {
+//!             let other = world.spawn("other", || ());
+//!             world.join(other);
+//!         },
+//!         |history| history.finished(),
+//!     )
+//! }
 //! // inside a #[test]:
-//! check(TwoThreads).on(ALL);
+//! check(two_threads()).on(ALL);
 //! ```
 
 use std::fmt::Write as _;
@@ -52,7 +51,7 @@ pub struct Check<C: Component> {
 }
 
 /// Checks a scenario against the invariants of its component.
-pub fn check<C: Component>(scenario: impl Scenario<C>) -> Check<C> {
+pub fn check<C: Component>(scenario: Scenario<C>) -> Check<C> {
     let case = Case {
         scenario: Arc::new(scenario),
         make: Arc::new(C::machine),
@@ -107,12 +106,12 @@ impl<C: Component> Check<C> {
                 self.judge(&plan, &trial);
             }
         }
-        let name = self.case.scenario.name();
+        let name = self.case.scenario.name;
         assert!(ran > 0, "no engine of this build ran {name}: enable the features loom, shuttle");
     }
 
     fn judge(&self, plan: &Plan, trial: &Trial) {
-        let (engine, name) = (plan.engine, self.case.scenario.name());
+        let (engine, name) = (plan.engine, self.case.scenario.name);
         if let Some(finding) = trial.findings.first() {
             panic!("{}", self.accuse(plan, finding));
         }
@@ -139,14 +138,14 @@ impl<C: Component> Check<C> {
     }
 
     fn accuse(&self, plan: &Plan, finding: &Finding) -> String {
-        let (engine, scenario) = (plan.engine, self.case.scenario.name());
+        let (engine, scenario) = (plan.engine, self.case.scenario.name);
         let Finding { invariant, violation, execution, .. } = finding;
         let mut text = format!(
             "{}/{scenario} on {engine}: execution {execution} violates {invariant}: {}\n\
              the scenario: {}\n",
             C::NAME,
             violation.because,
-            self.case.scenario.says(),
+            self.case.scenario.says,
         );
         if engine.depends_on_the_machine() {
             let again = Again::run(|| self.case.run(plan));
@@ -174,6 +173,6 @@ impl<C: Component> Check<C> {
 
 impl<C: Component> std::fmt::Debug for Check<C> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Check of {}/{}", C::NAME, self.case.scenario.name())
+        write!(f, "Check of {}/{}", C::NAME, self.case.scenario.name)
     }
 }

@@ -20,7 +20,7 @@ use seatrial_core::machine::{Boxed, Step};
 
 use crate::single_step::{AtOnce, Behind};
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf,
+    Component, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf, Scenario,
 };
 
 pub use op::{Op, check, check_on, decode};
@@ -43,7 +43,7 @@ impl Component for Cancel {
         Box::new(Tree::new())
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+    fn scenarios() -> Vec<Scenario<Self>> {
         scenarios::all()
     }
 

@@ -11,6 +11,3 @@ pub mod own_writes;
 pub mod reflector;
 pub mod registry;
 pub mod replica_set;
-mod stated;
-
-use stated::scenario_of;

@@ -24,8 +24,8 @@ use seatrial_core::request::steps::{Op as Call, Ret};
 use seatrial_core::request::{Execution, Mode};
 
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
-    RetOf, Simulation,
+    Component, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf, Scenario,
+    Simulation,
 };
 
 pub use conformance::conformance;
@@ -54,7 +54,7 @@ impl Component for Request {
         Box::new(Execution::new(Mode::Whole, true, 0))
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+    fn scenarios() -> Vec<Scenario<Self>> {
         scenarios::all()
     }
 

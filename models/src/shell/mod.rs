@@ -16,7 +16,7 @@ mod stage;
 
 use seatrial_core::machine::{Cx, Machine, Step};
 
-use crate::trial::{Component, DynScenario, HistoryOf, Invariant, MachineOf, Mutant};
+use crate::trial::{Component, HistoryOf, Invariant, MachineOf, Mutant, Scenario};
 
 pub use reference::Mistake;
 
@@ -54,7 +54,7 @@ impl Component for Shell {
         Box::new(Tried(None))
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+    fn scenarios() -> Vec<Scenario<Self>> {
         scenarios::all()
     }
 

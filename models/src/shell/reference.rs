@@ -9,6 +9,8 @@ use seatrial_core::machine::{Channel, Cx, Operation, Step, Wakes};
 use seatrial_core::runtime::{GuardOf, Runtime};
 
 use super::gate::{GIVERS, Gate, TAKERS};
+use crate::engine::AnyRuntime;
+use crate::shared::Lock;
 use crate::trial::mistakes;
 
 mistakes! {
@@ -38,9 +40,9 @@ mistakes! {
 use Mistake::*;
 
 /// Rules behind a lock, and the tasks that sleep.
-pub(super) struct Reference<R: Runtime> {
-    runtime: R,
-    inside: R::Mutex<Inside>,
+pub(super) struct Reference {
+    runtime: AnyRuntime,
+    inside: Lock<Inside>,
     mistake: Mistake,
 }
 
@@ -83,8 +85,8 @@ impl Inside {
 /// A channel and the ticket of a sleeper there.
 type Place = (Channel, u64);
 
-impl<R: Runtime> Reference<R> {
-    pub(super) fn new(runtime: &R, mistake: Mistake) -> Self {
+impl Reference {
+    pub(super) fn new(runtime: &AnyRuntime, mistake: Mistake) -> Self {
         let inside = Inside { gate: Gate::default(), lines: Default::default(), tickets: 0 };
         Self { inside: runtime.mutex(inside), runtime: runtime.clone(), mistake }
     }
@@ -93,7 +95,7 @@ impl<R: Runtime> Reference<R> {
         self.runtime.block_on(self.call_async(op))
     }
 
-    pub(super) fn call_async<O: Operation<Gate>>(&self, op: O) -> Call<'_, O, R> {
+    pub(super) fn call_async<O: Operation<Gate>>(&self, op: O) -> Call<'_, O> {
         Call { shell: self, op, place: None }
     }
 
@@ -119,7 +121,7 @@ impl<R: Runtime> Reference<R> {
     }
 
     /// Unlocks, and wakes the sleepers that have slept longest.
-    fn unlock(&self, mut inside: GuardOf<'_, R, Inside>, wakes: Wakes) {
+    fn unlock(&self, mut inside: GuardOf<'_, AnyRuntime, Inside>, wakes: Wakes) {
         let mut woken = Vec::new();
         for (on, line) in CHANNELS.into_iter().zip(&mut inside.lines) {
             let count = usize::from(wakes.get(on)).min(line.len());
@@ -151,17 +153,17 @@ impl<R: Runtime> Reference<R> {
 }
 
 /// A call that sleeps without a thread.
-pub(super) struct Call<'a, O: Operation<Gate>, R: Runtime> {
-    shell: &'a Reference<R>,
+pub(super) struct Call<'a, O: Operation<Gate>> {
+    shell: &'a Reference,
     op: O,
     /// Its place in the line; a woken call keeps it until its next poll.
     place: Option<Place>,
 }
 
 /// Nothing in it is ever pinned.
-impl<O: Operation<Gate>, R: Runtime> Unpin for Call<'_, O, R> {}
+impl<O: Operation<Gate>> Unpin for Call<'_, O> {}
 
-impl<O: Operation<Gate>, R: Runtime> Future for Call<'_, O, R> {
+impl<O: Operation<Gate>> Future for Call<'_, O> {
     type Output = O::Ret;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<O::Ret> {
@@ -202,7 +204,7 @@ impl<O: Operation<Gate>, R: Runtime> Future for Call<'_, O, R> {
 }
 
 /// Gives up the call, and passes its wake-up on to another.
-impl<O: Operation<Gate>, R: Runtime> Drop for Call<'_, O, R> {
+impl<O: Operation<Gate>> Drop for Call<'_, O> {
     fn drop(&mut self) {
         let Some(mine) = self.place.take() else { return };
         let mut inside = self.shell.runtime.lock(&self.shell.inside);

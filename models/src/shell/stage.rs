@@ -12,17 +12,18 @@ use seatrial_core::runtime::Runtime;
 use super::gate::{Decide, Gate, Hand, Put, Shut, Take, TakeHeld};
 use super::reference::Reference;
 use super::{Shell, Which};
-use crate::trial::World;
+use crate::engine::AnyRuntime;
+use crate::trial::{Join, World};
 
 /// The shell that ships, or a broken one.
-enum Tried<R: Runtime> {
-    Ships(Monitor<Gate, R>),
-    Broken(Reference<R>),
+enum Tried {
+    Ships(Monitor<Gate, AnyRuntime>),
+    Broken(Reference),
 }
 
 type Awaited<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
-impl<R: Runtime> Tried<R> {
+impl Tried {
     fn call<O: Operation<Gate>>(&self, op: O) -> O::Ret {
         match self {
             Self::Ships(monitor) => monitor.call(op),
@@ -51,21 +52,16 @@ impl<R: Runtime> Tried<R> {
 }
 
 /// The stage of every scenario.
-pub(super) struct Stage<R: Runtime> {
-    world: World<R, Shell>,
-    tried: Arc<Tried<R>>,
-}
-
-impl<R: Runtime> Clone for Stage<R> {
-    fn clone(&self) -> Self {
-        Self { world: self.world.clone(), tried: Arc::clone(&self.tried) }
-    }
+#[derive(Clone)]
+pub(super) struct Stage {
+    world: World<Shell>,
+    tried: Arc<Tried>,
 }
 
 const TAKES: Take = Take { panics: false };
 
-impl<R: Runtime> Stage<R> {
-    pub(super) fn new(world: &World<R, Shell>) -> Self {
+impl Stage {
+    pub(super) fn new(world: &World<Shell>) -> Self {
         let (runtime, Boxed(mut asked)) = (world.runtime(), world.machine());
         let tried = match asked.step(&mut Which, &mut Cx::new(runtime)) {
             Step::Done(Some(mistake)) => Tried::Broken(Reference::new(runtime, mistake)),
@@ -74,7 +70,7 @@ impl<R: Runtime> Stage<R> {
         Self { world: world.clone(), tried: Arc::new(tried) }
     }
 
-    fn on(&self, name: &str, calls: impl FnOnce(&Self) + Send + 'static) -> R::Join<()> {
+    fn on(&self, name: &str, calls: impl FnOnce(&Self) + Send + 'static) -> Join<()> {
         let stage = self.clone();
         self.world.spawn(name, move || calls(&stage))
     }
@@ -129,7 +125,7 @@ impl<R: Runtime> Stage<R> {
     }
 
     /// Takes an item on a thread.
-    pub(super) fn thread(&self, number: u64) -> R::Join<()> {
+    pub(super) fn thread(&self, number: u64) -> Join<()> {
         self.on("thread", move |stage| {
             stage.world.note("takes", number);
             stage.took(number, stage.tried.call(TAKES));
@@ -137,7 +133,7 @@ impl<R: Runtime> Stage<R> {
     }
 
     /// Takes an item as a task.
-    pub(super) fn task(&self, number: u64) -> R::Join<()> {
+    pub(super) fn task(&self, number: u64) -> Join<()> {
         self.on("task", move |stage| {
             stage.world.note("takes", number);
             let took = stage.world.runtime().block_on(stage.tried.call_async(TAKES));
@@ -146,7 +142,7 @@ impl<R: Runtime> Stage<R> {
     }
 
     /// Tries to take an item as a task, and panics if it finds one.
-    pub(super) fn breaking_task(&self, number: u64) -> R::Join<()> {
+    pub(super) fn breaking_task(&self, number: u64) -> Join<()> {
         self.on("breaking", move |stage| {
             stage.world.note("takes", number);
             let taking = stage.tried.call_async(Take { panics: true });
@@ -164,7 +160,7 @@ impl<R: Runtime> Stage<R> {
     }
 
     /// Begins to take an item, as a task that is polled by hand.
-    pub(super) fn single_step(&self, number: u64, panics: bool) -> PolledTask<'_, R> {
+    pub(super) fn single_step(&self, number: u64, panics: bool) -> PolledTask<'_> {
         let bell = Bell { world: self.world.clone(), number, panics };
         let (call, waker) = (self.tried.call_async(TAKES), Waker::from(Arc::new(bell)));
         self.world.note("asks", number);
@@ -183,19 +179,19 @@ impl<R: Runtime> Stage<R> {
     }
 
     /// Waits for the threads.
-    pub(super) fn join(&self, threads: impl IntoIterator<Item = R::Join<()>>) {
+    pub(super) fn join(&self, threads: impl IntoIterator<Item = Join<()>>) {
         threads.into_iter().for_each(|thread| self.world.join(thread));
     }
 }
 
 /// The waker of a task that is polled by hand.
-struct Bell<R: Runtime> {
-    world: World<R, Shell>,
+struct Bell {
+    world: World<Shell>,
     number: u64,
     panics: bool,
 }
 
-impl<R: Runtime> Wake for Bell<R> {
+impl Wake for Bell {
     fn wake(self: Arc<Self>) {
         self.world.note("rings", self.number);
         assert!(!self.panics, "a waker breaks");
@@ -203,15 +199,15 @@ impl<R: Runtime> Wake for Bell<R> {
 }
 
 /// A task that is polled by hand.
-pub(super) struct PolledTask<'a, R: Runtime> {
-    stage: &'a Stage<R>,
+pub(super) struct PolledTask<'a> {
+    stage: &'a Stage,
     /// `None` once it is over.
     call: Option<Awaited<'a, bool>>,
     waker: Waker,
     number: u64,
 }
 
-impl<R: Runtime> PolledTask<'_, R> {
+impl PolledTask<'_> {
     /// Polls the task, if it is not over.
     pub(super) fn poll(&mut self) {
         let Some(call) = &mut self.call else { return };

@@ -10,8 +10,7 @@ use seatrial_models::engine::Engine;
 use seatrial_models::report::{Report, Summary, Verdict};
 use seatrial_models::runner::{Request, Silent, run};
 use seatrial_models::trial::{
-    Budget, Component, DynScenario, HistoryOf, Invariant, MachineOf, NoMachine, REACHES_ITS_CASE,
-    Scenario, World, subject,
+    Budget, Component, Invariant, MachineOf, NoMachine, REACHES_ITS_CASE, Scenario, subject,
 };
 
 fn report(catalogue: &Catalogue, engines: &[Engine]) -> Report {
@@ -37,30 +36,27 @@ impl Component for Mended {
     fn machine() -> MachineOf<Self> {
         Box::new(NoMachine)
     }
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
-        vec![Box::new(TwoThreads)]
+    fn scenarios() -> Vec<Scenario<Self>> {
+        vec![two_threads()]
     }
     fn invariants() -> Vec<Invariant<Self>> {
         vec![Invariant::always("always", "holds always", &[], |_| Ok(())).expected_to_break()]
     }
 }
 
-struct TwoThreads;
-
-impl Scenario<Mended> for TwoThreads {
-    const NAME: &'static str = "two_threads";
-    const SAYS: &'static str = "two threads";
-
-    fn run<R: Runtime>(&self, world: &World<R, Mended>) {
-        let lock = std::sync::Arc::new(world.runtime().mutex(0));
-        let (other, runtime) = (std::sync::Arc::clone(&lock), world.runtime().clone());
-        let other = world.spawn("other", move || *runtime.lock(&other) += 1);
-        *world.runtime().lock(&lock) += 1;
-        world.join(other);
-    }
-    fn reaches(history: &HistoryOf<Mended>) -> bool {
-        history.finished()
-    }
+fn two_threads() -> Scenario<Mended> {
+    Scenario::new(
+        "two_threads",
+        "two threads",
+        |world| {
+            let lock = std::sync::Arc::new(world.runtime().mutex(0));
+            let (other, runtime) = (std::sync::Arc::clone(&lock), world.runtime().clone());
+            let other = world.spawn("other", move || *runtime.lock(&other) += 1);
+            *world.runtime().lock(&lock) += 1;
+            world.join(other);
+        },
+        |history| history.finished(),
+    )
 }
 
 struct Pointless;
@@ -73,24 +69,16 @@ impl Component for Pointless {
     fn machine() -> MachineOf<Self> {
         Box::new(NoMachine)
     }
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
-        vec![Box::new(NeverThere)]
+    fn scenarios() -> Vec<Scenario<Self>> {
+        vec![never_there()]
     }
     fn invariants() -> Vec<Invariant<Self>> {
         vec![]
     }
 }
 
-struct NeverThere;
-
-impl Scenario<Pointless> for NeverThere {
-    const NAME: &'static str = "never_there";
-    const SAYS: &'static str = "nothing happens";
-
-    fn run<R: Runtime>(&self, _: &World<R, Pointless>) {}
-    fn reaches(_: &HistoryOf<Pointless>) -> bool {
-        false
-    }
+fn never_there() -> Scenario<Pointless> {
+    Scenario::new("never_there", "nothing happens", |_| {}, |_| false)
 }
 
 #[test]
@@ -153,34 +141,31 @@ impl Component for Fickle {
     fn machine() -> MachineOf<Self> {
         Box::new(NoMachine)
     }
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
-        vec![Box::new(EverySecondTime)]
+    fn scenarios() -> Vec<Scenario<Self>> {
+        vec![every_second_time()]
     }
     fn invariants() -> Vec<Invariant<Self>> {
         vec![Invariant::always("always", "holds always", &[], |_| Ok(()))]
     }
 }
 
-struct EverySecondTime;
-
-impl Scenario<Fickle> for EverySecondTime {
-    const NAME: &'static str = "every_second_time";
-    const SAYS: &'static str = "one lock more";
-
-    fn run<R: Runtime>(&self, world: &World<R, Fickle>) {
-        static RUNS: AtomicU32 = AtomicU32::new(0);
-        let (lock, another) = (Arc::new(world.runtime().mutex(0)), world.runtime().mutex(0));
-        if RUNS.fetch_add(1, Ordering::Relaxed) % 2 == 1 {
-            *world.runtime().lock(&another) += 1;
-        }
-        let (theirs, runtime) = (Arc::clone(&lock), world.runtime().clone());
-        let other = world.spawn("other", move || *runtime.lock(&theirs) += 1);
-        *world.runtime().lock(&lock) += 1;
-        world.join(other);
-    }
-    fn reaches(history: &HistoryOf<Fickle>) -> bool {
-        history.finished()
-    }
+fn every_second_time() -> Scenario<Fickle> {
+    Scenario::new(
+        "every_second_time",
+        "one lock more",
+        |world| {
+            static RUNS: AtomicU32 = AtomicU32::new(0);
+            let (lock, another) = (Arc::new(world.runtime().mutex(0)), world.runtime().mutex(0));
+            if RUNS.fetch_add(1, Ordering::Relaxed) % 2 == 1 {
+                *world.runtime().lock(&another) += 1;
+            }
+            let (theirs, runtime) = (Arc::clone(&lock), world.runtime().clone());
+            let other = world.spawn("other", move || *runtime.lock(&theirs) += 1);
+            *world.runtime().lock(&lock) += 1;
+            world.join(other);
+        },
+        |history| history.finished(),
+    )
 }
 
 #[test]
@@ -195,23 +180,23 @@ fn a_scenario_that_does_not_do_the_same_again_is_inadmissible() {
 #[test]
 #[should_panic(expected = "does not do the same again")]
 fn such_a_scenario_fails_its_test() {
-    check(EverySecondTime).on(&[Engine::Trace]);
+    check(every_second_time()).on(&[Engine::Trace]);
 }
 
 #[test]
 #[should_panic(expected = "give a larger `budget`")]
 fn a_test_whose_search_was_cut_off_fails() {
-    check(TwoThreads).budget("1".parse().expect("a count")).on(&[Engine::Loom, Engine::Sample]);
+    check(two_threads()).budget("1".parse().expect("a count")).on(&[Engine::Loom, Engine::Sample]);
 }
 
 #[test]
 #[should_panic(expected = "no execution reached the case")]
 fn a_test_that_never_comes_to_its_point_fails() {
-    check(NeverThere).on(&[Engine::Sample]);
+    check(never_there()).on(&[Engine::Sample]);
 }
 
 #[test]
 #[should_panic(expected = "no engine of this build ran never_there")]
 fn a_test_without_engines_fails() {
-    check(NeverThere).on(&[]);
+    check(never_there()).on(&[]);
 }

@@ -4,12 +4,10 @@ use std::sync::Arc;
 
 use seatrial_core::runtime::Runtime;
 use seatrial_models::catalogue::Catalogue;
-use seatrial_models::engine::{Engine, Route};
+use seatrial_models::engine::{AnyRuntime, Engine, Route};
 use seatrial_models::report::{Report, Summary, Verdict};
 use seatrial_models::runner::{Failures, Request, Silent, run};
-use seatrial_models::trial::{
-    Component, DynScenario, HistoryOf, Invariant, MachineOf, NoMachine, Scenario, World, subject,
-};
+use seatrial_models::trial::{Component, Invariant, MachineOf, NoMachine, Scenario, subject};
 
 /// Loses an update sometimes.
 struct Counter;
@@ -22,47 +20,36 @@ impl Component for Counter {
     fn machine() -> MachineOf<Self> {
         Box::new(NoMachine)
     }
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
-        vec![Box::new(Raised), Box::new(Quiet)]
+    fn scenarios() -> Vec<Scenario<Self>> {
+        vec![raised(), quiet()]
     }
     fn invariants() -> Vec<Invariant<Self>> {
         vec![]
     }
 }
 
-struct Raised;
-
-impl Scenario<Counter> for Raised {
-    const NAME: &'static str = "raised";
-    const SAYS: &'static str = "two threads raise it, each in two steps";
-
-    fn run<R: Runtime>(&self, world: &World<R, Counter>) {
-        let number = Arc::new(world.runtime().mutex(0));
-        let raise = |runtime: &R, number: &R::Mutex<u32>| {
-            let before = *runtime.lock(number);
-            *runtime.lock(number) = before + 1;
-        };
-        let (theirs, runtime) = (Arc::clone(&number), world.runtime().clone());
-        let other = world.spawn("other", move || raise(&runtime, &theirs));
-        raise(world.runtime(), &number);
-        world.join(other);
-        assert_eq!(*world.runtime().lock(&number), 2, "an update is lost");
-    }
-    fn reaches(history: &HistoryOf<Counter>) -> bool {
-        history.finished()
-    }
+fn raised() -> Scenario<Counter> {
+    Scenario::new(
+        "raised",
+        "two threads raise it, each in two steps",
+        |world| {
+            let number = Arc::new(world.runtime().mutex(0));
+            let raise = |runtime: &AnyRuntime, number: &<AnyRuntime as Runtime>::Mutex<u32>| {
+                let before = *runtime.lock(number);
+                *runtime.lock(number) = before + 1;
+            };
+            let (theirs, runtime) = (Arc::clone(&number), world.runtime().clone());
+            let other = world.spawn("other", move || raise(&runtime, &theirs));
+            raise(world.runtime(), &number);
+            world.join(other);
+            assert_eq!(*world.runtime().lock(&number), 2, "an update is lost");
+        },
+        |history| history.finished(),
+    )
 }
 
-struct Quiet;
-
-impl Scenario<Counter> for Quiet {
-    const NAME: &'static str = "quiet";
-    const SAYS: &'static str = "nothing happens";
-
-    fn run<R: Runtime>(&self, _: &World<R, Counter>) {}
-    fn reaches(history: &HistoryOf<Counter>) -> bool {
-        history.finished()
-    }
+fn quiet() -> Scenario<Counter> {
+    Scenario::new("quiet", "nothing happens", |_| {}, |history| history.finished())
 }
 
 const CATALOGUE: Catalogue = Catalogue::new("test", &[subject::<Counter>()]);

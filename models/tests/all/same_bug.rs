@@ -5,8 +5,8 @@ use std::sync::Arc;
 use seatrial_core::runtime::Runtime;
 use seatrial_models::engine::Engine;
 use seatrial_models::trial::{
-    Budget, Component, DynScenario, HistoryOf, Invariant, MachineOf, NoMachine, Plan, Scenario,
-    StopAt, Violation, World, subject,
+    Budget, Component, HistoryOf, Invariant, MachineOf, NoMachine, Plan, Scenario, StopAt,
+    Violation, subject,
 };
 
 /// Two threads compete for a lock; each of two promises forbids one of the possible orders.
@@ -20,8 +20,8 @@ impl Component for Race {
     fn machine() -> MachineOf<Self> {
         Box::new(NoMachine)
     }
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
-        vec![Box::new(ToTheLock)]
+    fn scenarios() -> Vec<Scenario<Self>> {
+        vec![to_the_lock()]
     }
     fn invariants() -> Vec<Invariant<Self>> {
         vec![
@@ -43,30 +43,27 @@ fn never_begins_with(history: &HistoryOf<Race>, wrong: &[u64]) -> Result<(), Vio
     Ok(())
 }
 
-struct ToTheLock;
-
-impl Scenario<Race> for ToTheLock {
-    const NAME: &'static str = "to_the_lock";
-    const SAYS: &'static str = "both take a lock three times";
-
-    fn run<R: Runtime>(&self, world: &World<R, Race>) {
-        let lock = Arc::new(world.runtime().mutex(()));
-        let (theirs, inner) = (Arc::clone(&lock), world.clone());
-        let other = world.spawn("other", move || {
+fn to_the_lock() -> Scenario<Race> {
+    Scenario::new(
+        "to_the_lock",
+        "both take a lock three times",
+        |world| {
+            let lock = Arc::new(world.runtime().mutex(()));
+            let (theirs, inner) = (Arc::clone(&lock), world.clone());
+            let other = world.spawn("other", move || {
+                for _ in 0..3 {
+                    let _held = inner.runtime().lock(&theirs);
+                    inner.note("came", 1);
+                }
+            });
             for _ in 0..3 {
-                let _held = inner.runtime().lock(&theirs);
-                inner.note("came", 1);
+                let _held = world.runtime().lock(&lock);
+                world.note("came", 0);
             }
-        });
-        for _ in 0..3 {
-            let _held = world.runtime().lock(&lock);
-            world.note("came", 0);
-        }
-        world.join(other);
-    }
-    fn reaches(history: &HistoryOf<Race>) -> bool {
-        history.finished()
-    }
+            world.join(other);
+        },
+        |history| history.finished(),
+    )
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::history::{Event, History};
 use super::invariant::Invariant;
 use super::mutant::Mutant;
 use super::recorder::DynMachine;
-use super::scenario::DynScenario;
+use super::scenario::Scenario;
 use super::simulation::Simulation;
 use crate::conformance::Conformance;
 use crate::engine::Engine;
@@ -42,7 +42,7 @@ pub trait Component: Sized + Send + Sync + 'static {
     fn machine() -> MachineOf<Self>;
 
     /// Lists the concurrent programs that are run on it.
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>>;
+    fn scenarios() -> Vec<Scenario<Self>>;
 
     /// Lists the simulations of it.
     fn simulations() -> Vec<Box<dyn Simulation<Self>>> {

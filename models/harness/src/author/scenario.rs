@@ -1,114 +1,120 @@
 //! Concurrent programs, written once and run by every engine.
 
-use seatrial_core::runtime::Runtime;
+use std::fmt;
 
 use super::component::{Component, HistoryOf};
 use super::world::World;
-use crate::engine::{AnyRuntime, Kind};
+use crate::engine::{Engine, Kind};
+
+type Run<C> = Box<dyn Fn(&World<C>) + Send + Sync>;
+type Refuses = Box<dyn Fn(Engine) -> Option<&'static str> + Send + Sync>;
 
 /// A concurrent program on a component: a few threads with a few calls each.
 ///
 /// It must be deterministic but for the schedule and the choices of the runtime: no clock, thread,
 /// lock or random number of its own.
-pub trait Scenario<C: Component>: Send + Sync + 'static {
-    /// Its name: a summary in snake case.
-    const NAME: &'static str;
-    /// A description of the scenario, in one sentence.
-    const SAYS: &'static str;
+pub struct Scenario<C: Component> {
+    pub(crate) name: &'static str,
+    pub(crate) says: &'static str,
+    pub(crate) run: Run<C>,
+    pub(crate) reaches: fn(&HistoryOf<C>) -> bool,
+    pub(crate) free_deadlines: u32,
+    pub(crate) wakes_in_order: bool,
+    pub(crate) traces: Option<u64>,
+    refuses: Vec<Refuses>,
+}
 
-    /// Runs it once.
-    fn run<R: Runtime>(&self, world: &World<R, C>);
-
-    /// Tells whether this execution reached the case that the scenario is named for. At least one
+impl<C: Component> Scenario<C> {
+    /// Makes one of its name (a summary in snake case), its description in one sentence, the program,
+    /// and whether an execution reached the case that the scenario is named for. At least one
     /// execution must reach it, or the scenario proves nothing.
-    fn reaches(history: &HistoryOf<C>) -> bool;
-
-    /// How many armed deadlines may pass in the middle of other work, on an engine that controls
-    /// the time. All others pass when no thread can move.
-    const FREE_DEADLINES: u32 = 0;
-
-    /// Says why an engine cannot hold the scenario, if it cannot.
-    fn cannot_run_on(engine: crate::engine::Engine) -> Option<&'static str> {
-        let _ = engine;
-        None
+    pub fn new(
+        name: &'static str,
+        says: &'static str,
+        run: impl Fn(&World<C>) + Send + Sync + 'static,
+        reaches: fn(&HistoryOf<C>) -> bool,
+    ) -> Self {
+        Self {
+            name,
+            says,
+            run: Box::new(run),
+            reaches,
+            free_deadlines: 0,
+            wakes_in_order: false,
+            traces: None,
+            refuses: Vec::new(),
+        }
     }
-}
 
-/// Refuses real threads to a scenario that sleeps for long.
-pub fn sleeps(engine: crate::engine::Engine) -> Option<&'static str> {
-    let why = "it sleeps for long: so would real threads";
-    (engine == crate::engine::Engine::Threads).then_some(why)
-}
+    /// Lets this many armed deadlines pass in the middle of other work, on an engine that controls the
+    /// time. All others pass when no thread can move.
+    #[must_use]
+    pub fn free_deadlines(self, free_deadlines: u32) -> Self {
+        Self { free_deadlines, ..self }
+    }
 
-/// Refuses real threads to a scenario that looks at exact times.
-pub fn needs_exact_time(engine: crate::engine::Engine) -> Option<&'static str> {
-    let why = "it compares exact times, and real times are never exact";
-    (engine == crate::engine::Engine::Threads).then_some(why)
-}
+    /// Refuses the engines that cannot hold it: the function says why. Of several the first one speaks.
+    #[must_use]
+    pub fn not_on(
+        mut self,
+        refuses: impl Fn(Engine) -> Option<&'static str> + Send + Sync + 'static,
+    ) -> Self {
+        self.refuses.push(Box::new(refuses));
+        self
+    }
 
-/// A [`Scenario`] as the catalogue holds it; implemented for every one of them.
-pub trait DynScenario<C: Component>: Send + Sync {
-    /// Its name.
-    fn name(&self) -> &'static str;
-    /// A description of the scenario, in one sentence.
-    fn says(&self) -> &'static str;
-    /// Whether an execution reached its case.
-    fn reaches(&self, history: &HistoryOf<C>) -> bool;
+    /// Lets condition variables wake the longest waiter, where the engine can choose.
+    #[must_use]
+    pub fn wakes_in_order(self) -> Self {
+        Self { wakes_in_order: true, ..self }
+    }
+
+    /// Says how many traces it has: an engine that explores all of them does not begin with a budget
+    /// for fewer.
+    #[must_use]
+    pub fn traces(self, traces: u64) -> Self {
+        Self { traces: Some(traces), ..self }
+    }
+
     /// Says why an engine cannot run it, if it cannot.
-    fn cannot_run_on(&self, engine: crate::engine::Engine) -> Option<&'static str>;
-    /// Whether condition variables wake the longest waiter, where the engine can choose.
-    fn wakes_in_order(&self) -> bool {
-        false
-    }
-    /// How many deadlines may pass in the middle of other work.
-    fn free_deadlines(&self) -> u32 {
-        0
-    }
-    /// How many traces it has, if that is known: an engine that explores all of them does not begin
-    /// with a budget for fewer.
-    fn traces(&self) -> Option<u64> {
-        None
-    }
-    /// Runs it once, on the runtime of any engine.
-    fn run_on(&self, world: &World<AnyRuntime, C>);
-}
-
-/// Says why an engine that is made for something else holds no program of threads.
-pub(crate) const IS_A_PROGRAM: &str =
-    "it is a program of threads, and this engine runs something else";
-
-/// Why an engine that makes up calls holds no scenario.
-pub(crate) const RUNS_NO_SCENARIO: &str =
-    "this engine makes up calls of its own, and runs no scenario";
-
-impl<C: Component, S: Scenario<C>> DynScenario<C> for S {
-    fn name(&self) -> &'static str {
-        S::NAME
-    }
-
-    fn says(&self) -> &'static str {
-        S::SAYS
-    }
-
-    fn reaches(&self, history: &HistoryOf<C>) -> bool {
-        S::reaches(history)
-    }
-
-    fn cannot_run_on(&self, engine: crate::engine::Engine) -> Option<&'static str> {
+    pub(crate) fn cannot_run_on(&self, engine: Engine) -> Option<&'static str> {
         if engine.makes_up_calls() {
             return Some(RUNS_NO_SCENARIO);
         }
         if engine.runs() != Kind::Program {
             return Some(IS_A_PROGRAM);
         }
-        S::cannot_run_on(engine)
-    }
-
-    fn free_deadlines(&self) -> u32 {
-        S::FREE_DEADLINES
-    }
-
-    fn run_on(&self, world: &World<AnyRuntime, C>) {
-        self.run(world);
+        self.refuses.iter().find_map(|refuses| refuses(engine))
     }
 }
+
+impl<C: Component> fmt::Debug for Scenario<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Scenario {}/{}", C::NAME, self.name)
+    }
+}
+
+/// Refuses real threads to a scenario that sleeps for long.
+pub fn sleeps(engine: Engine) -> Option<&'static str> {
+    let why = "it sleeps for long: so would real threads";
+    (engine == Engine::Threads).then_some(why)
+}
+
+/// Refuses real threads to a scenario that looks at exact times.
+pub fn needs_exact_time(engine: Engine) -> Option<&'static str> {
+    let why = "it compares exact times, and real times are never exact";
+    (engine == Engine::Threads).then_some(why)
+}
+
+/// Refuses the search of all traces to a scenario that has too many.
+pub fn has_many_traces(engine: Engine) -> Option<&'static str> {
+    let many = "it has too many traces; others try some of them";
+    (engine == Engine::Trace).then_some(many)
+}
+
+/// Says why an engine that is made for something else holds no program of threads.
+const IS_A_PROGRAM: &str = "it is a program of threads, and this engine runs something else";
+
+/// Why an engine that makes up calls holds no scenario.
+pub(crate) const RUNS_NO_SCENARIO: &str =
+    "this engine makes up calls of its own, and runs no scenario";

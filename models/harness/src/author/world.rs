@@ -8,62 +8,56 @@ use std::task::Poll;
 use std::time::Duration;
 
 use seatrial_core::machine::{Boxed, Step, Wakes};
-use seatrial_core::runtime::Runtime;
+use seatrial_core::runtime::{Ambient as _, Runtime};
 
 use super::component::{Component, EventOf, MachineOf, OpOf, RetOf};
 use super::history::{Event, What};
 use super::recorder::{Log, Recorded};
 use super::told::{is_measured, take_told};
-use crate::engine::Observed;
+use crate::engine::{AnyRuntime, Observed as _};
 
 /// Makes the machine under trial: the real one or a mutant.
 pub(crate) type MachineMaker<C> = Arc<dyn Fn() -> MachineOf<C> + Send + Sync>;
 
+/// A thread of a scenario, to be joined.
+pub type Join<T> = <AnyRuntime as Runtime>::Join<T>;
+
 /// The surroundings of one execution of a scenario.
-pub struct World<R: Runtime, C: Component> {
-    runtime: R,
+pub struct World<C: Component> {
+    runtime: AnyRuntime,
     log: Log<OpOf<C>, RetOf<C>>,
     make: MachineMaker<C>,
-    thread: fn(&R) -> u8,
-    jumps_when_quiet: bool,
     objects: Arc<AtomicU8>,
 }
 
-impl<R: Runtime, C: Component> Clone for World<R, C> {
+impl<C: Component> Clone for World<C> {
     fn clone(&self) -> Self {
         Self {
             runtime: self.runtime.clone(),
             log: self.log.clone(),
             make: Arc::clone(&self.make),
-            thread: self.thread,
-            jumps_when_quiet: self.jumps_when_quiet,
             objects: Arc::clone(&self.objects),
         }
     }
 }
 
-impl<R: Observed, C: Component> World<R, C> {
-    pub(crate) fn new(runtime: &R, log: Log<OpOf<C>, RetOf<C>>, make: MachineMaker<C>) -> Self {
-        Self {
-            runtime: runtime.clone(),
-            log,
-            make,
-            thread: R::thread,
-            jumps_when_quiet: runtime.jumps_when_quiet(),
-            objects: Arc::default(),
-        }
+impl<C: Component> World<C> {
+    pub(crate) fn new(
+        runtime: &AnyRuntime,
+        log: Log<OpOf<C>, RetOf<C>>,
+        make: MachineMaker<C>,
+    ) -> Self {
+        Self { runtime: runtime.clone(), log, make, objects: Arc::default() }
     }
-}
 
-impl<R: Runtime, C: Component> World<R, C> {
     /// Returns the runtime of this execution.
-    pub fn runtime(&self) -> &R {
+    pub fn runtime(&self) -> &AnyRuntime {
         &self.runtime
     }
 
     /// Makes the machine under trial, recorded, and broken where a mutant is tried.
     pub fn machine(&self) -> Boxed<C::Machine> {
-        let (runtime, thread) = (self.runtime.clone(), self.thread);
+        let runtime = self.runtime.clone();
         drop(take_told());
         let machine = (self.make)();
         Boxed(Box::new(Recorded {
@@ -71,7 +65,7 @@ impl<R: Runtime, C: Component> World<R, C> {
             measured: is_measured(),
             log: self.log.clone(),
             object: self.objects.fetch_add(1, Ordering::Relaxed),
-            thread: Box::new(move || thread(&runtime)),
+            thread: Box::new(move || runtime.thread()),
         }))
     }
 
@@ -92,7 +86,7 @@ impl<R: Runtime, C: Component> World<R, C> {
 
     fn record(&self, what: What<OpOf<C>, RetOf<C>>) {
         let event: EventOf<C> = Event {
-            thread: (self.thread)(&self.runtime),
+            thread: self.runtime.thread(),
             at: self.runtime.now(),
             object: 0,
             what,
@@ -106,12 +100,12 @@ impl<R: Runtime, C: Component> World<R, C> {
         &self,
         name: &str,
         body: impl FnOnce() -> T + Send + 'static,
-    ) -> R::Join<T> {
+    ) -> Join<T> {
         self.runtime.spawn(name, body)
     }
 
     /// Waits for a thread; its panic becomes this thread's.
-    pub fn join<T: Send + 'static>(&self, thread: R::Join<T>) -> T {
+    pub fn join<T: Send + 'static>(&self, thread: Join<T>) -> T {
         match self.runtime.join(thread) {
             Ok(value) => value,
             Err(panic) => std::panic::resume_unwind(panic),
@@ -132,7 +126,7 @@ impl<R: Runtime, C: Component> World<R, C> {
     /// Tells whether time passes only where the engine lets it. On real threads any time may pass
     /// between two steps: there a scenario can expect something *not before* a time, never *by* one.
     pub fn has_virtual_time(&self) -> bool {
-        self.jumps_when_quiet
+        self.runtime.jumps_when_quiet()
     }
 
     /// As [`quiesce`](Self::quiesce), for a scenario that relies on what other threads have done by
@@ -141,7 +135,7 @@ impl<R: Runtime, C: Component> World<R, C> {
         /// Half of what an execution may take.
         const LONGEST: Duration = Duration::from_secs(10);
         const A_LITTLE: Duration = Duration::from_millis(1);
-        if self.jumps_when_quiet {
+        if self.has_virtual_time() {
             return self.quiesce();
         }
         // What never comes about is for the scenario to notice.
@@ -160,7 +154,7 @@ impl<R: Runtime, C: Component> World<R, C> {
         const LONGER_THAN_ANY_DEADLINE: Duration = Duration::from_secs(3_600);
         const A_LITTLE: Duration = Duration::from_millis(2);
         let now = self.runtime.now();
-        if self.jumps_when_quiet {
+        if self.has_virtual_time() {
             self.runtime.sleep_until(now + LONGER_THAN_ANY_DEADLINE);
             self.record(What::Quiet);
         } else {
@@ -169,7 +163,7 @@ impl<R: Runtime, C: Component> World<R, C> {
     }
 }
 
-impl<R: Runtime, C: Component> std::fmt::Debug for World<R, C> {
+impl<C: Component> std::fmt::Debug for World<C> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "World of {}", C::NAME)
     }

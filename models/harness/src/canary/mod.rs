@@ -7,14 +7,14 @@ mod states;
 
 use seatrial_core::machine::{Cx, Operation, Step};
 use seatrial_core::monitor::Monitor;
-use seatrial_core::runtime::Runtime;
+use seatrial_core::runtime::{Ambient as _, Runtime as _};
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::engine::Engine;
 use crate::trial::{
-    Component, DynScenario, HistoryOf, Invariant, MachineOf, Scenario, Simulation, Violation, World,
+    Component, HistoryOf, Invariant, MachineOf, Scenario, Simulation, Violation, World,
 };
 
 /// The broken counter, as a component.
@@ -58,8 +58,23 @@ impl Component for Canary {
         Box::new(Counter::default())
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
-        vec![Box::new(LostUpdate), Box::new(SlowUpdate)]
+    fn scenarios() -> Vec<Scenario<Self>> {
+        let rarely = "the window is nanoseconds wide: real threads rarely meet in it";
+        vec![
+            Scenario::new(
+                "lost_update",
+                "two threads increment at a time",
+                |world| two_increments(world, Duration::ZERO),
+                |history| history.finished(),
+            )
+            .not_on(move |engine| (engine == Engine::Threads).then_some(rarely)),
+            Scenario::new(
+                "slow_update",
+                "two threads increment at a time, with a pause after the read",
+                |world| two_increments(world, Duration::from_millis(5)),
+                |history| history.finished(),
+            ),
+        ]
     }
 
     fn simulations() -> Vec<Box<dyn Simulation<Self>>> {
@@ -94,8 +109,8 @@ fn counts_every_increment(history: &HistoryOf<Canary>) -> Result<(), Violation> 
 }
 
 /// Runs two increments at a time and reads the sum; `pause` comes between read and write.
-fn two_increments<R: Runtime>(world: &World<R, Canary>, pause: Duration) {
-    let counter = Arc::new(Monitor::<Counter, R, _>::new(world.runtime(), world.machine()));
+fn two_increments(world: &World<Canary>, pause: Duration) {
+    let counter = Arc::new(Monitor::<Counter, _, _>::new(world.runtime(), world.machine()));
     let increment = {
         let (counter, runtime) = (Arc::clone(&counter), world.runtime().clone());
         move || {
@@ -110,39 +125,4 @@ fn two_increments<R: Runtime>(world: &World<R, Canary>, pause: Duration) {
     increment();
     world.join(other);
     counter.call(Read);
-}
-
-struct LostUpdate;
-
-impl Scenario<Canary> for LostUpdate {
-    const NAME: &'static str = "lost_update";
-    const SAYS: &'static str = "two threads increment at a time";
-
-    fn run<R: Runtime>(&self, world: &World<R, Canary>) {
-        two_increments(world, Duration::ZERO);
-    }
-
-    fn reaches(history: &HistoryOf<Canary>) -> bool {
-        history.finished()
-    }
-
-    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
-        let reason = "the window is nanoseconds wide: real threads rarely meet in it";
-        (engine == Engine::Threads).then_some(reason)
-    }
-}
-
-struct SlowUpdate;
-
-impl Scenario<Canary> for SlowUpdate {
-    const NAME: &'static str = "slow_update";
-    const SAYS: &'static str = "two threads increment at a time, with a pause after the read";
-
-    fn run<R: Runtime>(&self, world: &World<R, Canary>) {
-        two_increments(world, Duration::from_millis(5));
-    }
-
-    fn reaches(history: &HistoryOf<Canary>) -> bool {
-        history.finished()
-    }
 }

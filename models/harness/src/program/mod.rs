@@ -51,10 +51,8 @@ use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::runtime::Runtime;
 
 use crate::check::Check;
-use crate::engine::{AnyRuntime, Engine, Kind};
-use crate::trial::{
-    Budget, Case, Component, DynScenario, HistoryOf, Invariant, MachineOf, Witness, World,
-};
+use crate::engine::{Engine, Kind};
+use crate::trial::{Budget, Case, Component, Invariant, MachineOf, Scenario, Witness};
 
 use seam::Current;
 pub use seam::{Seam, seam};
@@ -89,9 +87,14 @@ pub struct Test {
 /// If it fails on some engine, or no engine of the build runs it, or an argument is not understood.
 pub fn run(test: &Test, body: fn()) {
     let sometimes = Sometimes::default();
-    let program = Program { test: *test, body, sometimes: sometimes.clone() };
+    let noted = sometimes.clone();
+    let enter_and_run = move |world: &_| {
+        Seam::new(world, &noted).enter();
+        body();
+    };
+    let program = Scenario::new(test.name, test.module, enter_and_run, |_| true);
     let case = Case {
-        scenario: Arc::new(program),
+        scenario: Arc::new(program.free_deadlines(test.deadlines)),
         make: Arc::new(Programs::machine),
         invariants: Arc::from([]),
     };
@@ -182,7 +185,7 @@ impl Component for Programs {
         Box::new(Acts)
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+    fn scenarios() -> Vec<Scenario<Self>> {
         Vec::new()
     }
 
@@ -192,40 +195,6 @@ impl Component for Programs {
 
     fn describe(Act(what): &Act, _: &Step<()>) -> String {
         what.clone()
-    }
-}
-
-/// One test as a scenario.
-struct Program {
-    test: Test,
-    body: fn(),
-    sometimes: Sometimes,
-}
-
-impl DynScenario<Programs> for Program {
-    fn name(&self) -> &'static str {
-        self.test.name
-    }
-
-    fn says(&self) -> &'static str {
-        self.test.module
-    }
-
-    fn reaches(&self, _: &HistoryOf<Programs>) -> bool {
-        true
-    }
-
-    fn cannot_run_on(&self, engine: Engine) -> Option<&'static str> {
-        (engine.runs() != Kind::Program).then_some(crate::author::IS_A_PROGRAM)
-    }
-
-    fn free_deadlines(&self) -> u32 {
-        self.test.deadlines
-    }
-
-    fn run_on(&self, world: &World<AnyRuntime, Programs>) {
-        Seam::new(world, &self.sometimes).enter();
-        (self.body)();
     }
 }
 

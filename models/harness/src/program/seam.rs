@@ -30,7 +30,7 @@ pub fn seam() -> Seam {
 /// The source of threads, locks, time and choices of one run. Cheap to clone.
 #[derive(Clone)]
 pub struct Seam {
-    world: World<AnyRuntime, Programs>,
+    world: World<Programs>,
     sometimes: Sometimes,
     made: Arc<AtomicU64>,
 }
@@ -39,7 +39,7 @@ pub struct Seam {
 pub(super) struct Current;
 
 impl Seam {
-    pub(super) fn new(world: &World<AnyRuntime, Programs>, sometimes: &Sometimes) -> Self {
+    pub(super) fn new(world: &World<Programs>, sometimes: &Sometimes) -> Self {
         Self { world: world.clone(), sometimes: sometimes.clone(), made: Arc::default() }
     }
 

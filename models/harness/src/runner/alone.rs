@@ -277,7 +277,7 @@ mod tests {
 
     use super::*;
     use crate::trial::{
-        Component, DynScenario, Invariant, MachineOf, Mutant, NoMachine, mutants, subject,
+        Component, Invariant, MachineOf, Mutant, NoMachine, Scenario, mutants, subject,
     };
 
     /// A component of which a mutant breaks less than it says.
@@ -291,7 +291,7 @@ mod tests {
         fn machine() -> MachineOf<Self> {
             Box::new(NoMachine)
         }
-        fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+        fn scenarios() -> Vec<Scenario<Self>> {
             Vec::new()
         }
         fn invariants() -> Vec<Invariant<Self>> {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::catalogue::Catalogue;
-use crate::trial::{Component, DynScenario, Invariant, MachineOf, NoMachine, Witness, subject};
+use crate::trial::{Component, Invariant, MachineOf, NoMachine, Scenario, Witness, subject};
 
 /// A component whose property fails for a byte of nine behind one of seven, if `BREAKS`.
 struct Fuzzed<const BREAKS: bool>;
@@ -16,7 +16,7 @@ impl<const BREAKS: bool> Component for Fuzzed<BREAKS> {
         Box::new(NoMachine)
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+    fn scenarios() -> Vec<Scenario<Self>> {
         Vec::new()
     }
 

@@ -5,11 +5,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use seatrial_core::runtime::Runtime as _;
 
 use super::*;
-use crate::engine::AnyRuntime;
 use crate::report::{Colour, Detail, report_text};
 use crate::trial::{
-    Component, DynScenario, HistoryOf, Invariant, InvariantInfo, MachineOf, NEVER_PANICS,
-    NoMachine, Replayed, Simulation, Trial, World, subject,
+    Component, Invariant, InvariantInfo, MachineOf, NEVER_PANICS, NoMachine, Replayed, Scenario,
+    Simulation, Trial, World, subject,
 };
 
 /// A component that breaks in every way.
@@ -24,8 +23,8 @@ impl Component for Fragile {
         Box::new(NoMachine)
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
-        Breaks::ALL.iter().map(|breaks| Box::new(*breaks) as Box<dyn DynScenario<Self>>).collect()
+    fn scenarios() -> Vec<Scenario<Self>> {
+        Breaks::ALL.iter().map(|breaks| breaks.scenario()).collect()
     }
 
     fn simulations() -> Vec<Box<dyn Simulation<Self>>> {
@@ -93,8 +92,8 @@ impl Breaks {
     }
 }
 
-impl DynScenario<Fragile> for Breaks {
-    fn name(&self) -> &'static str {
+impl Breaks {
+    fn name(self) -> &'static str {
         match self {
             Self::InAThread => "in_a_thread",
             Self::InATask => "in_a_task",
@@ -106,20 +105,17 @@ impl DynScenario<Fragile> for Breaks {
         }
     }
 
-    fn says(&self) -> &'static str {
-        "it is a scenario that breaks"
+    fn scenario(self) -> Scenario<Fragile> {
+        let says = "it is a scenario that breaks";
+        Scenario::new(self.name(), says, move |world| self.run(world), |_| true).not_on(
+            move |engine| {
+                let wrong = self == Self::AtTimes && engine != Engine::Threads;
+                wrong.then_some("it is for other engines")
+            },
+        )
     }
 
-    fn reaches(&self, _: &HistoryOf<Fragile>) -> bool {
-        true
-    }
-
-    fn cannot_run_on(&self, engine: Engine) -> Option<&'static str> {
-        let wrong = *self == Self::AtTimes && engine != Engine::Threads;
-        (wrong || engine.runs() != Kind::Program).then_some("it is for other engines")
-    }
-
-    fn run_on(&self, world: &World<AnyRuntime, Fragile>) {
+    fn run(self, world: &World<Fragile>) {
         static RUNS: AtomicU32 = AtomicU32::new(0);
         match self {
             Self::InAThread => {
@@ -187,7 +183,9 @@ fn tells(report: &Report, who: &str, said: &str) {
 #[test]
 fn every_panic_is_told_on_every_engine_that_runs_programs() {
     for &engine in Engine::ALL.iter().filter(|engine| engine.missing().is_none()) {
-        for breaks in Breaks::ALL.iter().filter(|breaks| breaks.cannot_run_on(engine).is_none()) {
+        for breaks in
+            Breaks::ALL.iter().filter(|breaks| breaks.scenario().cannot_run_on(engine).is_none())
+        {
             let (who, said) = breaks.reason();
             let report = ran(breaks.name(), engine);
             tells(&report, who, said);

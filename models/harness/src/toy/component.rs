@@ -1,12 +1,10 @@
 //! The programs as components, so that the command line runs them. It is known beforehand in which
 //! of them an engine should find a bug.
 
-use seatrial_core::runtime::Runtime;
-
 use super::Program;
-use crate::engine::{AnyRuntime, Engine};
+use crate::engine::Engine;
 use crate::trial::{
-    Component, DynScenario, HistoryOf, Invariant, MachineOf, NoMachine, Violation, World,
+    Component, HistoryOf, Invariant, MachineOf, NoMachine, Scenario, Violation, World,
 };
 
 /// Programs without a bug, whose numbers of traces are known.
@@ -27,9 +25,8 @@ impl Component for Toy {
         Box::new(NoMachine)
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
-        let all = COUNTED.iter().map(|counted| Box::new(*counted) as Box<dyn DynScenario<Self>>);
-        all.collect()
+    fn scenarios() -> Vec<Scenario<Self>> {
+        COUNTED.iter().map(Counted::scenario).collect()
     }
 
     /// A program panics if it is broken, which is judged for every component.
@@ -48,9 +45,8 @@ impl Component for ToyBugs {
         Box::new(NoMachine)
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
-        let all = BUGGY.iter().map(|buggy| Box::new(*buggy) as Box<dyn DynScenario<Self>>);
-        all.collect()
+    fn scenarios() -> Vec<Scenario<Self>> {
+        BUGGY.iter().map(Buggy::scenario).collect()
     }
 
     fn invariants() -> Vec<Invariant<Self>> {
@@ -84,6 +80,23 @@ pub(super) struct Counted {
     pub(super) traces: u64,
     /// Why loom cannot hold it.
     beyond_loom: Option<&'static str>,
+}
+
+impl Counted {
+    fn scenario(&'static self) -> Scenario<Toy> {
+        let run = |world: &_| attempt(self.program, world);
+        let scenario = Scenario::new(self.name, self.says, run, |history| history.finished())
+            .traces(self.traces)
+            .not_on(|engine| self.beyond_loom.filter(|_| engine == Engine::Loom));
+        if self.in_order { scenario.wakes_in_order() } else { scenario }
+    }
+}
+
+/// Runs a program, and notes its bug if it shows.
+fn attempt<C: Component>(program: Program, world: &World<C>) {
+    if program.attempt(world.runtime()).is_err() {
+        world.note(BUG, 1);
+    }
 }
 
 const MANY_THREADS: &str = "loom runs at most five threads";
@@ -195,6 +208,28 @@ struct Buggy {
     small: bool,
 }
 
+impl Buggy {
+    fn scenario(&'static self) -> Scenario<ToyBugs> {
+        let run = |world: &_| attempt(self.program, world);
+        Scenario::new(self.name, self.says, run, |history| history.finished())
+            .free_deadlines(u32::from(self.program == Program::Impatient))
+            .not_on(|engine| self.refuses(engine))
+    }
+
+    fn refuses(&self, engine: Engine) -> Option<&'static str> {
+        match engine {
+            Engine::Threads => {
+                Some("the window is nanoseconds wide: real threads rarely meet in it")
+            }
+            Engine::Loom if matches!(self.program, Program::Reorder { .. }) => Some(MANY_THREADS),
+            Engine::Loom | Engine::Trace if !self.small => {
+                Some("too many threads to try all orders")
+            }
+            _ => None,
+        }
+    }
+}
+
 const fn buggy(name: &'static str, program: Program, small: bool, says: &'static str) -> Buggy {
     Buggy { name, says, program, small }
 }
@@ -244,65 +279,3 @@ const BUGGY: &[Buggy] = &[
     ),
     buggy("stringbuffer", Program::StringBuffer, true, "a text shrinks while it is copied"),
 ];
-
-/// Implements a scenario that is a value: its program is run, and its bug noted if it shows.
-macro_rules! scenario {
-    ($type:ident of $component:ident; $($own:item)*) => {
-        impl $type {
-            fn run<R: Runtime>(&self, world: &World<R, $component>) {
-                if self.program.attempt(world.runtime()).is_err() {
-                    world.note(BUG, 1);
-                }
-            }
-        }
-
-        impl DynScenario<$component> for $type {
-            fn name(&self) -> &'static str {
-                self.name
-            }
-
-            fn says(&self) -> &'static str {
-                self.says
-            }
-
-            fn reaches(&self, history: &HistoryOf<$component>) -> bool {
-                history.finished()
-            }
-
-            $($own)*
-
-            fn run_on(&self, world: &World<AnyRuntime, $component>) {
-                self.run(world);
-            }
-        }
-    };
-}
-
-scenario! { Counted of Toy;
-    fn cannot_run_on(&self, engine: Engine) -> Option<&'static str> {
-        if engine == Engine::Loom { self.beyond_loom } else { None }
-    }
-
-    fn wakes_in_order(&self) -> bool {
-        self.in_order
-    }
-
-    fn traces(&self) -> Option<u64> {
-        Some(self.traces)
-    }
-}
-
-scenario! { Buggy of ToyBugs;
-    fn free_deadlines(&self) -> u32 {
-        u32::from(self.program == Program::Impatient)
-    }
-
-    fn cannot_run_on(&self, engine: Engine) -> Option<&'static str> {
-        match engine {
-            Engine::Threads => Some("the window is nanoseconds wide: real threads rarely meet in it"),
-            Engine::Loom if matches!(self.program, Program::Reorder { .. }) => Some(MANY_THREADS),
-            Engine::Loom | Engine::Trace if !self.small => Some("too many threads to try all orders"),
-            _ => None,
-        }
-    }
-}

@@ -12,7 +12,7 @@ use super::lines::lines;
 use super::looming;
 #[cfg(feature = "shuttle")]
 use super::{minimise, shuttling};
-use crate::author::{Component, DynScenario, Invariant, Log, MachineMaker, OpOf, RetOf, World};
+use crate::author::{Component, Invariant, Log, MachineMaker, OpOf, RetOf, Scenario, World};
 use crate::engine::{
     AnyRuntime, End, Engine, Execution, Exploration, Observed as _, Schedule, threads,
 };
@@ -23,7 +23,7 @@ use crate::outcome::{Finding, Plan, Replayed, StopAt, Trial, digest, transcript}
 
 /// One scenario and one machine.
 pub(crate) struct Case<C: Component> {
-    pub(crate) scenario: Arc<dyn DynScenario<C>>,
+    pub(crate) scenario: Arc<Scenario<C>>,
     pub(crate) make: MachineMaker<C>,
     pub(crate) invariants: Arc<[Invariant<C>]>,
 }
@@ -48,13 +48,13 @@ fn run_in<C: Component>(
     runtime: AnyRuntime,
     slot: &Slot<C>,
     make: &MachineMaker<C>,
-    scenario: &dyn DynScenario<C>,
+    scenario: &Scenario<C>,
 ) {
     let log = Log::new();
     let world = World::new(&runtime, log.clone(), Arc::clone(make));
     let left = Remains { log, thread_name: Box::new(move |number| runtime.thread_name(number)) };
     *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(left);
-    scenario.run_on(&world);
+    (scenario.run)(&world);
 }
 
 impl<C: Component> Case<C> {
@@ -154,7 +154,7 @@ impl<C: Component> Case<C> {
             #[cfg(feature = "loom")]
             Engine::Loom => {
                 let body = self.body(&slot);
-                looming::explore(plan, self.scenario.free_deadlines(), body, &mut judge)
+                looming::explore(plan, self.scenario.free_deadlines, body, &mut judge)
             }
             #[cfg(not(feature = "loom"))]
             Engine::Loom => unavailable(plan.engine),
@@ -166,14 +166,14 @@ impl<C: Component> Case<C> {
     /// Returns what the scenario may meet on the runtime over shuttle.
     #[cfg(feature = "shuttle")]
     fn config(&self) -> crate::engine::shuttle::Config {
-        shuttling::config(&*self.scenario)
+        shuttling::config(&self.scenario)
     }
 
     /// Returns the body of one execution, for the engine whose runtime is `R`.
     fn body<R: Clone + Into<AnyRuntime>>(&self, slot: &Slot<C>) -> Arc<dyn Fn(&R) + Send + Sync> {
         let (slot, make) = (Arc::clone(slot), Arc::clone(&self.make));
         let scenario = Arc::clone(&self.scenario);
-        Arc::new(move |runtime| run_in(runtime.clone().into(), &slot, &make, &*scenario))
+        Arc::new(move |runtime| run_in(runtime.clone().into(), &slot, &make, &scenario))
     }
 
     #[cfg(not(feature = "shuttle"))]
@@ -298,7 +298,7 @@ impl<C: Component> Case<C> {
             #[cfg(feature = "loom")]
             Engine::Loom => {
                 let body = self.body(&slot);
-                looming::replay(schedule, self.scenario.free_deadlines(), body, &mut judge);
+                looming::replay(schedule, self.scenario.free_deadlines, body, &mut judge);
             }
             // Real threads follow no schedule.
             _ => {

@@ -5,13 +5,13 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::lines::lines;
-use crate::author::{Component, DynScenario, HistoryOf, Invariant, Kind};
+use crate::author::{Component, HistoryOf, Invariant, Kind, Scenario};
 use crate::engine::{End, Execution, NEVER_PANICS, Route, TERMINATES, Tally, told_in_full};
 use crate::outcome::{Finding, StopAt, Violated, Violation};
 
 /// Judges executions and remembers the first violation of each invariant.
 pub(crate) struct Jury<C: Component> {
-    scenario: Arc<dyn DynScenario<C>>,
+    scenario: Arc<Scenario<C>>,
     invariants: Arc<[Invariant<C>]>,
     stop_at: StopAt,
     pub(crate) findings: Vec<Finding>,
@@ -23,7 +23,7 @@ pub(crate) struct Jury<C: Component> {
 
 impl<C: Component> Jury<C> {
     pub(crate) fn new(
-        scenario: Arc<dyn DynScenario<C>>,
+        scenario: Arc<Scenario<C>>,
         invariants: Arc<[Invariant<C>]>,
         stop_at: StopAt,
     ) -> Self {
@@ -46,7 +46,7 @@ impl<C: Component> Jury<C> {
         thread_name: &dyn Fn(u8) -> String,
     ) -> ControlFlow<()> {
         self.tally.count(execution);
-        self.reached = self.reached || self.scenario.reaches(history);
+        self.reached = self.reached || (self.scenario.reaches)(history);
         let violations = self.violations(history);
         if !violations.is_empty() {
             self.together.insert(violations.iter().map(|(name, _)| *name).collect());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::author::{Component, DynScenario};
+use crate::author::{Component, Scenario};
 use crate::engine::Observed;
 use crate::engine::shuttle::{Config, ShuttleRuntime, Strategy, WakeUps, explore as run};
 use crate::engine::{Exploration, Judge, Schedule};
@@ -23,9 +23,9 @@ impl Observed for ShuttleRuntime {
 }
 
 /// Returns what a scenario may meet.
-pub(super) fn config<C: Component>(scenario: &dyn DynScenario<C>) -> Config {
-    let wake_ups = if scenario.wakes_in_order() { WakeUps::InOrder } else { WakeUps::Any };
-    Config { wake_ups, free_jumps: scenario.free_deadlines(), ..Config::default() }
+pub(super) fn config<C: Component>(scenario: &Scenario<C>) -> Config {
+    let wake_ups = if scenario.wakes_in_order { WakeUps::InOrder } else { WakeUps::Any };
+    Config { wake_ups, free_jumps: scenario.free_deadlines, ..Config::default() }
 }
 
 type Body = Arc<dyn Fn(&ShuttleRuntime) + Send + Sync>;

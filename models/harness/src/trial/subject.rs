@@ -5,8 +5,7 @@ use std::sync::Arc;
 use super::case::Case;
 use super::fuzzing;
 use crate::author::{
-    Component, DynScenario, IS_A_PROGRAM, MachineOf, MutantKind, Property, RUNS_NO_SCENARIO,
-    Simulation,
+    Component, MachineOf, MutantKind, Property, RUNS_NO_SCENARIO, Scenario, Simulation,
 };
 use crate::conformance::Conformance;
 use crate::engine::{Engine, Kind, Route};
@@ -112,8 +111,8 @@ pub const fn subject<C: Component>() -> &'static dyn Subject {
 struct Of<C>(std::marker::PhantomData<fn() -> C>);
 
 impl<C: Component> Of<C> {
-    fn scenario(name: &str) -> Option<Arc<dyn DynScenario<C>>> {
-        C::scenarios().into_iter().find(|scenario| scenario.name() == name).map(Arc::from)
+    fn scenario(name: &str) -> Option<Scenario<C>> {
+        C::scenarios().into_iter().find(|scenario| scenario.name == name)
     }
 
     fn simulation(name: &str) -> Option<Box<dyn Simulation<C>>> {
@@ -141,7 +140,7 @@ impl<C: Component> Of<C> {
 
     fn case(scenario: &str, mutant: Option<&str>) -> Option<Case<C>> {
         Some(Case {
-            scenario: Self::scenario(scenario)?,
+            scenario: Arc::new(Self::scenario(scenario)?),
             make: Arc::new(Self::make(mutant)?),
             invariants: C::invariants().into(),
         })
@@ -159,8 +158,8 @@ impl<C: Component> Subject for Of<C> {
 
     fn scenarios(&self) -> Vec<ScenarioInfo> {
         let programs = C::scenarios().into_iter().map(|program| ScenarioInfo {
-            name: program.name(),
-            says: program.says(),
+            name: program.name,
+            says: program.says,
             kind: Kind::Program,
         });
         let simulations = C::simulations().into_iter().map(|simulation| ScenarioInfo {
@@ -228,16 +227,11 @@ impl<C: Component> Subject for Of<C> {
             };
             return (engine.runs() != simulation.kind()).then_some(reason);
         }
-        let program = Self::scenario(scenario)?;
-        if engine.runs() == Kind::Program {
-            program.cannot_run_on(engine)
-        } else {
-            Some(IS_A_PROGRAM) // whatever a scenario of a type of its own says
-        }
+        Self::scenario(scenario)?.cannot_run_on(engine)
     }
 
     fn traces(&self, scenario: &str) -> Option<u64> {
-        Self::scenario(scenario)?.traces()
+        Self::scenario(scenario)?.traces
     }
 
     fn run(&self, scenario: &str, mutant: Option<&str>, plan: &Plan) -> Option<Trial> {

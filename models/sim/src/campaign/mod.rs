@@ -38,7 +38,7 @@ use std::panic::Location;
 use std::sync::{Mutex, PoisonError};
 
 use seatrial::trial::{
-    Component, DynScenario, Invariant, MachineOf, NoMachine, Simulation as DynSimulation, Subject,
+    Component, Invariant, MachineOf, NoMachine, Scenario, Simulation as DynSimulation, Subject,
     subject,
 };
 
@@ -114,7 +114,7 @@ impl<T: Controller> Component for Of<T> {
         Box::new(NoMachine)
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+    fn scenarios() -> Vec<Scenario<Self>> {
         Vec::new()
     }
 

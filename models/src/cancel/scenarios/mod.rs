@@ -11,65 +11,60 @@ use std::time::Duration;
 
 use seatrial_core::cancel::{CancelToken, OnEnd, Op, Tree};
 use seatrial_core::machine::Boxed;
-use seatrial_core::runtime::{Instant, Runtime};
+use seatrial_core::runtime::Instant;
 
 use super::family::{Family, Token, pair, word};
 use super::{Cancel, Event, History};
-use crate::trial::{DynScenario, Ledger as _, What, World};
+use crate::engine::AnyRuntime;
+use crate::trial::{Join, Ledger as _, Scenario, What, World};
 
-pub(super) fn all() -> Vec<Box<dyn DynScenario<Cancel>>> {
+pub(super) fn all() -> Vec<Scenario<Cancel>> {
     vec![
-        Box::new(ends::TwoWaiters),
-        Box::new(ends::LeafAmongWaiters),
-        Box::new(ends::Grandchild),
-        Box::new(ends::ChildWhileCancelled),
-        Box::new(ends::TwoCancel),
-        Box::new(ends::DroppedWhileCancelled),
-        Box::new(told::DeadlineAndCancel),
-        Box::new(told::Hooks),
-        Box::new(told::HooksComeLast),
-        Box::new(told::MovedTask),
-        Box::new(told::MovedTurn),
-        Box::new(told::TurnAtTheDeadline),
-        Box::new(told::Awaited),
-        Box::new(told::AskedWhileCancelled),
-        Box::new(told::TurnGivenBack),
-        Box::new(parts::Pieces),
-        Box::new(parts::GrownDelays),
-        Box::new(parts::StoppedLimiter),
-        Box::new(parts::EndedInTime),
-        Box::new(parts::ManyBelow),
-        Box::new(parts::DelaysStartOver),
-        Box::new(parts::WatchedObjects),
-        Box::new(loops::LoopsKeepTime),
-        Box::new(loops::LoopIsCancelled),
-        Box::new(loops::Throttled),
+        ends::two_waiters(),
+        ends::leaf_among_waiters(),
+        ends::grandchild(),
+        ends::child_while_cancelled(),
+        ends::two_cancel(),
+        ends::dropped_while_cancelled(),
+        told::deadline_and_cancel(),
+        told::hooks(),
+        told::hooks_come_last(),
+        told::moved_task(),
+        told::moved_turn(),
+        told::turn_at_the_deadline(),
+        told::awaited(),
+        told::asked_while_cancelled(),
+        told::turn_given_back(),
+        parts::pieces(),
+        parts::grown_delays(),
+        parts::stopped_limiter(),
+        parts::ended_in_time(),
+        parts::many_below(),
+        parts::delays_start_over(),
+        parts::watched_objects(),
+        loops::loops_keep_time(),
+        loops::loop_is_cancelled(),
+        loops::throttled(),
     ]
 }
 
 const MS: Duration = Duration::from_millis(1);
 
 /// A token; it notes the calls on it.
-struct Tried<R: Runtime> {
-    token: CancelToken<R, Boxed<Tree>>,
+#[derive(Clone)]
+struct Tried {
+    token: CancelToken<AnyRuntime, Boxed<Tree>>,
     number: Token,
-    world: World<R, Cancel>,
+    world: World<Cancel>,
 }
 
-impl<R: Runtime> Clone for Tried<R> {
-    fn clone(&self) -> Self {
-        let (token, world) = (self.token.clone(), self.world.clone());
-        Self { token, number: self.number, world }
-    }
-}
-
-impl<R: Runtime> Tried<R> {
+impl Tried {
     /// Makes the first token.
-    fn root(world: &World<R, Cancel>) -> Self {
+    fn root(world: &World<Cancel>) -> Self {
         Self::root_until(world, Instant::NEVER)
     }
 
-    fn root_until(world: &World<R, Cancel>, deadline: Instant) -> Self {
+    fn root_until(world: &World<Cancel>, deadline: Instant) -> Self {
         let maker = world.clone();
         let token = CancelToken::with_host(world.runtime(), deadline, move || maker.machine());
         Self { token, number: 0, world: world.clone() }
@@ -110,7 +105,7 @@ impl<R: Runtime> Tried<R> {
         self.world.note("answers", pair(self.number, word(Some(reason))));
     }
 
-    fn hook(&self, hook: u64) -> Hooked<R> {
+    fn hook(&self, hook: u64) -> Hooked {
         let waker = Waker::from(Arc::new(Rings { world: self.world.clone(), hook }));
         let left = self.token.on_end(waker);
         self.world.note("hooks", pair(hook, self.number));
@@ -125,32 +120,32 @@ impl<R: Runtime> Tried<R> {
     }
 
     /// Starts a thread that uses a copy of the token.
-    fn spawn(&self, name: &str, run: impl FnOnce(Self) + Send + 'static) -> R::Join<()> {
+    fn spawn(&self, name: &str, run: impl FnOnce(Self) + Send + 'static) -> Join<()> {
         let own = self.clone();
         self.world.spawn(name, move || run(own))
     }
 }
 
 /// A registered hook.
-struct Hooked<R: Runtime> {
+struct Hooked {
     hook: u64,
-    left: OnEnd<R, Boxed<Tree>>,
-    world: World<R, Cancel>,
+    left: OnEnd<AnyRuntime, Boxed<Tree>>,
+    world: World<Cancel>,
 }
 
-impl<R: Runtime> Hooked<R> {
+impl Hooked {
     fn take_back(self) {
         drop(self.left);
         self.world.note("unhooks", self.hook);
     }
 }
 
-struct Rings<R: Runtime> {
-    world: World<R, Cancel>,
+struct Rings {
+    world: World<Cancel>,
     hook: u64,
 }
 
-impl<R: Runtime> Wake for Rings<R> {
+impl Wake for Rings {
     fn wake(self: Arc<Self>) {
         self.world.note("rings", self.hook);
     }

@@ -13,7 +13,7 @@ mod stage;
 use seatrial_core::machine::Step;
 
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
+    Component, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf, Scenario,
 };
 
 pub use reference::Mistake;
@@ -36,7 +36,7 @@ impl Component for Candidate {
         Server::of(Tried::Ships)
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+    fn scenarios() -> Vec<Scenario<Self>> {
         scenarios::all()
     }
 

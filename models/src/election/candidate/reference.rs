@@ -7,10 +7,12 @@ use std::time::Duration;
 use seatrial_core::elector::candidate::{CandidateSpec, RENEW_EVERY, Seen, WatchCandidate};
 use seatrial_core::elector::{Object, ObjectName, StoreError, Timestamp, Version};
 use seatrial_core::limited_queue::{LimitedQueue, Outcome};
-use seatrial_core::runtime::Runtime;
+use seatrial_core::runtime::{Ambient as _, Runtime};
 
 use super::server::{NAME, Serve};
 use super::stage::{Stage, itself};
+use crate::engine::AnyRuntime;
+use crate::shared::Lock;
 use crate::trial::mistakes;
 
 mistakes! {
@@ -58,15 +60,15 @@ mistakes! {
 
 use Mistake::*;
 
-struct Plain<R: Runtime> {
-    stage: Stage<R>,
+struct Plain {
+    stage: Stage,
     mistake: Option<Mistake>,
-    shown: R::Mutex<Option<Object<CandidateSpec>>>,
-    queue: LimitedQueue<(), R>,
+    shown: Lock<Option<Object<CandidateSpec>>>,
+    queue: LimitedQueue<(), AnyRuntime>,
 }
 
 /// Runs the candidate until the token of its stage ends.
-pub(super) fn run<R: Runtime>(stage: &Stage<R>, mistake: Option<Mistake>) {
+pub(super) fn run(stage: &Stage, mistake: Option<Mistake>) {
     let runtime = stage.world.runtime();
     let queue = LimitedQueue::with_default_limiter(runtime);
     let plain =
@@ -98,7 +100,7 @@ pub(super) fn run<R: Runtime>(stage: &Stage<R>, mistake: Option<Mistake>) {
     }
 }
 
-impl<R: Runtime> Plain<R> {
+impl Plain {
     fn makes(&self, mistake: Mistake) -> bool {
         self.mistake == Some(mistake)
     }
@@ -172,9 +174,9 @@ impl<R: Runtime> Plain<R> {
 }
 
 /// Ends the worker when the token ends.
-struct EndWork<R: Runtime>(Arc<Plain<R>>);
+struct EndWork(Arc<Plain>);
 
-impl<R: Runtime> Wake for EndWork<R> {
+impl Wake for EndWork {
     fn wake(self: Arc<Self>) {
         self.0.queue.shut_down();
     }

@@ -9,11 +9,12 @@ use seatrial_core::elector::candidate::{Candidate as Ships, CandidateSpec, Seen,
 use seatrial_core::elector::{Call, Object, ObjectName, ObjectStore, StoreError, Version};
 use seatrial_core::machine::Boxed;
 use seatrial_core::monitor::Monitor;
-use seatrial_core::runtime::Runtime;
+use seatrial_core::runtime::{Ambient as _, Runtime};
 
 use super::server::{NAME, Serve, Server, Shown, StopWatch, Tried, Watch, Who};
 use super::{Candidate, reference};
-use crate::trial::World;
+use crate::engine::AnyRuntime;
+use crate::trial::{Join, World};
 
 /// The candidate begins to run.
 pub(super) const BEGINS: &str = "begins";
@@ -33,27 +34,17 @@ pub(super) fn itself() -> CandidateSpec {
 }
 
 /// A server and its candidate.
-pub(super) struct Stage<R: Runtime> {
-    pub(super) world: World<R, Candidate>,
-    pub(super) server: Arc<Monitor<Server, R, Boxed<Server>>>,
-    pub(super) token: CancelToken<R>,
+#[derive(Clone)]
+pub(super) struct Stage {
+    pub(super) world: World<Candidate>,
+    pub(super) server: Arc<Monitor<Server, AnyRuntime, Boxed<Server>>>,
+    pub(super) token: CancelToken<AnyRuntime>,
     /// The lag with which the watch shows a change.
     lag: Duration,
 }
 
-impl<R: Runtime> Clone for Stage<R> {
-    fn clone(&self) -> Self {
-        Self {
-            world: self.world.clone(),
-            server: Arc::clone(&self.server),
-            token: self.token.clone(),
-            lag: self.lag,
-        }
-    }
-}
-
-impl<R: Runtime> Stage<R> {
-    pub(super) fn new(world: &World<R, Candidate>) -> Self {
+impl Stage {
+    pub(super) fn new(world: &World<Candidate>) -> Self {
         let server = Arc::new(Monitor::new(world.runtime(), world.machine()));
         let token = CancelToken::new(world.runtime());
         Self { world: world.clone(), server, token, lag: Duration::ZERO }
@@ -64,7 +55,7 @@ impl<R: Runtime> Stage<R> {
     }
 
     /// Runs the candidate on a thread of its own.
-    pub(super) fn start(&self) -> R::Join<()> {
+    pub(super) fn start(&self) -> Join<()> {
         let stage = self.clone();
         self.world.spawn("candidate", move || stage.run())
     }
@@ -96,22 +87,27 @@ impl<R: Runtime> Stage<R> {
     }
 }
 
-impl<R: Runtime> fmt::Debug for Stage<R> {
+impl fmt::Debug for Stage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Stage")
     }
 }
 
 /// The watch of the object, on a thread of its own.
-pub(super) struct Watching<R: Runtime> {
-    stage: Stage<R>,
-    watcher: Option<R::Join<()>>,
+pub(super) struct Watching {
+    stage: Stage,
+    watcher: Option<Join<()>>,
 }
 
-impl<R: Runtime> WatchCandidate<R> for Stage<R> {
-    type Watching = Watching<R>;
+impl WatchCandidate<AnyRuntime> for Stage {
+    type Watching = Watching;
 
-    fn watch(&self, _: &ObjectName, seen: Seen, token: &CancelToken<R>) -> Option<Watching<R>> {
+    fn watch(
+        &self,
+        _: &ObjectName,
+        seen: Seen,
+        token: &CancelToken<AnyRuntime>,
+    ) -> Option<Watching> {
         if token.is_cancelled() {
             return None;
         }
@@ -129,7 +125,7 @@ impl<R: Runtime> WatchCandidate<R> for Stage<R> {
     }
 }
 
-impl<R: Runtime> Drop for Watching<R> {
+impl Drop for Watching {
     fn drop(&mut self) {
         if std::thread::panicking() {
             return; // the execution is over: nobody is left to wait for
@@ -142,15 +138,15 @@ impl<R: Runtime> Drop for Watching<R> {
 }
 
 /// The candidate's way to the server.
-struct Connection<R: Runtime>(Stage<R>);
+struct Connection(Stage);
 
-impl<R: Runtime> Connection<R> {
+impl Connection {
     fn carry(&self, serve: Serve) -> Result<Object<CandidateSpec>, StoreError> {
         self.0.server.call(serve).map(|shown| shown.object().expect("it was just written"))
     }
 }
 
-impl<R: Runtime> ObjectStore<CandidateSpec> for Connection<R> {
+impl ObjectStore<CandidateSpec> for Connection {
     fn get(&self, _: &ObjectName, _: Call<'_>) -> Result<Object<CandidateSpec>, StoreError> {
         let shown: Option<Shown> = self.0.server.call(Watch { after: None });
         shown.and_then(|shown| shown.object()).ok_or(StoreError::NotFound)

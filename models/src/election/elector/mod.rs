@@ -31,8 +31,8 @@ use crate::conformance::Conformance;
 use crate::engine::Engine;
 use crate::report::Picture;
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
-    RetOf, Simulation,
+    Component, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf, Scenario,
+    Simulation,
 };
 
 pub use part::{Answer, Ask, Call, Edit, Part, Request, Serve, SetUp};
@@ -56,7 +56,7 @@ impl Component for Elector {
         Part::shipped()
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+    fn scenarios() -> Vec<Scenario<Self>> {
         scenarios::all()
     }
 

@@ -13,13 +13,14 @@ use seatrial_core::elector::{
 };
 use seatrial_core::machine::Boxed;
 use seatrial_core::monitor::Monitor;
-use seatrial_core::runtime::{Instant, Runtime};
+use seatrial_core::runtime::{Ambient as _, Instant, Runtime};
 
 use super::part::{Part, Request, Serve};
 use super::store::Served;
+use crate::engine::AnyRuntime;
 
 /// The store that all electors share.
-pub(super) type Shared<R> = Arc<Monitor<Part, R, Boxed<Part>>>;
+pub(super) type Shared = Arc<Monitor<Part, AnyRuntime, Boxed<Part>>>;
 
 /// The time after which a client gives up a call without another limit (`election:LK-28`).
 pub(super) const CLIENT_TIMEOUT: Duration = Duration::from_secs(1);
@@ -60,17 +61,17 @@ pub(super) struct Passing {
 }
 
 /// Chooses the fate of a call.
-pub(super) type Network<R> = Box<dyn Fn(&R, Passing) -> Fate + Send + Sync>;
+pub(super) type Network = Box<dyn Fn(&AnyRuntime, Passing) -> Fate + Send + Sync>;
 
 /// One elector's connection to the store.
-pub(super) struct Connection<R: Runtime> {
-    pub(super) store: Shared<R>,
+pub(super) struct Connection {
+    pub(super) store: Shared,
     pub(super) number: u8,
     pub(super) calls: AtomicU32,
-    pub(super) network: Network<R>,
+    pub(super) network: Network,
 }
 
-impl<R: Runtime> Connection<R> {
+impl Connection {
     fn carry(&self, request: Request, call: Call<'_>) -> Served {
         let runtime = self.store.runtime();
         let now = runtime.now();
@@ -201,7 +202,7 @@ impl<R: Runtime> Connection<R> {
     }
 }
 
-impl<R: Runtime> ObjectStore<LeaseSpec> for Connection<R> {
+impl ObjectStore<LeaseSpec> for Connection {
     fn get(&self, _: &ObjectName, call: Call<'_>) -> Served {
         self.carry(Request::Get, call)
     }
@@ -215,7 +216,7 @@ impl<R: Runtime> ObjectStore<LeaseSpec> for Connection<R> {
     }
 }
 
-impl<R: Runtime> AsyncObjectStore<LeaseSpec> for Connection<R> {
+impl AsyncObjectStore<LeaseSpec> for Connection {
     async fn get(&self, _: &ObjectName) -> Served {
         self.carry_async(Request::Get).await
     }
@@ -230,7 +231,7 @@ impl<R: Runtime> AsyncObjectStore<LeaseSpec> for Connection<R> {
 }
 
 /// Sleeps without a thread.
-pub(super) async fn sleep_until<R: Runtime>(runtime: &R, at: Instant) {
+pub(super) async fn sleep_until(runtime: &AnyRuntime, at: Instant) {
     let mut alarm = None;
     poll_fn(|task| {
         if runtime.now() >= at {
@@ -242,7 +243,7 @@ pub(super) async fn sleep_until<R: Runtime>(runtime: &R, at: Instant) {
     .await;
 }
 
-impl<R: Runtime> fmt::Debug for Connection<R> {
+impl fmt::Debug for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Connection").field("number", &self.number).finish_non_exhaustive()
     }

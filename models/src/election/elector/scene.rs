@@ -13,12 +13,14 @@ use seatrial_core::elector::{
     Name, Object, ObjectName, Profile, Timing,
 };
 use seatrial_core::monitor::Monitor;
-use seatrial_core::runtime::Runtime;
+use seatrial_core::runtime::{Ambient as _, Runtime};
 
 use super::Elector;
 use super::network::{Connection, Fate, Network, Passing, Shared};
 use super::part::{Edit, Request, Seat, Serve, SetUp};
 use super::store::Served;
+use crate::engine::AnyRuntime;
+use crate::shared::Lock;
 use crate::trial::World;
 
 /// The notes that callbacks leave; their value is the elector's number. The work starts.
@@ -43,9 +45,9 @@ pub(super) fn told(number: u8, leader: &Name) -> u64 {
 }
 
 /// The elector of `core`, as scenarios run it.
-pub(super) type Tried<R> = CoreElector<LeaseLock<Connection<R>>, R, Seat>;
+pub(super) type Tried = CoreElector<LeaseLock<Connection>, AnyRuntime, Seat>;
 /// The leadership of that elector.
-pub(super) type Leads<R> = Leadership<R, Seat>;
+pub(super) type Leads = Leadership<AnyRuntime, Seat>;
 
 /// Three, two and one seconds: short durations make short histories.
 pub(super) const TIMING: Timing = Timing::seconds(3, 2, 1);
@@ -69,52 +71,39 @@ pub(super) fn classic(identity: &str) -> Config {
 }
 
 /// A store and the electors that share it.
-pub(super) struct Scene<R: Runtime> {
-    pub(super) world: World<R, Elector>,
-    store: Shared<R>,
+#[derive(Clone)]
+pub(super) struct Scene {
+    pub(super) world: World<Elector>,
+    store: Shared,
     electors: Arc<AtomicU8>,
 }
 
-impl<R: Runtime> Clone for Scene<R> {
-    fn clone(&self) -> Self {
-        Self {
-            world: self.world.clone(),
-            store: Arc::clone(&self.store),
-            electors: Arc::clone(&self.electors),
-        }
-    }
-}
-
-impl<R: Runtime> Scene<R> {
-    pub(super) fn new(world: &World<R, Elector>) -> Self {
+impl Scene {
+    pub(super) fn new(world: &World<Elector>) -> Self {
         let store = Arc::new(Monitor::new(world.runtime(), world.machine()));
         Self { world: world.clone(), store, electors: Arc::default() }
     }
 
     /// Adds an elector with a prompt connection.
-    pub(super) fn elector(&self, config: Config) -> Participant<R> {
+    pub(super) fn elector(&self, config: Config) -> Participant {
         self.elector_on(|_, _| Fate::Prompt, config)
     }
 
     /// Adds an elector with the connection `network`.
     pub(super) fn elector_on(
         &self,
-        network: impl Fn(&R, Passing) -> Fate + Send + Sync + 'static,
+        network: impl Fn(&AnyRuntime, Passing) -> Fate + Send + Sync + 'static,
         config: Config,
-    ) -> Participant<R> {
+    ) -> Participant {
         self.try_elector_on(Box::new(network), config).expect("the set-up is accepted")
     }
 
     /// Adds an elector, unless its set-up is refused.
-    pub(super) fn try_elector(&self, config: Config) -> Result<Participant<R>, ConfigError> {
+    pub(super) fn try_elector(&self, config: Config) -> Result<Participant, ConfigError> {
         self.try_elector_on(Box::new(|_, _| Fate::Prompt), config)
     }
 
-    fn try_elector_on(
-        &self,
-        network: Network<R>,
-        config: Config,
-    ) -> Result<Participant<R>, ConfigError> {
+    fn try_elector_on(&self, network: Network, config: Config) -> Result<Participant, ConfigError> {
         let number = self.electors.fetch_add(1, Ordering::Relaxed);
         let runtime = self.world.runtime();
         let set_up = SetUp { config: config.clone(), number };
@@ -162,7 +151,7 @@ impl<R: Runtime> Scene<R> {
     }
 }
 
-impl<R: Runtime> fmt::Debug for Scene<R> {
+impl fmt::Debug for Scene {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Scene")
     }
@@ -175,48 +164,38 @@ fn lease_name() -> ObjectName {
 }
 
 /// An elector of the scene, with the token of its next run.
-pub(super) struct Participant<R: Runtime> {
-    elector: Arc<Tried<R>>,
+#[derive(Clone)]
+pub(super) struct Participant {
+    elector: Arc<Tried>,
     number: u8,
-    token: CancelToken<R>,
-    world: World<R, Elector>,
+    token: CancelToken<AnyRuntime>,
+    world: World<Elector>,
 }
 
-impl<R: Runtime> Clone for Participant<R> {
-    fn clone(&self) -> Self {
-        Self {
-            elector: Arc::clone(&self.elector),
-            number: self.number,
-            token: self.token.clone(),
-            world: self.world.clone(),
-        }
-    }
-}
+impl Deref for Participant {
+    type Target = Tried;
 
-impl<R: Runtime> Deref for Participant<R> {
-    type Target = Tried<R>;
-
-    fn deref(&self) -> &Tried<R> {
+    fn deref(&self) -> &Tried {
         &self.elector
     }
 }
 
-impl<R: Runtime> fmt::Debug for Participant<R> {
+impl fmt::Debug for Participant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Participant").field("number", &self.number).finish_non_exhaustive()
     }
 }
 
-impl<R: Runtime> Participant<R> {
+impl Participant {
     /// Runs on this thread until the run is over; the work is done on a thread of its own.
-    pub(super) fn lead(&self, work: impl Fn(&Self, &Leads<R>) + Send + Sync + 'static) -> bool {
+    pub(super) fn lead(&self, work: impl Fn(&Self, &Leads) + Send + Sync + 'static) -> bool {
         self.run_as(self.worker(None, Box::new(work)))
     }
 
     /// As [`lead`](Self::lead), with reports of new leaders.
     pub(super) fn lead_and_watch(
         &self,
-        work: impl Fn(&Self, &Leads<R>) + Send + Sync + 'static,
+        work: impl Fn(&Self, &Leads) + Send + Sync + 'static,
     ) -> bool {
         self.watch_slowly(Duration::ZERO, work)
     }
@@ -225,12 +204,12 @@ impl<R: Runtime> Participant<R> {
     pub(super) fn watch_slowly(
         &self,
         report: Duration,
-        work: impl Fn(&Self, &Leads<R>) + Send + Sync + 'static,
+        work: impl Fn(&Self, &Leads) + Send + Sync + 'static,
     ) -> bool {
         self.run_as(self.worker(Some(report), Box::new(work)))
     }
 
-    fn worker(&self, watches: Option<Duration>, work: Work<R>) -> Worker<R> {
+    fn worker(&self, watches: Option<Duration>, work: Work) -> Worker {
         Worker { of: self.clone(), watches, leaders: self.runtime().mutex(()), work }
     }
 
@@ -247,7 +226,7 @@ impl<R: Runtime> Participant<R> {
     /// As [`lead`](Self::lead), as a task: the work is part of it.
     pub(super) async fn lead_async<F: Future<Output = ()> + Send>(
         &self,
-        work: impl Fn(Self, Leads<R>) -> F + Send + Sync,
+        work: impl Fn(Self, Leads) -> F + Send + Sync,
     ) -> bool {
         let task = Task { of: self.clone(), work };
         let led = self.elector.run_async(&self.token, &task).await.expect("it does not run yet");
@@ -267,16 +246,16 @@ impl<R: Runtime> Participant<R> {
     }
 
     /// Returns the runtime of the scene.
-    pub(super) fn runtime(&self) -> &R {
+    pub(super) fn runtime(&self) -> &AnyRuntime {
         self.world.runtime()
     }
 
-    fn run_as(&self, worker: Worker<R>) -> bool {
+    fn run_as(&self, worker: Worker) -> bool {
         self.run_with(Arc::new(worker))
     }
 
     /// As [`lead`](Self::lead), with callbacks that make their own notes.
-    pub(super) fn run_with(&self, callbacks: Arc<impl Callbacks<R, Seat>>) -> bool {
+    pub(super) fn run_with(&self, callbacks: Arc<impl Callbacks<AnyRuntime, Seat>>) -> bool {
         let led = self.elector.run(&self.token, &callbacks).expect("it does not run yet");
         self.returned();
         led
@@ -294,26 +273,26 @@ impl<R: Runtime> Participant<R> {
 }
 
 /// Writes down the calls of the callbacks of a task.
-struct Task<R: Runtime, W> {
-    of: Participant<R>,
+struct Task<W> {
+    of: Participant,
     work: W,
 }
 
 /// Writes down that the work of a task has ended, or was dropped.
-struct NotesItsEnd<'a, R: Runtime>(&'a Participant<R>);
+struct NotesItsEnd<'a>(&'a Participant);
 
-impl<R: Runtime> Drop for NotesItsEnd<'_, R> {
+impl Drop for NotesItsEnd<'_> {
     fn drop(&mut self) {
         self.0.world.note(ENDS, self.0.number.into());
     }
 }
 
-impl<R: Runtime, W, F> AsyncCallbacks<R, Seat> for Task<R, W>
+impl<W, F> AsyncCallbacks<AnyRuntime, Seat> for Task<W>
 where
-    W: Fn(Participant<R>, Leads<R>) -> F + Send + Sync,
+    W: Fn(Participant, Leads) -> F + Send + Sync,
     F: Future<Output = ()> + Send,
 {
-    async fn started_leading(&self, leadership: Leads<R>) {
+    async fn started_leading(&self, leadership: Leads) {
         self.of.world.note(STARTS, self.of.number.into());
         let ends = NotesItsEnd(&self.of);
         (self.work)(self.of.clone(), leadership).await;
@@ -326,26 +305,26 @@ where
 }
 
 /// Writes down the calls of the callbacks.
-struct Worker<R: Runtime> {
-    of: Participant<R>,
+struct Worker {
+    of: Participant,
     /// How long a report of a new leader takes; `None` if it wants none.
     watches: Option<Duration>,
     /// Stands for the list of a user. There, reports meet that come side by side.
-    leaders: R::Mutex<()>,
-    work: Work<R>,
+    leaders: Lock<()>,
+    work: Work,
 }
 
 /// The work of a leader while it leads.
-type Work<R> = Box<dyn Fn(&Participant<R>, &Leads<R>) + Send + Sync>;
+type Work = Box<dyn Fn(&Participant, &Leads) + Send + Sync>;
 
-impl<R: Runtime> Worker<R> {
+impl Worker {
     fn note(&self, what: &'static str) {
         self.of.world.note(what, self.of.number.into());
     }
 }
 
-impl<R: Runtime> Callbacks<R, Seat> for Worker<R> {
-    fn started_leading(&self, leadership: &Leads<R>) {
+impl Callbacks<AnyRuntime, Seat> for Worker {
+    fn started_leading(&self, leadership: &Leads) {
         self.note(STARTS);
         (self.work)(&self.of, leadership);
         self.note(ENDS);
@@ -371,6 +350,6 @@ impl<R: Runtime> Callbacks<R, Seat> for Worker<R> {
 }
 
 /// Waits until the leadership is over.
-pub(super) fn until_it_ends<R: Runtime>(_: &Participant<R>, leadership: &Leads<R>) {
+pub(super) fn until_it_ends(_: &Participant, leadership: &Leads) {
     leadership.wait();
 }

@@ -19,8 +19,7 @@ pub(crate) mod tests;
 use seatrial_core::machine::Step;
 
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
-    Simulation,
+    Component, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf, Scenario, Simulation,
 };
 
 pub use chain::{
@@ -45,7 +44,7 @@ impl Component for Delivery {
         Box::new(Chain::new(None))
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+    fn scenarios() -> Vec<Scenario<Self>> {
         scenarios::all()
     }
 

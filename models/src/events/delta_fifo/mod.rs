@@ -20,8 +20,8 @@ use crate::events::fixtures::{
     NAMES, TAKEN_BACK, check_many, itself, named, named_change, named_last,
 };
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
-    RetOf, Simulation,
+    Component, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf, Scenario,
+    Simulation,
 };
 use tried::Change;
 
@@ -47,7 +47,7 @@ impl Component for DeltaFifo {
         Tried::by(|config| Box::new(tried::ships(config)))
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+    fn scenarios() -> Vec<Scenario<Self>> {
         scenarios::all()
     }
 

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use seatrial_core::delta_fifo::{Delta, DeltaFifo, DeltaQueue};
 use seatrial_core::fifo::SlowHook;
 use seatrial_core::machine::Boxed;
-use seatrial_core::runtime::Runtime;
 use seatrial_core::store::{Intake, KeyHasher};
 
 use super::{DeltaFifo as Page, Machine as Rules, MachineOp, Setup};
+use crate::engine::AnyRuntime;
 use crate::events::fixtures::{self, Hosted, Made, Object, Shown, key_of, transform};
 use crate::trial::MachineOf;
 
@@ -17,7 +17,7 @@ pub(super) type Change = Delta<u8, Object>;
 /// The consumer's store.
 pub(super) type Store = fixtures::Store<u8, Object>;
 /// The queue that scenarios use: the shell that ships around a machine under trial.
-pub(super) type Queue<R> = DeltaFifo<u8, Object, Store, R, Hosted<Page>>;
+pub(super) type Queue = DeltaFifo<u8, Object, Store, AnyRuntime, Hosted<Page>>;
 
 /// The machine under trial.
 pub type Tried = fixtures::Tried<Page>;
@@ -92,12 +92,12 @@ pub(super) fn ships(config: &Config) -> Rules {
 }
 
 /// Makes a queue out of a machine under trial.
-pub(super) fn queue<R: Runtime>(
-    runtime: &R,
+pub(super) fn queue(
+    runtime: &AnyRuntime,
     machine: Boxed<Tried>,
     config: Config,
     on_slow: Option<SlowHook>,
-) -> Queue<R> {
+) -> Queue {
     let mut intake = Intake::with_hasher(KeyHasher::fixed(7), key_of);
     if config.transform {
         intake = intake.with_transform(transform);

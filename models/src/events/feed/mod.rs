@@ -13,7 +13,7 @@ use seatrial_core::informer::feed::{Feed as Rules, Op as Call, Ret};
 use seatrial_core::machine::Step;
 
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf,
+    Component, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf, Scenario,
 };
 
 pub use op::{Op, check, check_on, decode};
@@ -43,7 +43,7 @@ impl Component for Feed {
         Box::new(rules())
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+    fn scenarios() -> Vec<Scenario<Self>> {
         scenarios::all()
     }
 

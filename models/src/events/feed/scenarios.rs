@@ -13,33 +13,29 @@ use seatrial_core::runtime::Runtime;
 
 use super::book::Book;
 use super::{Feed, History};
-use crate::trial::{DynScenario, Ledger as _, Scenario, What, World};
+use crate::engine::AnyRuntime;
+use crate::trial::{Join, Ledger as _, Scenario, What, World};
 
-pub(super) fn all() -> Vec<Box<dyn DynScenario<Feed>>> {
+pub(super) fn all() -> Vec<Scenario<Feed>> {
     vec![
-        Box::new(ReaderComesLate),
-        Box::new(SlowReader),
-        Box::new(EndedAnywhere),
-        Box::new(FirstListIsLookedAt),
-        Box::new(EmptyList),
-        Box::new(TaskGivesUp),
+        reader_comes_late(),
+        slow_reader(),
+        ended_anywhere(),
+        first_list_is_looked_at(),
+        empty_list(),
+        task_gives_up(),
     ]
 }
 
 /// A feed, and the world around it.
-struct Stage<R: Runtime> {
-    world: World<R, Feed>,
-    feed: Arc<Monitor<Rules<u8>, R, Boxed<Rules<u8>>>>,
+#[derive(Clone)]
+struct Stage {
+    world: World<Feed>,
+    feed: Arc<Monitor<Rules<u8>, AnyRuntime, Boxed<Rules<u8>>>>,
 }
 
-impl<R: Runtime> Clone for Stage<R> {
-    fn clone(&self) -> Self {
-        Self { world: self.world.clone(), feed: Arc::clone(&self.feed) }
-    }
-}
-
-impl<R: Runtime> Stage<R> {
-    fn new(world: &World<R, Feed>) -> Self {
+impl Stage {
+    fn new(world: &World<Feed>) -> Self {
         let feed = Arc::new(Monitor::new(world.runtime(), world.machine()));
         Self { world: world.clone(), feed }
     }
@@ -61,20 +57,20 @@ impl<R: Runtime> Stage<R> {
         }
     }
 
-    fn spawn(&self, name: &str, run: impl FnOnce(Self) + Send + 'static) -> R::Join<()> {
+    fn spawn(&self, name: &str, run: impl FnOnce(Self) + Send + 'static) -> Join<()> {
         let own = self.clone();
         self.world.spawn(name, move || run(own))
     }
 
     /// A thread that reads to the end.
-    fn reader(&self) -> R::Join<()> {
+    fn reader(&self) -> Join<()> {
         self.spawn("reader", |own| {
             own.read();
         })
     }
 
     /// A thread that waits until the first list was looked at.
-    fn waiter(&self, name: &str) -> R::Join<()> {
+    fn waiter(&self, name: &str) -> Join<()> {
         self.spawn(name, |own| {
             own.feed.call(WaitForSync);
         })
@@ -92,200 +88,182 @@ fn some(history: &History, wanted: impl Fn(&Book, &Op<u8>, &Ret<u8>) -> bool) ->
 }
 
 /// A store grows while a reader subscribes: the reader begins with the objects in the store.
-struct ReaderComesLate;
-
-impl Scenario<Feed> for ReaderComesLate {
-    const NAME: &'static str = "reader_comes_late";
-    const SAYS: &'static str = "a reader subscribes to a store while the store changes";
-
-    fn run<R: Runtime>(&self, world: &World<R, Feed>) {
-        let stage = Stage::new(world);
-        let store = Arc::new(world.runtime().mutex((vec![1_u8], false)));
-        let (writer, own) = (Arc::clone(&store), stage.clone());
-        let changes = world.spawn("writer", move || {
-            for change in 2..5 {
-                let subscribed = {
-                    let mut store = own.world.runtime().lock(&writer);
-                    store.0.push(change);
-                    store.1
-                };
-                if subscribed {
-                    own.push(&[change], false);
+fn reader_comes_late() -> Scenario<Feed> {
+    Scenario::new(
+        "reader_comes_late",
+        "a reader subscribes to a store while the store changes",
+        |world| {
+            let stage = Stage::new(world);
+            let store = Arc::new(world.runtime().mutex((vec![1_u8], false)));
+            let (writer, own) = (Arc::clone(&store), stage.clone());
+            let changes = world.spawn("writer", move || {
+                for change in 2..5 {
+                    let subscribed = {
+                        let mut store = own.world.runtime().lock(&writer);
+                        store.0.push(change);
+                        store.1
+                    };
+                    if subscribed {
+                        own.push(&[change], false);
+                    }
+                }
+            });
+            let first = {
+                let mut store = world.runtime().lock(&store);
+                store.1 = true;
+                let first = store.0.clone();
+                // The lock is still held, so that no other thread can push before.
+                stage.push(&first, true);
+                first
+            };
+            stage.feed.call(Complete);
+            let mut seen: Vec<u8> = Vec::new();
+            while seen.last() != Some(&4) {
+                let told = stage.feed.call(Next);
+                let told = told.expect("nothing has ended");
+                assert_eq!(told.initial, first.contains(&told.change));
+                seen.push(told.change);
+                if told.initial {
+                    stage.feed.call(Finish);
                 }
             }
-        });
-        let first = {
-            let mut store = world.runtime().lock(&store);
-            store.1 = true;
-            let first = store.0.clone();
-            // The lock is still held, so that no other thread can push before.
-            stage.push(&first, true);
-            first
-        };
-        stage.feed.call(Complete);
-        let mut seen: Vec<u8> = Vec::new();
-        while seen.last() != Some(&4) {
-            let told = stage.feed.call(Next);
-            let told = told.expect("nothing has ended");
-            assert_eq!(told.initial, first.contains(&told.change));
-            seen.push(told.change);
-            if told.initial {
-                stage.feed.call(Finish);
-            }
-        }
-        assert_eq!(seen, [1, 2, 3, 4], "no gap, nothing twice");
-        world.join(changes);
-    }
-
-    fn reaches(history: &History) -> bool {
-        some(history, |book, op, _| {
-            let more = matches!(op, Op::Push(push) if push.0.iter().any(|told| !told.initial));
-            more && book.unfinished > 0
-        })
-    }
+            assert_eq!(seen, [1, 2, 3, 4], "no gap, nothing twice");
+            world.join(changes);
+        },
+        |history| {
+            some(history, |book, op, _| {
+                let more = matches!(op, Op::Push(push) if push.0.iter().any(|told| !told.initial));
+                more && book.unfinished > 0
+            })
+        },
+    )
 }
 
 /// A reader may be slower than its limit allows, or quick enough.
-struct SlowReader;
-
-impl Scenario<Feed> for SlowReader {
-    const NAME: &'static str = "slow_reader";
-    const SAYS: &'static str =
-        "changes arrive while a reader reads, perhaps more than the limit allows";
-
-    fn run<R: Runtime>(&self, world: &World<R, Feed>) {
-        let stage = Stage::new(world);
-        stage.push(&[1], true);
-        let reader = stage.reader();
-        let waiter = stage.waiter("waiter");
-        stage.push(&[2, 3], false);
-        stage.push(&[4, 5], false);
-        stage.push(&[6, 7], false);
-        world.quiesce();
-        stage.end();
-        world.join(reader);
-        world.join(waiter);
-    }
-
-    fn reaches(history: &History) -> bool {
-        some(history, |_, _, ret| matches!(ret, Ret::Next(Err(Over::Lagged))))
-    }
+fn slow_reader() -> Scenario<Feed> {
+    Scenario::new(
+        "slow_reader",
+        "changes arrive while a reader reads, perhaps more than the limit allows",
+        |world| {
+            let stage = Stage::new(world);
+            stage.push(&[1], true);
+            let reader = stage.reader();
+            let waiter = stage.waiter("waiter");
+            stage.push(&[2, 3], false);
+            stage.push(&[4, 5], false);
+            stage.push(&[6, 7], false);
+            world.quiesce();
+            stage.end();
+            world.join(reader);
+            world.join(waiter);
+        },
+        |history| some(history, |_, _, ret| matches!(ret, Ret::Next(Err(Over::Lagged)))),
+    )
 }
 
 /// A feed is ended while it is read and waited for.
-struct EndedAnywhere;
-
-impl Scenario<Feed> for EndedAnywhere {
-    const NAME: &'static str = "ended_anywhere";
-    const SAYS: &'static str =
-        "a feed is ended while changes arrive, a reader reads and callers wait for the first list";
-
-    fn run<R: Runtime>(&self, world: &World<R, Feed>) {
-        let stage = Stage::new(world);
-        let reader = stage.reader();
-        let waiters = ["waiter", "other waiter"].map(|name| stage.waiter(name));
-        stage.push(&[1, 2], true);
-        stage.end();
-        stage.push(&[3], false);
-        world.quiesce();
-        world.join(reader);
-        for waiter in waiters {
-            world.join(waiter);
-        }
-        assert_eq!(stage.read(), Over::Stopped);
-    }
-
-    fn reaches(history: &History) -> bool {
-        some(history, |book, op, _| {
-            matches!(op, Op::End(_)) && !book.waiting.is_empty() && book.asleep.len() == 2
-        })
-    }
+fn ended_anywhere() -> Scenario<Feed> {
+    Scenario::new(
+        "ended_anywhere",
+        "a feed is ended while changes arrive, a reader reads and callers wait for the first list",
+        |world| {
+            let stage = Stage::new(world);
+            let reader = stage.reader();
+            let waiters = ["waiter", "other waiter"].map(|name| stage.waiter(name));
+            stage.push(&[1, 2], true);
+            stage.end();
+            stage.push(&[3], false);
+            world.quiesce();
+            world.join(reader);
+            for waiter in waiters {
+                world.join(waiter);
+            }
+            assert_eq!(stage.read(), Over::Stopped);
+        },
+        |history| {
+            some(history, |book, op, _| {
+                matches!(op, Op::End(_)) && !book.waiting.is_empty() && book.asleep.len() == 2
+            })
+        },
+    )
 }
 
 /// Callers wait until the first list was looked at.
-struct FirstListIsLookedAt;
-
-impl Scenario<Feed> for FirstListIsLookedAt {
-    const NAME: &'static str = "first_list_is_looked_at";
-    const SAYS: &'static str =
-        "a reader processes the first list while callers ask and wait for its end";
-
-    fn run<R: Runtime>(&self, world: &World<R, Feed>) {
-        let stage = Stage::new(world);
-        stage.push(&[1, 2], true);
-        let reader = stage.reader();
-        let waiters = ["waiter", "other waiter"].map(|name| stage.waiter(name));
-        stage.feed.call(Complete);
-        stage.push(&[3], false);
-        stage.feed.call(HasSynced);
-        world.quiesce();
-        stage.feed.call(HasSynced);
-        stage.end();
-        world.join(reader);
-        for waiter in waiters {
-            world.join(waiter);
-        }
-    }
-
-    /// The list is complete before all of it was looked at, and two callers sleep.
-    fn reaches(history: &History) -> bool {
-        some(history, |book, op, _| {
-            matches!(op, Op::Finish(_)) && book.is_complete && book.asleep.len() == 2
-        })
-    }
+fn first_list_is_looked_at() -> Scenario<Feed> {
+    Scenario::new(
+        "first_list_is_looked_at",
+        "a reader processes the first list while callers ask and wait for its end",
+        |world| {
+            let stage = Stage::new(world);
+            stage.push(&[1, 2], true);
+            let reader = stage.reader();
+            let waiters = ["waiter", "other waiter"].map(|name| stage.waiter(name));
+            stage.feed.call(Complete);
+            stage.push(&[3], false);
+            stage.feed.call(HasSynced);
+            world.quiesce();
+            stage.feed.call(HasSynced);
+            stage.end();
+            world.join(reader);
+            for waiter in waiters {
+                world.join(waiter);
+            }
+        },
+        // The list is complete before all of it was looked at, and two callers sleep.
+        |history| {
+            some(history, |book, op, _| {
+                matches!(op, Op::Finish(_)) && book.is_complete && book.asleep.len() == 2
+            })
+        },
+    )
 }
 
 /// The first list is empty.
-struct EmptyList;
-
-impl Scenario<Feed> for EmptyList {
-    const NAME: &'static str = "empty_list";
-    const SAYS: &'static str = "the first list is empty, and a caller waits for it";
-
-    fn run<R: Runtime>(&self, world: &World<R, Feed>) {
-        let stage = Stage::new(world);
-        let waiter = stage.waiter("waiter");
-        stage.push(&[], true);
-        stage.feed.call(Complete);
-        stage.push(&[1], false);
-        stage.feed.call(HasSynced);
-        world.quiesce();
-        stage.end();
-        world.join(waiter);
-    }
-
-    fn reaches(history: &History) -> bool {
-        some(history, |book, op, _| matches!(op, Op::Complete(_)) && book.asleep.len() == 1)
-    }
+fn empty_list() -> Scenario<Feed> {
+    Scenario::new(
+        "empty_list",
+        "the first list is empty, and a caller waits for it",
+        |world| {
+            let stage = Stage::new(world);
+            let waiter = stage.waiter("waiter");
+            stage.push(&[], true);
+            stage.feed.call(Complete);
+            stage.push(&[1], false);
+            stage.feed.call(HasSynced);
+            world.quiesce();
+            stage.end();
+            world.join(waiter);
+        },
+        |history| {
+            some(history, |book, op, _| matches!(op, Op::Complete(_)) && book.asleep.len() == 1)
+        },
+    )
 }
 
 /// A task that reads is dropped while it waits, and loses nothing.
-struct TaskGivesUp;
-
-impl Scenario<Feed> for TaskGivesUp {
-    const NAME: &'static str = "task_gives_up";
-    const SAYS: &'static str =
-        "a task waits for a change and gives up; another call takes the change";
-
-    fn run<R: Runtime>(&self, world: &World<R, Feed>) {
-        let stage = Stage::new(world);
-        let source = stage.spawn("source", |own| {
-            own.push(&[1], false);
-            own.push(&[2], false);
-        });
-        let first = world.at_once(stage.feed.call_async(Next));
-        let mut left = 2 - usize::from(first.is_some());
-        while left > 0 {
-            assert!(stage.feed.call(Next).is_ok());
-            left -= 1;
-        }
-        world.join(source);
-    }
-
-    fn reaches(history: &History) -> bool {
-        history.events.iter().any(|event| matches!(event.what, What::Cancel { .. }))
-            && history.events.iter().any(|event| {
-                matches!(event.what, What::Step { outcome: Step::Done(Ret::Next(Ok(_))), .. })
-            })
-    }
+fn task_gives_up() -> Scenario<Feed> {
+    Scenario::new(
+        "task_gives_up",
+        "a task waits for a change and gives up; another call takes the change",
+        |world| {
+            let stage = Stage::new(world);
+            let source = stage.spawn("source", |own| {
+                own.push(&[1], false);
+                own.push(&[2], false);
+            });
+            let first = world.at_once(stage.feed.call_async(Next));
+            let mut left = 2 - usize::from(first.is_some());
+            while left > 0 {
+                assert!(stage.feed.call(Next).is_ok());
+                left -= 1;
+            }
+            world.join(source);
+        },
+        |history| {
+            history.events.iter().any(|event| matches!(event.what, What::Cancel { .. }))
+                && history.events.iter().any(|event| {
+                    matches!(event.what, What::Step { outcome: Step::Done(Ret::Next(Ok(_))), .. })
+                })
+        },
+    )
 }

@@ -18,7 +18,7 @@ use crate::conformance::Conformance;
 use crate::events::fixtures::{NAMES, Object, TAKEN_BACK, check_many, itself, named};
 use crate::single_step::{AtOnce, Behind};
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf,
+    Component, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf, Scenario,
 };
 
 pub use op::{Machine, MachineOp, MachineRet, Op, check, check_on, decode};
@@ -42,7 +42,7 @@ impl Component for Fifo {
         Box::new(FifoQueue::<u8, Object>::new(KeyHasher::fixed(7)))
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+    fn scenarios() -> Vec<Scenario<Self>> {
         scenarios::all()
     }
 

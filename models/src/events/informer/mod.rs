@@ -24,7 +24,7 @@ use seatrial_core::machine::Step;
 
 use crate::engine::Engine;
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
+    Component, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf, Scenario,
 };
 
 pub use book::{Book, Complaint, Entry, Number, Told, Which};
@@ -49,7 +49,7 @@ impl Component for Informer {
         Box::new(Book::of(Which::Ships))
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+    fn scenarios() -> Vec<Scenario<Self>> {
         scenarios::all()
     }
 

@@ -11,11 +11,13 @@ use seatrial_core::cancel::CancelToken;
 use seatrial_core::informer::{
     Awaited, Event, ListOptions, ListWatch, Page, SourceError, SourceKind, Stream, WatchOptions,
 };
-use seatrial_core::runtime::Runtime;
+use seatrial_core::runtime::{Ambient as _, Runtime};
 use seatrial_core::store::{Described, Metadata};
 
 use super::book::Entry;
 use super::stage::Pen;
+use crate::engine::AnyRuntime;
+use crate::shared::Lock;
 
 /// An object.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -76,24 +78,19 @@ struct State {
     wakers: Vec<Waker>,
 }
 
-struct Inside<R: Runtime> {
-    runtime: R,
+struct Inside {
+    runtime: AnyRuntime,
     manners: Manners,
-    state: R::Mutex<State>,
-    pen: Pen<R>,
+    state: Lock<State>,
+    pen: Pen,
 }
 
 /// The server.
-pub(super) struct Source<R: Runtime>(Arc<Inside<R>>);
+#[derive(Clone)]
+pub(super) struct Source(Arc<Inside>);
 
-impl<R: Runtime> Clone for Source<R> {
-    fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
-    }
-}
-
-impl<R: Runtime> Source<R> {
-    pub(super) fn new(pen: &Pen<R>, manners: Manners) -> Self {
+impl Source {
+    pub(super) fn new(pen: &Pen, manners: Manners) -> Self {
         let runtime = pen.runtime().clone();
         let objects = (0..manners.objects).map(|key| (key, u64::from(key) + 1)).collect();
         let (revision, refuses) = (u64::from(manners.objects), manners.refuses);
@@ -102,7 +99,7 @@ impl<R: Runtime> Source<R> {
         Self(Arc::new(Inside { runtime, manners, state, pen: pen.again() }))
     }
 
-    fn lock(&self) -> R::Guard<'_, State> {
+    fn lock(&self) -> <AnyRuntime as Runtime>::Guard<'_, State> {
         self.0.runtime.lock(&self.0.state)
     }
 
@@ -125,7 +122,7 @@ impl<R: Runtime> Source<R> {
         self.write(self.lock(), key, stays);
     }
 
-    fn write(&self, mut state: R::Guard<'_, State>, key: u16, stays: bool) {
+    fn write(&self, mut state: <AnyRuntime as Runtime>::Guard<'_, State>, key: u16, stays: bool) {
         state.revision += 1;
         let revision = state.revision;
         state.log.push((revision, key, stays));
@@ -146,7 +143,7 @@ impl<R: Runtime> Source<R> {
     }
 
     /// Counts a request, and refuses it if it must.
-    fn ask(&self) -> Result<Open<R>, SourceError> {
+    fn ask(&self) -> Result<Open, SourceError> {
         let mut state = self.lock();
         let refused = state.refuses > 0;
         state.refuses -= u32::from(refused);
@@ -187,15 +184,15 @@ impl<R: Runtime> Source<R> {
 }
 
 /// A stream or a call that is open.
-struct Open<R: Runtime>(Source<R>);
+struct Open(Source);
 
-impl<R: Runtime> Drop for Open<R> {
+impl Drop for Open {
     fn drop(&mut self) {
         self.0.lock().open -= 1;
     }
 }
 
-impl<R: Runtime> ListWatch<Object> for Source<R> {
+impl ListWatch<Object> for Source {
     fn list(&self, _: ListOptions) -> Awaited<'_, Result<Page<Object>, SourceError>> {
         Box::pin(self.clone().page())
     }
@@ -212,14 +209,14 @@ impl<R: Runtime> ListWatch<Object> for Source<R> {
     }
 }
 
-struct Tail<R: Runtime> {
-    open: Open<R>,
+struct Tail {
+    open: Open,
     /// The first events, the last one first.
     first: Vec<Event<Object>>,
     at: u64,
 }
 
-impl<R: Runtime> Stream<Object> for Tail<R> {
+impl Stream<Object> for Tail {
     fn next(&mut self) -> Awaited<'_, Option<Event<Object>>> {
         Box::pin(poll_fn(|context| {
             if let Some(event) = self.first.pop() {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use seatrial_core::cancel::CancelToken;
 use seatrial_core::informer::reflector::Config;
 use seatrial_core::informer::{Change, Handling, ObjectChange, OnPanic, Report, Wants};
-use seatrial_core::runtime::Runtime;
+use seatrial_core::runtime::{Ambient as _, Runtime};
 use seatrial_core::store::indexed::Values;
 use seatrial_core::store::{Cause, IndexedStore};
 
@@ -17,11 +17,12 @@ use super::book::{Complaint, Entry, Number, Told, Which};
 use super::reference::Plain;
 use super::source::{Manners, Object, Source, transformed};
 use super::tried::{Registered, Tried};
+use crate::engine::AnyRuntime;
 use crate::events::fixtures;
-use crate::trial::World;
+use crate::trial::{Join, World};
 
 /// Records entries.
-pub(super) type Pen<R> = fixtures::Pen<R, Informer>;
+pub(super) type Pen = fixtures::Pen<Informer>;
 
 /// An additional action of a handler in its calls.
 pub(super) type Act = Box<dyn FnMut(u16) + Send>;
@@ -54,15 +55,15 @@ pub(super) struct Setting {
 }
 
 /// The parts of every scenario.
-pub(super) struct Stage<R: Runtime> {
-    pub(super) world: World<R, Informer>,
-    pub(super) pen: Pen<R>,
-    pub(super) source: Source<R>,
-    pub(super) tried: Arc<Tried<R>>,
-    pub(super) token: CancelToken<R>,
+pub(super) struct Stage {
+    pub(super) world: World<Informer>,
+    pub(super) pen: Pen,
+    pub(super) source: Source,
+    pub(super) tried: Arc<Tried>,
+    pub(super) token: CancelToken<AnyRuntime>,
 }
 
-impl<R: Runtime> Clone for Stage<R> {
+impl Clone for Stage {
     fn clone(&self) -> Self {
         Self {
             world: self.world.clone(),
@@ -74,8 +75,8 @@ impl<R: Runtime> Clone for Stage<R> {
     }
 }
 
-impl<R: Runtime> Stage<R> {
-    pub(super) fn new(world: &World<R, Informer>, setting: Setting) -> Self {
+impl Stage {
+    pub(super) fn new(world: &World<Informer>, setting: Setting) -> Self {
         let pen = Pen::new(world);
         let source = Source::new(&pen, setting.manners);
         let tried = match pen.which() {
@@ -129,13 +130,13 @@ impl<R: Runtime> Stage<R> {
         self.world.runtime().sleep_until(self.now() + time);
     }
 
-    pub(super) fn spawn(&self, name: &str, run: impl FnOnce(Self) + Send + 'static) -> R::Join<()> {
+    pub(super) fn spawn(&self, name: &str, run: impl FnOnce(Self) + Send + 'static) -> Join<()> {
         let own = self.clone();
         self.world.spawn(name, move || run(own))
     }
 
     /// Runs the informer on a thread of its own.
-    pub(super) fn start(&self) -> R::Join<()> {
+    pub(super) fn start(&self) -> Join<()> {
         self.spawn("informer", |own| own.run())
     }
 
@@ -150,7 +151,7 @@ impl<R: Runtime> Stage<R> {
     }
 
     /// Adds a handler.
-    pub(super) fn add(&self, number: Number, care: Care) -> Option<Registered<R>> {
+    pub(super) fn add(&self, number: Number, care: Care) -> Option<Registered> {
         self.pen.write(Entry::Adds(number, care.wants));
         let pen = self.pen.again();
         let complains = move |report| match report {
@@ -173,7 +174,7 @@ impl<R: Runtime> Stage<R> {
         &self,
         number: Number,
         mut care: Care,
-    ) -> impl FnMut(ObjectChange<Object>) + Send + 'static + use<R> {
+    ) -> impl FnMut(ObjectChange<Object>) + Send + 'static + use<> {
         let (store, runtime) = (Arc::clone(self.tried.store()), self.world.runtime().clone());
         let tried = Arc::downgrade(&self.tried);
         let farewell = Farewell { pen: self.pen.again(), number, tried };
@@ -192,13 +193,13 @@ impl<R: Runtime> Stage<R> {
         }
     }
 
-    pub(super) fn await_sync(&self, number: Number, handler: &Registered<R>) {
+    pub(super) fn await_sync(&self, number: Number, handler: &Registered) {
         self.pen.write(Entry::AwaitsSync(number));
         let synced = handler.wait_for_sync();
         self.pen.write(Entry::Synced(number, synced));
     }
 
-    pub(super) fn remove(&self, number: Number, handler: &Registered<R>, waits: bool) {
+    pub(super) fn remove(&self, number: Number, handler: &Registered, waits: bool) {
         self.pen.write(Entry::Removes(number));
         handler.remove(waits);
         self.pen.write(Entry::Removed(number, waits));
@@ -211,15 +212,15 @@ impl<R: Runtime> Stage<R> {
     }
 
     /// Stops the informer, and waits for its run.
-    pub(super) fn stop(&self, run: R::Join<()>) {
+    pub(super) fn stop(&self, run: Join<()>) {
         self.cancel();
         self.world.join(run);
     }
 }
 
 /// Returns the entry of a handler's call, with the key and the version.
-fn told<R: Runtime>(
-    store: &IndexedStore<String, Object, R>,
+fn told(
+    store: &IndexedStore<String, Object, AnyRuntime>,
     number: Number,
     change: &ObjectChange<Object>,
 ) -> (u16, u64, Entry) {
@@ -242,13 +243,13 @@ fn told<R: Runtime>(
 }
 
 /// Records that a handler is gone, when it is dropped.
-struct Farewell<R: Runtime> {
-    pen: Pen<R>,
+struct Farewell {
+    pen: Pen,
     number: Number,
-    tried: Weak<Tried<R>>,
+    tried: Weak<Tried>,
 }
 
-impl<R: Runtime> Drop for Farewell<R> {
+impl Drop for Farewell {
     fn drop(&mut self) {
         let stopped = self.tried.upgrade().is_none_or(|tried| tried.is_stopped());
         self.pen.write(Entry::Gone(self.number, stopped));

@@ -5,26 +5,26 @@ use std::time::Duration;
 
 use seatrial_core::cancel::CancelToken;
 use seatrial_core::informer::{Handler, Handling, Informer, Registration};
-use seatrial_core::runtime::Runtime;
 use seatrial_core::store::IndexedStore;
 
 use super::reference::{Plain, Registration as PlainRegistration};
 use super::source::Object;
+use crate::engine::AnyRuntime;
 
 /// The informer under trial.
-pub(super) enum Tried<R: Runtime> {
-    Ships(Arc<Informer<Object, R>>),
-    Plain(Arc<Plain<R>>),
+pub(super) enum Tried {
+    Ships(Arc<Informer<Object, AnyRuntime>>),
+    Plain(Arc<Plain>),
 }
 
 /// A handler of that informer.
-pub(super) enum Registered<R: Runtime> {
-    Ships(Registration<Object, R>),
-    Plain(PlainRegistration<R>),
+pub(super) enum Registered {
+    Ships(Registration<Object, AnyRuntime>),
+    Plain(PlainRegistration),
 }
 
-impl<R: Runtime> Tried<R> {
-    pub(super) fn store(&self) -> &Arc<IndexedStore<String, Object, R>> {
+impl Tried {
+    pub(super) fn store(&self) -> &Arc<IndexedStore<String, Object, AnyRuntime>> {
         match self {
             Self::Ships(informer) => informer.store(),
             Self::Plain(plain) => plain.store(),
@@ -32,7 +32,7 @@ impl<R: Runtime> Tried<R> {
     }
 
     /// Runs until the token ends; false if the informer runs or ran already.
-    pub(super) fn run(&self, token: &CancelToken<R>) -> bool {
+    pub(super) fn run(&self, token: &CancelToken<AnyRuntime>) -> bool {
         match self {
             Self::Ships(informer) => informer.run(token).is_ok(),
             Self::Plain(plain) => Arc::clone(plain).run(token),
@@ -52,7 +52,7 @@ impl<R: Runtime> Tried<R> {
         handling: Handling,
         resync: Option<Duration>,
         handler: impl Handler<Object>,
-    ) -> Option<Registered<R>> {
+    ) -> Option<Registered> {
         match self {
             Self::Ships(informer) => {
                 informer.handle_with(handling, handler).ok().map(Registered::Ships)
@@ -62,7 +62,7 @@ impl<R: Runtime> Tried<R> {
     }
 }
 
-impl<R: Runtime> Registered<R> {
+impl Registered {
     pub(super) fn wait_for_sync(&self) -> bool {
         match self {
             Self::Ships(handler) => handler.wait_for_sync(),

@@ -23,7 +23,7 @@ use crate::events::fixtures::{
     NAMES, TAKEN_BACK, check_many, itself, named, named_change, named_last,
 };
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf,
+    Component, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf, Scenario,
 };
 use tried::Happened;
 
@@ -49,7 +49,7 @@ impl Component for OrderedFifo {
         Tried::by(|config| Box::new(tried::ships(config)))
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+    fn scenarios() -> Vec<Scenario<Self>> {
         scenarios::all()
     }
 

@@ -6,10 +6,10 @@ use std::num::NonZeroUsize;
 use seatrial_core::fifo::SlowHook;
 use seatrial_core::machine::Boxed;
 use seatrial_core::ordered_fifo::{Event, Mode, OrderedFifo, OrderedQueue};
-use seatrial_core::runtime::Runtime;
 use seatrial_core::store::Intake;
 
 use super::{EventList, Machine as Rules, MachineOp, OrderedFifo as Page, Setup};
+use crate::engine::AnyRuntime;
 use crate::events::fixtures::{self, Hosted, Made, Object, Shown, transform};
 use crate::trial::MachineOf;
 
@@ -18,7 +18,7 @@ pub(super) type Happened = Event<u8, Object>;
 /// The consumer's store.
 pub(super) type Store = fixtures::Store<u8, Object>;
 /// The queue that scenarios use: the shell that ships around a machine under trial.
-pub(super) type Queue<R> = OrderedFifo<u8, Object, Store, R, Hosted<Page>>;
+pub(super) type Queue = OrderedFifo<u8, Object, Store, AnyRuntime, Hosted<Page>>;
 
 /// The machine under trial.
 pub type Tried = fixtures::Tried<Page>;
@@ -143,12 +143,12 @@ pub(super) fn ships(config: &Config) -> Rules {
 }
 
 /// Makes a queue out of a machine under trial.
-pub(super) fn queue<R: Runtime>(
-    runtime: &R,
+pub(super) fn queue(
+    runtime: &AnyRuntime,
     machine: Boxed<Tried>,
     config: Config,
     on_slow: Option<SlowHook>,
-) -> Queue<R> {
+) -> Queue {
     let (intake, atomic) = (config.intake(), config.known.is_none());
     OrderedFifo::with_host(runtime, intake, atomic, on_slow, Hosted::made(runtime, machine, config))
 }

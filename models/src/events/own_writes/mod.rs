@@ -17,7 +17,7 @@ use seatrial_core::machine::Step;
 
 use crate::engine::Engine;
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
+    Component, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf, Scenario,
 };
 
 pub use shelf::{Note, Op, Ret, Shelf, Thing, Wish};
@@ -39,7 +39,7 @@ impl Component for OwnWrites {
         Box::new(Shelf::default())
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+    fn scenarios() -> Vec<Scenario<Self>> {
         scenarios::all()
     }
 

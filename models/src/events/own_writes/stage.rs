@@ -11,12 +11,14 @@ use seatrial_core::store::{Described as _, LastState};
 
 use super::OwnWrites;
 use super::shelf::{Hosted, News, Note, Object, Op, Ret, Thing, Wish};
-use crate::trial::{MachineOf, World};
+use crate::engine::AnyRuntime;
+use crate::shared::Lock;
+use crate::trial::{Join, MachineOf, World};
 
 /// The store that is read, behind its lock.
-struct Store<R: Runtime> {
-    runtime: R,
-    inside: R::Mutex<MachineOf<OwnWrites>>,
+struct Store {
+    runtime: AnyRuntime,
+    inside: Lock<MachineOf<OwnWrites>>,
 }
 
 fn ask(machine: &mut MachineOf<OwnWrites>, mut op: Op, runtime: &impl Runtime) -> Ret {
@@ -26,7 +28,7 @@ fn ask(machine: &mut MachineOf<OwnWrites>, mut op: Op, runtime: &impl Runtime) -
     }
 }
 
-impl<R: Runtime> Store<R> {
+impl Store {
     fn read(&self, op: Op) -> Vec<Object> {
         match self.ask(op) {
             Ret::Read(objects) => objects,
@@ -39,7 +41,7 @@ impl<R: Runtime> Store<R> {
     }
 }
 
-impl<R: Runtime> Readable for Store<R> {
+impl Readable for Store {
     type Object = Object;
     type All = Vec<Object>;
 
@@ -57,26 +59,20 @@ impl<R: Runtime> Readable for Store<R> {
 }
 
 /// The parts of every scenario.
-pub(super) struct Stage<R: Runtime> {
-    pub(super) world: World<R, OwnWrites>,
-    store: Arc<Store<R>>,
-    visible: Arc<Visible<R, Hosted>>,
-}
-
-impl<R: Runtime> Clone for Stage<R> {
-    fn clone(&self) -> Self {
-        let (store, visible) = (Arc::clone(&self.store), Arc::clone(&self.visible));
-        Self { world: self.world.clone(), store, visible }
-    }
+#[derive(Clone)]
+pub(super) struct Stage {
+    pub(super) world: World<OwnWrites>,
+    store: Arc<Store>,
+    visible: Arc<Visible<AnyRuntime, Hosted>>,
 }
 
 /// The objects of the server, each set with the version from which it holds.
 pub(super) type States = &'static [(u64, &'static [(&'static str, &'static str, u64)])];
 
-impl<R: Runtime> Stage<R> {
+impl Stage {
     /// Makes an empty store; `server` lists the server's objects by version. Once the client has
     /// `few` notes, it looks for notes to forget.
-    pub(super) fn new(world: &World<R, OwnWrites>, few: usize, server: States) -> Self {
+    pub(super) fn new(world: &World<OwnWrites>, few: usize, server: States) -> Self {
         let runtime = world.runtime().clone();
         let visible = Visible::new(&runtime, Hosted(world.machine().0), few);
         let inside = runtime.mutex(world.machine().0);
@@ -95,13 +91,13 @@ impl<R: Runtime> Stage<R> {
         ask(&mut self.world.machine().0, Op::Note(note), self.world.runtime());
     }
 
-    pub(super) fn spawn(&self, name: &str, run: impl FnOnce(Self) + Send + 'static) -> R::Join<()> {
+    pub(super) fn spawn(&self, name: &str, run: impl FnOnce(Self) + Send + 'static) -> Join<()> {
         let own = self.clone();
         self.world.spawn(name, move || run(own))
     }
 
     /// A client that deletes the object `a` and then reads; it waits without a limit.
-    pub(super) fn deleter(&self, name: &str, wish: Wish) -> R::Join<()> {
+    pub(super) fn deleter(&self, name: &str, wish: Wish) -> Join<()> {
         self.spawn(name, |client| {
             client.deleted(&Thing::object("a", "1", 1));
             client.read(wish, Instant::NEVER);
@@ -109,7 +105,7 @@ impl<R: Runtime> Stage<R> {
     }
 
     /// Waits until no thread can move, and joins these.
-    pub(super) fn end(&self, threads: impl IntoIterator<Item = R::Join<()>>) {
+    pub(super) fn end(&self, threads: impl IntoIterator<Item = Join<()>>) {
         self.world.quiesce();
         threads.into_iter().for_each(|thread| self.world.join(thread));
     }

@@ -7,10 +7,11 @@ use seatrial_core::cancel::CancelToken;
 use seatrial_core::informer::Awaited;
 use seatrial_core::informer::Runs;
 use seatrial_core::informer::fresh::{Fresh, Visible};
-use seatrial_core::runtime::{Instant, Runtime};
+use seatrial_core::runtime::Instant;
 
 use super::book::{Entry, Name, Number};
 use super::stage::{Pen, Tried};
+use crate::engine::AnyRuntime;
 
 /// How a member behaves.
 #[derive(Clone, Copy, Default, Debug)]
@@ -26,28 +27,23 @@ pub(super) struct Manners {
 }
 
 /// A member: it runs until it is stopped, and has its first list at once.
-pub(super) struct Member<R: Runtime> {
+pub(super) struct Member {
     pub(super) number: Number,
-    pen: Pen<R>,
-    tried: Weak<Tried<R>>,
+    pen: Pen,
+    tried: Weak<Tried>,
     manners: Manners,
     /// The state that callers read while they wait for its first list.
-    visible: Visible<R>,
+    visible: Visible<AnyRuntime>,
 }
 
-impl<R: Runtime> Member<R> {
-    pub(super) fn new(
-        number: Number,
-        pen: Pen<R>,
-        tried: &Arc<Tried<R>>,
-        manners: Manners,
-    ) -> Self {
+impl Member {
+    pub(super) fn new(number: Number, pen: Pen, tried: &Arc<Tried>, manners: Manners) -> Self {
         let visible = Visible::new(pen.runtime(), Fresh::default(), 1);
         Self { number, pen, tried: Arc::downgrade(tried), manners, visible }
     }
 
     /// Begins a run.
-    fn begin(&self) -> Run<'_, R> {
+    fn begin(&self) -> Run<'_> {
         self.pen.write(Entry::Runs(self.number));
         let run = Run(self);
         if let (Some(asks), Some(tried)) = (self.manners.asks, self.tried.upgrade()) {
@@ -66,22 +62,22 @@ impl<R: Runtime> Member<R> {
 }
 
 /// A run. Its end is recorded, whatever the cause.
-struct Run<'a, R: Runtime>(&'a Member<R>);
+struct Run<'a>(&'a Member);
 
-impl<R: Runtime> Drop for Run<'_, R> {
+impl Drop for Run<'_> {
     fn drop(&mut self) {
         self.0.visible.over();
         self.0.pen.write(Entry::Ends(self.0.number));
     }
 }
 
-impl<R: Runtime> Runs<R> for Member<R> {
-    fn run(&self, token: &CancelToken<R>) {
+impl Runs<AnyRuntime> for Member {
+    fn run(&self, token: &CancelToken<AnyRuntime>) {
         let _run = self.begin();
         token.wait();
     }
 
-    fn run_async<'a>(&'a self, token: &'a CancelToken<R>) -> Awaited<'a, ()> {
+    fn run_async<'a>(&'a self, token: &'a CancelToken<AnyRuntime>) -> Awaited<'a, ()> {
         Box::pin(async {
             let _run = self.begin();
             token.wait_async().await;
@@ -97,7 +93,7 @@ impl<R: Runtime> Runs<R> for Member<R> {
     }
 }
 
-impl<R: Runtime> Drop for Member<R> {
+impl Drop for Member {
     fn drop(&mut self) {
         self.pen.write(Entry::Gone(self.number));
     }

@@ -11,42 +11,45 @@ use seatrial_core::runtime::{Instant, Runtime};
 
 use super::member::Member;
 use super::mutants::Mistake::{self, *};
+use crate::engine::AnyRuntime;
+use crate::shared::Lock;
+use crate::trial::Join;
 
-type Shared<R> = Arc<Member<R>>;
+type Shared = Arc<Member>;
 
 /// The straightforward registry.
-pub(super) struct Reference<R: Runtime> {
-    runtime: R,
+pub(super) struct Reference {
+    runtime: AnyRuntime,
     mistake: Option<Mistake>,
-    life: CancelToken<R>,
-    inside: R::Mutex<Inside<R>>,
+    life: CancelToken<AnyRuntime>,
+    inside: Lock<Inside>,
 }
 
-struct Inside<R: Runtime> {
-    entries: BTreeMap<String, Entry<R>>,
+struct Inside {
+    entries: BTreeMap<String, Entry>,
     /// The ends of runs that are being stopped.
-    leaving: Vec<CancelToken<R>>,
+    leaving: Vec<CancelToken<AnyRuntime>>,
     has_started: bool,
     is_over: bool,
 }
 
-struct Entry<R: Runtime> {
-    member: Shared<R>,
-    life: CancelToken<R>,
-    running: Option<(CancelToken<R>, R::Join<()>)>,
+struct Entry {
+    member: Shared,
+    life: CancelToken<AnyRuntime>,
+    running: Option<(CancelToken<AnyRuntime>, Join<()>)>,
 }
 
 /// Signals the end of a run, whatever the cause.
-struct Ended<R: Runtime>(CancelToken<R>);
+struct Ended(CancelToken<AnyRuntime>);
 
-impl<R: Runtime> Drop for Ended<R> {
+impl Drop for Ended {
     fn drop(&mut self) {
         self.0.cancel();
     }
 }
 
-impl<R: Runtime> Reference<R> {
-    pub(super) fn new(runtime: &R, mistake: Option<Mistake>) -> Self {
+impl Reference {
+    pub(super) fn new(runtime: &AnyRuntime, mistake: Option<Mistake>) -> Self {
         let (entries, leaving) = (BTreeMap::new(), Vec::new());
         let inside = Inside { entries, leaving, has_started: false, is_over: false };
         let (life, inside) = (CancelToken::new(runtime), runtime.mutex(inside));
@@ -57,20 +60,16 @@ impl<R: Runtime> Reference<R> {
         self.mistake == Some(mistake)
     }
 
-    fn lock(&self) -> R::Guard<'_, Inside<R>> {
+    fn lock(&self) -> <AnyRuntime as Runtime>::Guard<'_, Inside> {
         self.runtime.lock(&self.inside)
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<Shared<R>> {
+    pub(super) fn get(&self, name: &str) -> Option<Shared> {
         self.lock().entries.get(name).map(|entry| Arc::clone(&entry.member))
     }
 
     /// Returns the member with a name, unless the registry is over.
-    pub(super) fn get_or_make(
-        &self,
-        name: &str,
-        make: impl FnOnce() -> Member<R>,
-    ) -> Option<Shared<R>> {
+    pub(super) fn get_or_make(&self, name: &str, make: impl FnOnce() -> Member) -> Option<Shared> {
         if let Some(member) = self.get(name) {
             return Some(member);
         }
@@ -106,7 +105,7 @@ impl<R: Runtime> Reference<R> {
         }
     }
 
-    fn run(&self, entry: &Entry<R>) -> (CancelToken<R>, R::Join<()>) {
+    fn run(&self, entry: &Entry) -> (CancelToken<AnyRuntime>, Join<()>) {
         let (member, life) = (Arc::clone(&entry.member), entry.life.clone());
         let ended = CancelToken::new(&self.runtime);
         let (end, by_last_line) = (ended.clone(), self.makes(EndIsNotToldByAPanic));
@@ -126,7 +125,7 @@ impl<R: Runtime> Reference<R> {
     pub(super) async fn wait_for_sync(&self, until: Instant) -> Result<(), Vec<String>> {
         let mut all: Vec<_> = {
             let inside = self.lock();
-            let of = |(name, it): (&String, &Entry<R>)| (name.clone(), Arc::clone(&it.member));
+            let of = |(name, it): (&String, &Entry)| (name.clone(), Arc::clone(&it.member));
             inside.entries.iter().map(of).collect()
         };
         if self.makes(SyncedWhenOneIs) {
@@ -186,7 +185,7 @@ impl<R: Runtime> Reference<R> {
         self.stop(entries.into_values().collect(), !self.makes(ShutDownIsNotAwaited)).await;
     }
 
-    async fn stop(&self, entries: Vec<Entry<R>>, waits: bool) {
+    async fn stop(&self, entries: Vec<Entry>, waits: bool) {
         entries.iter().for_each(|entry| entry.life.cancel());
         if !waits {
             return;
@@ -199,7 +198,7 @@ impl<R: Runtime> Reference<R> {
         entries.into_iter().for_each(|entry| self.join(entry));
     }
 
-    fn join(&self, entry: Entry<R>) {
+    fn join(&self, entry: Entry) {
         let thread = entry.running.map(|(_, thread)| thread);
         if let Some(Err(panic)) = thread.map(|thread| self.runtime.join(thread))
             && !self.makes(PanicsAreLost)
@@ -209,14 +208,14 @@ impl<R: Runtime> Reference<R> {
     }
 }
 
-impl<R: Runtime> Inside<R> {
-    fn take_leave<'a>(&mut self, entries: impl Iterator<Item = &'a Entry<R>>) {
+impl Inside {
+    fn take_leave<'a>(&mut self, entries: impl Iterator<Item = &'a Entry>) {
         let running = entries.filter_map(|entry| entry.running.as_ref());
         self.leaving.extend(running.map(|(ended, _)| ended.clone()));
     }
 }
 
-impl<R: Runtime> Drop for Reference<R> {
+impl Drop for Reference {
     fn drop(&mut self) {
         if !self.makes(DroppedGoesOn) {
             self.life.cancel();

@@ -11,24 +11,25 @@ use super::Registry;
 use super::book::{Entry, Name, Which};
 use super::member::{Manners, Member};
 use super::reference::Reference;
+use crate::engine::AnyRuntime;
 use crate::events::fixtures;
-use crate::trial::World;
+use crate::trial::{Join, World};
 
 /// The registry under trial.
-pub(super) enum Tried<R: Runtime> {
-    Ships(Members<R>),
-    Reference(Reference<R>),
+pub(super) enum Tried {
+    Ships(Members<AnyRuntime>),
+    Reference(Reference),
 }
 
-impl<R: Runtime> Tried<R> {
-    pub(super) fn get(&self, name: Name) -> Option<Arc<Member<R>>> {
+impl Tried {
+    pub(super) fn get(&self, name: Name) -> Option<Arc<Member>> {
         match self {
             Self::Ships(members) => members.get(name),
             Self::Reference(reference) => reference.get(name),
         }
     }
 
-    fn get_or_make(&self, name: Name, make: impl FnOnce() -> Member<R>) -> Option<Arc<Member<R>>> {
+    fn get_or_make(&self, name: Name, make: impl FnOnce() -> Member) -> Option<Arc<Member>> {
         match self {
             Self::Ships(members) => members.get_or_make(name, "member", make).ok(),
             Self::Reference(reference) => reference.get_or_make(name, make),
@@ -51,7 +52,7 @@ impl<R: Runtime> Tried<R> {
 
     async fn remove(&self, name: Name) -> bool {
         match self {
-            Self::Ships(members) => members.remove::<Member<R>>(name).await,
+            Self::Ships(members) => members.remove::<Member>(name).await,
             Self::Reference(reference) => reference.remove(name).await,
         }
     }
@@ -65,26 +66,26 @@ impl<R: Runtime> Tried<R> {
 }
 
 /// Records entries.
-pub(super) type Pen<R> = fixtures::Pen<R, Registry>;
+pub(super) type Pen = fixtures::Pen<Registry>;
 
 /// The parts of every scenario.
-pub(super) struct Stage<R: Runtime> {
-    world: World<R, Registry>,
-    pen: Pen<R>,
-    tried: Arc<Tried<R>>,
+pub(super) struct Stage {
+    world: World<Registry>,
+    pen: Pen,
+    tried: Arc<Tried>,
     /// How many members were made.
     made: Arc<AtomicU8>,
 }
 
-impl<R: Runtime> Clone for Stage<R> {
+impl Clone for Stage {
     fn clone(&self) -> Self {
         let (tried, made) = (Arc::clone(&self.tried), Arc::clone(&self.made));
         Self { world: self.world.clone(), pen: self.pen.again(), tried, made }
     }
 }
 
-impl<R: Runtime> Stage<R> {
-    pub(super) fn new(world: &World<R, Registry>) -> Self {
+impl Stage {
+    pub(super) fn new(world: &World<Registry>) -> Self {
         let pen = Pen::new(world);
         let tried = match pen.which() {
             Which::Reference(mistake) => Tried::Reference(Reference::new(pen.runtime(), mistake)),
@@ -93,7 +94,7 @@ impl<R: Runtime> Stage<R> {
         Self { world: world.clone(), pen, tried: Arc::new(tried), made: Arc::default() }
     }
 
-    pub(super) fn spawn(&self, name: &str, run: impl FnOnce(Self) + Send + 'static) -> R::Join<()> {
+    pub(super) fn spawn(&self, name: &str, run: impl FnOnce(Self) + Send + 'static) -> Join<()> {
         let own = self.clone();
         self.world.spawn(name, move || run(own))
     }

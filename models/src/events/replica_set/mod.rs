@@ -22,8 +22,7 @@ use seatrial_core::machine::Step;
 
 use crate::engine::Engine;
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
-    Simulation,
+    Component, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf, Scenario, Simulation,
 };
 
 pub use mutants::Mistake;
@@ -48,7 +47,7 @@ impl Component for ReplicaSet {
         Box::new(Stage::new(None))
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+    fn scenarios() -> Vec<Scenario<Self>> {
         scenarios::all()
     }
 

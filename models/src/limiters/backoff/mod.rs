@@ -20,7 +20,7 @@ use seatrial_core::machine::Step;
 
 use crate::conformance::Conformance;
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
+    Component, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf, Scenario,
 };
 
 pub use conformance::conformance;
@@ -53,7 +53,7 @@ impl Component for Backoff {
         Box::new(Ships::new(INITIAL, MAX, JITTER))
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+    fn scenarios() -> Vec<Scenario<Self>> {
         scenarios::all()
     }
 

@@ -23,7 +23,7 @@ use seatrial_core::machine::Step;
 use crate::conformance::Conformance;
 use crate::token_bucket::Rate;
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
+    Component, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf, Scenario,
 };
 
 pub(crate) use conformance::limiter_of;
@@ -69,7 +69,7 @@ impl Component for Limiter {
         Box::new(Alone(limiter(&shape())))
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+    fn scenarios() -> Vec<Scenario<Self>> {
         scenarios::all()
     }
 

@@ -18,7 +18,7 @@ use seatrial_core::machine::Step;
 
 use crate::conformance::Conformance;
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
+    Component, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf, Scenario,
 };
 
 pub use conformance::conformance;
@@ -48,7 +48,7 @@ impl Component for Bucket {
         Box::new(Ships::new(RATE, BURST))
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+    fn scenarios() -> Vec<Scenario<Self>> {
         scenarios::all()
     }
 

@@ -23,8 +23,8 @@ use seatrial_core::machine::Step;
 use crate::engine::Engine;
 use crate::single_step::Behind;
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
-    RetOf, Simulation,
+    Component, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf, Scenario,
+    Simulation,
 };
 
 pub use op::{Op, check, check_on, decode};
@@ -47,7 +47,7 @@ impl Component for Channel {
         Box::new(Group::<u8>::default())
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+    fn scenarios() -> Vec<Scenario<Self>> {
         scenarios::all()
     }
 

@@ -26,8 +26,8 @@ use crate::queue::Queue;
 use crate::queues::fixtures::listener::metrics;
 use crate::single_step::Behind;
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
-    RetOf, Simulation,
+    Component, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf, Scenario,
+    Simulation,
 };
 
 pub use conformance::conformance;
@@ -52,7 +52,7 @@ impl Component for DelayingQueue {
         Box::new(Delaying::<u8>::measured(Fifo::default(), &metrics()))
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+    fn scenarios() -> Vec<Scenario<Self>> {
         scenarios::all()
     }
 

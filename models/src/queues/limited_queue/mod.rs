@@ -22,7 +22,7 @@ use crate::conformance::Conformance;
 use crate::delaying_queue::DelayingQueue;
 use crate::single_step::Behind;
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf,
+    Component, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf, Scenario,
 };
 
 pub use op::{Op, Ours, check, check_on, decode, machine};
@@ -51,7 +51,7 @@ impl Component for LimitedQueue {
         Box::new(machine())
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+    fn scenarios() -> Vec<Scenario<Self>> {
         scenarios::all()
     }
 

@@ -16,7 +16,7 @@ use seatrial_core::machine::Step;
 use seatrial_core::queue::{Done, Fifo};
 
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf,
+    Component, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf, Scenario,
 };
 
 /// Workers at a queue, as a component under trial.
@@ -44,7 +44,7 @@ impl Component for Pool {
         Box::new(rules())
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+    fn scenarios() -> Vec<Scenario<Self>> {
         scenarios::all()
     }
 

@@ -20,7 +20,7 @@ use seatrial_core::queue::Finished;
 use crate::conformance::Conformance;
 use crate::single_step::Behind;
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf,
+    Component, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf, Scenario,
 };
 
 pub use conformance::conformance;
@@ -51,7 +51,7 @@ impl Component for PriorityQueue {
         Box::new(machine())
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+    fn scenarios() -> Vec<Scenario<Self>> {
         scenarios::all()
     }
 

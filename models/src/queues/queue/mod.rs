@@ -23,8 +23,8 @@ use seatrial_core::queue::{Drain, DrainUntil, Fifo, Finished, Op, Queue as Rules
 use crate::conformance::Conformance;
 use crate::queues::fixtures::listener::metrics;
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property,
-    RetOf, Simulation,
+    Component, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf, Scenario,
+    Simulation,
 };
 
 pub(in crate::queues) use figures::AT_ONCE;
@@ -47,7 +47,7 @@ impl Component for Queue {
         Box::new(Rules::<u8>::measured(Fifo::default(), &metrics()))
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+    fn scenarios() -> Vec<Scenario<Self>> {
         scenarios::all()
     }
 

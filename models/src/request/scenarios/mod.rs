@@ -18,28 +18,29 @@ use seatrial_core::runtime::Runtime;
 use super::calls::{BACKOFF, Begun, Result as Returned, pack};
 use super::rule::{After, Outcome, Way};
 use super::{History, Request};
-use crate::engine::Engine;
+use crate::engine::{AnyRuntime, Engine};
+use crate::shared::Lock;
 use crate::single_step::hash;
-use crate::trial::{DynScenario, World};
+use crate::trial::{Scenario, World};
 
 /// Turns per second at the limiter.
 pub(super) const RATE: f32 = 1.0;
 /// Turns at once at the limiter.
 pub(super) const BURST: u64 = 1;
 
-pub(super) fn all() -> Vec<Box<dyn DynScenario<Request>>> {
+pub(super) fn all() -> Vec<Scenario<Request>> {
     vec![
-        Box::new(alone::EveryAnswer),
-        Box::new(alone::EveryFailure),
-        Box::new(alone::FailsUntilTheLast),
-        Box::new(alone::OneAfterAnother),
-        Box::new(alone::HostIsLeftAlone),
-        Box::new(alone::TimeIsOver),
-        Box::new(shared::CancelledInAPause),
-        Box::new(shared::CancelledBeforeItsTurn),
-        Box::new(shared::CancelledWithoutAnAnswer),
-        Box::new(shared::TwoTakeTurns),
-        Box::new(shared::TwoOfOneRequest),
+        alone::every_answer(),
+        alone::every_failure(),
+        alone::fails_until_the_last(),
+        alone::one_after_another(),
+        alone::host_is_left_alone(),
+        alone::time_is_over(),
+        shared::cancelled_in_a_pause(),
+        shared::cancelled_before_its_turn(),
+        shared::cancelled_without_an_answer(),
+        shared::two_take_turns(),
+        shared::two_of_one_request(),
     ]
 }
 
@@ -86,13 +87,13 @@ impl Tried {
 }
 
 /// The server; it notes its actions.
-struct Server<R: Runtime> {
-    world: World<R, Request>,
+struct Server {
+    world: World<Request>,
     /// The fates of the next attempts of each call.
-    acts: Vec<R::Mutex<VecDeque<Act>>>,
+    acts: Vec<Lock<VecDeque<Act>>>,
 }
 
-impl<R: Runtime> Transport for Server<R> {
+impl Transport for Server {
     fn send<'a>(&'a self, attempt: Attempt<'a>) -> Awaited<'a, Result<Answer, TransportError>> {
         Box::pin(async move {
             let of: usize = attempt.headers.get("Call").and_then(|it| it.parse().ok()).unwrap_or(0);
@@ -120,31 +121,31 @@ impl<R: Runtime> Transport for Server<R> {
 }
 
 /// The body of an answer, which notes when it is closed.
-struct Body<R: Runtime> {
-    world: World<R, Request>,
+struct Body {
+    world: World<Request>,
     is_read: bool,
 }
 
-impl<R: Runtime> Chunks for Body<R> {
+impl Chunks for Body {
     fn next(&mut self) -> Awaited<'_, Option<Result<Vec<u8>, TransportError>>> {
         let first = !std::mem::replace(&mut self.is_read, true);
         Box::pin(async move { first.then(|| Ok(b"{}".to_vec())) })
     }
 }
 
-impl<R: Runtime> Drop for Body<R> {
+impl Drop for Body {
     fn drop(&mut self) {
         self.world.note("closes", 0);
     }
 }
 
 /// A limiter, which notes each turn.
-struct Turns<R: Runtime> {
-    world: World<R, Request>,
-    limiter: TokenBucketFlow<R>,
+struct Turns {
+    world: World<Request>,
+    limiter: TokenBucketFlow<AnyRuntime>,
 }
 
-impl<R: Runtime> FlowLimiter<R> for Turns<R> {
+impl FlowLimiter<AnyRuntime> for Turns {
     fn try_accept(&self) -> bool {
         self.limiter.try_accept()
     }
@@ -153,11 +154,14 @@ impl<R: Runtime> FlowLimiter<R> for Turns<R> {
         self.limiter.accept();
     }
 
-    fn wait(&self, token: &CancelToken<R>) -> Result<(), WaitError> {
+    fn wait(&self, token: &CancelToken<AnyRuntime>) -> Result<(), WaitError> {
         self.limiter.wait(token)
     }
 
-    fn wait_async<'a>(&'a self, token: &'a CancelToken<R>) -> seatrial_core::limiter::Waits<'a> {
+    fn wait_async<'a>(
+        &'a self,
+        token: &'a CancelToken<AnyRuntime>,
+    ) -> seatrial_core::limiter::Waits<'a> {
         Box::pin(async {
             let waited = self.limiter.wait_async(token).await;
             if waited.is_ok() {
@@ -181,11 +185,11 @@ pub(super) fn retry(count: u32, after: Duration, cause: Outcome) -> u64 {
     hash(&(count, after, cause)) >> 1
 }
 
-struct Told<R: Runtime>(World<R, Request>);
+struct Told(World<Request>);
 
-impl<R: Runtime> Observer for Told<R>
+impl Observer for Told
 where
-    World<R, Request>: Send + Sync,
+    World<Request>: Send + Sync,
 {
     fn retries(&self, _: &Verb, _: &str, retry: &Retry) {
         let cause = match &retry.cause {
@@ -198,16 +202,16 @@ where
 }
 
 /// A client, its server, and the calls to make.
-struct Bed<R: Runtime> {
-    world: World<R, Request>,
-    client: Client<R, Server<R>>,
+struct Bed {
+    world: World<Request>,
+    client: Client<AnyRuntime, Server>,
     calls: Vec<Tried>,
     takes_turns: bool,
     backs_off: bool,
 }
 
-impl<R: Runtime> Bed<R> {
-    fn new(world: &World<R, Request>, calls: Vec<Tried>) -> Self {
+impl Bed {
+    fn new(world: &World<Request>, calls: Vec<Tried>) -> Self {
         let runtime = world.runtime();
         let acts = calls.iter().map(|call| runtime.mutex(call.acts.clone().into())).collect();
         let server = Server { world: world.clone(), acts };
@@ -240,7 +244,7 @@ impl<R: Runtime> Bed<R> {
     }
 
     /// Makes a call, until its token ends.
-    fn call(&self, number: u8, token: &CancelToken<R>) {
+    fn call(&self, number: u8, token: &CancelToken<AnyRuntime>) {
         let tried = &self.calls[usize::from(number)];
         let text = number.to_string();
         let request = self.client.request(tried.verb.clone(), "api/v1").resource("pods");
@@ -249,7 +253,7 @@ impl<R: Runtime> Bed<R> {
         self.send(number, &request, token);
     }
 
-    fn send(&self, number: u8, request: &request::Request, token: &CancelToken<R>) {
+    fn send(&self, number: u8, request: &request::Request, token: &CancelToken<AnyRuntime>) {
         let Tried { mode, max, timeout, ref verb, .. } = self.calls[usize::from(number)];
         let way = Way { mode, reads: *verb == Verb::Get, max };
         let Self { takes_turns, backs_off, .. } = *self;
@@ -270,13 +274,13 @@ impl<R: Runtime> Bed<R> {
         self.world.note("returns", returned.pack());
     }
 
-    fn cancel(&self, number: u8, token: &CancelToken<R>) {
+    fn cancel(&self, number: u8, token: &CancelToken<AnyRuntime>) {
         self.world.note("cancels", number.into());
         token.cancel();
         self.world.note("cancelled", number.into());
     }
 
-    fn token(&self) -> CancelToken<R> {
+    fn token(&self) -> CancelToken<AnyRuntime> {
         CancelToken::new(self.world.runtime())
     }
 

@@ -21,7 +21,7 @@ use crate::conformance::Conformance;
 use crate::events::fixtures::named;
 use crate::single_step::{AtOnce, Behind};
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf,
+    Component, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf, Scenario,
 };
 
 pub use op::{Machine, Op, check, check_on, decode};
@@ -48,7 +48,7 @@ impl Component for ExpiringStore {
         Box::new(op::machine(TIME_TO_LIVE))
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+    fn scenarios() -> Vec<Scenario<Self>> {
         scenarios::all()
     }
 

@@ -4,39 +4,39 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use seatrial_core::machine::Boxed;
-use seatrial_core::runtime::Runtime;
 use seatrial_core::store::expiring::Op;
 use seatrial_core::store::{ExpiringStore as Shell, Intake, KeyHasher, LastState};
 
 use super::ledger::{CALLS, Called, ExpiringLedger};
-use super::{Event, ExpiringStore, History, Machine, TIME_TO_LIVE};
+use super::{Event, ExpiringStore, Machine, TIME_TO_LIVE};
+use crate::engine::AnyRuntime;
 use crate::events::fixtures::{Object, key_of};
 use crate::queues::fixtures::{caller, sleep};
-use crate::trial::{DynScenario, Ledger as _, Scenario, What, World};
+use crate::trial::{Ledger as _, Scenario, What, World};
 
-pub(super) fn all() -> Vec<Box<dyn DynScenario<ExpiringStore>>> {
+pub(super) fn all() -> Vec<Scenario<ExpiringStore>> {
     vec![
-        Box::new(ExpiredBesideAdd::default()),
-        Box::new(AtTheVeryAge),
-        Box::new(Refreshed),
-        Box::new(ListBesideReaders),
-        Box::new(DeletedBesideReaders),
+        expired_beside_add(false),
+        at_the_very_age(),
+        refreshed(),
+        list_beside_readers(),
+        deleted_beside_readers(),
     ]
 }
 
-type Tried<R> = Arc<Stage<R>>;
+type Tried = Arc<Stage>;
 
 /// The store under trial. Each call is noted before it is made: all steps of the store up to the
 /// next note then count as parts of that call.
-struct Stage<R: Runtime> {
-    world: World<R, ExpiringStore>,
-    store: Shell<u8, Object, R, Boxed<Machine>>,
+struct Stage {
+    world: World<ExpiringStore>,
+    store: Shell<u8, Object, AnyRuntime, Boxed<Machine>>,
     /// Whether a read removes in a second step, as in a shell with a mistake.
     split: bool,
 }
 
-impl<R: Runtime> Stage<R> {
-    fn says(&self, call: Called) -> &Shell<u8, Object, R, Boxed<Machine>> {
+impl Stage {
+    fn says(&self, call: Called) -> &Shell<u8, Object, AnyRuntime, Boxed<Machine>> {
         self.world.note(CALLS, call as u64);
         &self.store
     }
@@ -73,18 +73,18 @@ impl<R: Runtime> Stage<R> {
 const A_LITTLE: Duration = Duration::from_nanos(1);
 const HALF: Duration = Duration::from_millis(10);
 
-fn store<R: Runtime>(world: &World<R, ExpiringStore>) -> Tried<R> {
+fn store(world: &World<ExpiringStore>) -> Tried {
     around(world, false)
 }
 
-fn around<R: Runtime>(world: &World<R, ExpiringStore>, split: bool) -> Tried<R> {
+fn around(world: &World<ExpiringStore>, split: bool) -> Tried {
     let intake = Intake::with_hasher(KeyHasher::fixed(7), key_of);
     let store = Shell::with_host(world.runtime(), intake, world.machine());
     Arc::new(Stage { world: world.clone(), store, split })
 }
 
 /// Reads everything in every way.
-fn look<R: Runtime>(store: &Tried<R>) {
+fn look(store: &Tried) {
     store.list_keys();
     store.get(1);
     store.list_keys();
@@ -102,156 +102,139 @@ fn has_expired(before: &ExpiringLedger, event: &Event) -> bool {
 }
 
 /// An object has expired, and its successor comes while a caller reads (`cache:SC-16`).
-#[derive(Default)]
-pub(super) struct ExpiredBesideAdd {
-    /// Whether the store reads and removes in two steps.
-    pub(super) split: bool,
-}
-
-impl Scenario<ExpiringStore> for ExpiredBesideAdd {
-    const NAME: &'static str = "expired_beside_add";
-    const SAYS: &'static str = "a reader looks at an expired object while its successor is written";
-
-    fn run<R: Runtime>(&self, world: &World<R, ExpiringStore>) {
-        let store = around(world, self.split);
-        store.add((1, 1));
-        sleep(world, TIME_TO_LIVE + A_LITTLE);
-        let reader = caller(world, "reader", &store, |store| {
-            store.get(1);
-        });
-        let lister = caller(world, "lister", &store, |store| store.list());
-        store.add((1, 2));
-        world.join(reader);
-        world.join(lister);
-        look(&store);
-    }
-
-    /// The expired object is read before its successor comes.
-    fn reaches(history: &History) -> bool {
-        ExpiringLedger::some(history, |before, event| {
-            steps(event, |op| matches!(op, Op::Get(_))) && has_expired(before, event)
-        })
-    }
+/// With `split` the store reads and removes in two steps.
+pub(super) fn expired_beside_add(split: bool) -> Scenario<ExpiringStore> {
+    Scenario::new(
+        "expired_beside_add",
+        "a reader looks at an expired object while its successor is written",
+        move |world| {
+            let store = around(world, split);
+            store.add((1, 1));
+            sleep(world, TIME_TO_LIVE + A_LITTLE);
+            let reader = caller(world, "reader", &store, |store| {
+                store.get(1);
+            });
+            let lister = caller(world, "lister", &store, |store| store.list());
+            store.add((1, 2));
+            world.join(reader);
+            world.join(lister);
+            look(&store);
+        },
+        // The expired object is read before its successor comes.
+        |history| {
+            ExpiringLedger::some(history, |before, event| {
+                steps(event, |op| matches!(op, Op::Get(_))) && has_expired(before, event)
+            })
+        },
+    )
 }
 
 /// An object is at exactly its maximum age, and then older.
-struct AtTheVeryAge;
-
-impl Scenario<ExpiringStore> for AtTheVeryAge {
-    const NAME: &'static str = "at_the_very_age";
-    const SAYS: &'static str =
-        "objects are read when their age equals the time to live, and a little later";
-
-    fn run<R: Runtime>(&self, world: &World<R, ExpiringStore>) {
-        let store = store(world);
-        store.add((1, 1));
-        store.add((2, 1));
-        let watched = world.clone();
-        let reader = caller(world, "reader", &store, move |store| {
-            sleep(&watched, TIME_TO_LIVE);
-            store.list();
-            store.get(1);
-        });
-        world.join(reader);
-        sleep(world, A_LITTLE);
-        look(&store);
-    }
-
-    fn reaches(history: &History) -> bool {
-        let reads = |op: &Op<_, _>| matches!(op, Op::Get(_));
-        ExpiringLedger::some(history, |before, event| {
-            steps(event, reads) && !has_expired(before, event)
-        }) && ExpiringLedger::some(history, |before, event| {
-            steps(event, reads) && has_expired(before, event)
-        })
-    }
+fn at_the_very_age() -> Scenario<ExpiringStore> {
+    Scenario::new(
+        "at_the_very_age",
+        "objects are read when their age equals the time to live, and a little later",
+        |world| {
+            let store = store(world);
+            store.add((1, 1));
+            store.add((2, 1));
+            let watched = world.clone();
+            let reader = caller(world, "reader", &store, move |store| {
+                sleep(&watched, TIME_TO_LIVE);
+                store.list();
+                store.get(1);
+            });
+            world.join(reader);
+            sleep(world, A_LITTLE);
+            look(&store);
+        },
+        |history| {
+            let reads = |op: &Op<_, _>| matches!(op, Op::Get(_));
+            ExpiringLedger::some(history, |before, event| {
+                steps(event, reads) && !has_expired(before, event)
+            }) && ExpiringLedger::some(history, |before, event| {
+                steps(event, reads) && has_expired(before, event)
+            })
+        },
+    )
 }
 
 /// An update restarts the time of an object; reading does not (`cache:EX-1`).
-struct Refreshed;
-
-impl Scenario<ExpiringStore> for Refreshed {
-    const NAME: &'static str = "refreshed";
-    const SAYS: &'static str =
-        "at half the time to live, one object is updated and another is read; later one expires";
-
-    fn run<R: Runtime>(&self, world: &World<R, ExpiringStore>) {
-        let store = store(world);
-        store.add((1, 1));
-        store.add((2, 1));
-        sleep(world, HALF);
-        let reader = caller(world, "reader", &store, |store| {
+fn refreshed() -> Scenario<ExpiringStore> {
+    Scenario::new(
+        "refreshed",
+        "at half the time to live, one object is updated and another is read; later one expires",
+        |world| {
+            let store = store(world);
+            store.add((1, 1));
+            store.add((2, 1));
+            sleep(world, HALF);
+            let reader = caller(world, "reader", &store, |store| {
+                store.get(2);
+            });
+            store.add((1, 2));
+            world.join(reader);
+            sleep(world, HALF + A_LITTLE);
             store.get(2);
-        });
-        store.add((1, 2));
-        world.join(reader);
-        sleep(world, HALF + A_LITTLE);
-        store.get(2);
-        look(&store);
-    }
-
-    /// One object is alive and the other is not.
-    fn reaches(history: &History) -> bool {
-        ExpiringLedger::some(history, |before, event| {
-            let alive = |key| before.spec.alive(key, event.at).is_some();
-            steps(event, |op| matches!(op, Op::Get(_))) && alive(1) && !alive(2)
-        })
-    }
+            look(&store);
+        },
+        // One object is alive and the other is not.
+        |history| {
+            ExpiringLedger::some(history, |before, event| {
+                let alive = |key| before.spec.alive(key, event.at).is_some();
+                steps(event, |op| matches!(op, Op::Get(_))) && alive(1) && !alive(2)
+            })
+        },
+    )
 }
 
 /// A list replaces the content while a caller reads.
-struct ListBesideReaders;
-
-impl Scenario<ExpiringStore> for ListBesideReaders {
-    const NAME: &'static str = "list_beside_readers";
-    const SAYS: &'static str =
-        "a list arrives at half the time to live while a caller reads, and is read when it is old";
-
-    fn run<R: Runtime>(&self, world: &World<R, ExpiringStore>) {
-        let store = store(world);
-        store.add((1, 1));
-        store.add((3, 1));
-        sleep(world, HALF);
-        let reader = caller(world, "reader", &store, |store| store.list());
-        store.replace(vec![(1, 2), (2, 1), (2, 2)]);
-        world.join(reader);
-        sleep(world, HALF + A_LITTLE);
-        look(&store);
-    }
-
-    /// A listed object is alive after the earlier object would have expired.
-    fn reaches(history: &History) -> bool {
-        ExpiringLedger::some(history, |before, event| {
-            steps(event, |op| matches!(op, Op::List(_))) && before.spec.keys() == [1, 2]
-        })
-    }
+fn list_beside_readers() -> Scenario<ExpiringStore> {
+    Scenario::new(
+        "list_beside_readers",
+        "a list arrives at half the time to live while a caller reads, and is read when it is old",
+        |world| {
+            let store = store(world);
+            store.add((1, 1));
+            store.add((3, 1));
+            sleep(world, HALF);
+            let reader = caller(world, "reader", &store, |store| store.list());
+            store.replace(vec![(1, 2), (2, 1), (2, 2)]);
+            world.join(reader);
+            sleep(world, HALF + A_LITTLE);
+            look(&store);
+        },
+        // A listed object is alive after the earlier object would have expired.
+        |history| {
+            ExpiringLedger::some(history, |before, event| {
+                steps(event, |op| matches!(op, Op::List(_))) && before.spec.keys() == [1, 2]
+            })
+        },
+    )
 }
 
 /// An object is deleted while other callers look for it.
-struct DeletedBesideReaders;
-
-impl Scenario<ExpiringStore> for DeletedBesideReaders {
-    const NAME: &'static str = "deleted_beside_readers";
-    const SAYS: &'static str =
-        "an object is deleted while one caller reads it and another updates it";
-
-    fn run<R: Runtime>(&self, world: &World<R, ExpiringStore>) {
-        let store = store(world);
-        store.add((1, 1));
-        let reader = caller(world, "reader", &store, |store| {
-            store.get(1);
-        });
-        let writer = caller(world, "writer", &store, |store| store.add((1, 2)));
-        store.delete((1, 3));
-        world.join(reader);
-        world.join(writer);
-        look(&store);
-    }
-
-    /// The deletion comes last.
-    fn reaches(history: &History) -> bool {
-        ExpiringLedger::some(history, |before, event| {
-            steps(event, |op| matches!(op, Op::List(_))) && before.spec.items.is_empty()
-        })
-    }
+fn deleted_beside_readers() -> Scenario<ExpiringStore> {
+    Scenario::new(
+        "deleted_beside_readers",
+        "an object is deleted while one caller reads it and another updates it",
+        |world| {
+            let store = store(world);
+            store.add((1, 1));
+            let reader = caller(world, "reader", &store, |store| {
+                store.get(1);
+            });
+            let writer = caller(world, "writer", &store, |store| store.add((1, 2)));
+            store.delete((1, 3));
+            world.join(reader);
+            world.join(writer);
+            look(&store);
+        },
+        // The deletion comes last.
+        |history| {
+            ExpiringLedger::some(history, |before, event| {
+                steps(event, |op| matches!(op, Op::List(_))) && before.spec.items.is_empty()
+            })
+        },
+    )
 }

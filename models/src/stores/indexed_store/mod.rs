@@ -19,7 +19,7 @@ pub(crate) mod tests;
 use seatrial_core::machine::Step;
 
 use crate::conformance::Conformance;
-use crate::trial::{Component, DynScenario, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf};
+use crate::trial::{Component, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf, Scenario};
 use book::Book;
 
 pub use op::{Labelled, Op, check, decode};
@@ -42,7 +42,7 @@ impl Component for IndexedStore {
         Box::new(Book::of(None))
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+    fn scenarios() -> Vec<Scenario<Self>> {
         scenarios::all()
     }
 

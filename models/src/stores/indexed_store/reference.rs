@@ -8,6 +8,8 @@ use seatrial_core::runtime::Runtime;
 use super::book::{Answer, Call};
 use super::op::Labelled;
 use super::sequential::{LISTED_AT, REFUSED, bits_of, version_of};
+use crate::engine::AnyRuntime;
+use crate::shared::Lock;
 use crate::trial::mistakes;
 
 mistakes! {
@@ -75,14 +77,14 @@ struct Content {
 }
 
 /// A map of objects and a map of their values under one lock.
-pub(super) struct PlainStore<R: Runtime> {
-    runtime: R,
-    content: R::Mutex<Content>,
+pub(super) struct PlainStore {
+    runtime: AnyRuntime,
+    content: Lock<Content>,
     mistakes: &'static [Mistake],
 }
 
-impl<R: Runtime> PlainStore<R> {
-    pub(super) fn with(runtime: &R, mistakes: &'static [Mistake]) -> Self {
+impl PlainStore {
+    pub(super) fn with(runtime: &AnyRuntime, mistakes: &'static [Mistake]) -> Self {
         let content = runtime.mutex(Content::default());
         Self { runtime: runtime.clone(), content, mistakes }
     }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use seatrial_core::machine::Boxed;
-use seatrial_core::runtime::Runtime;
 use seatrial_core::store::indexed::{IndexError, Transaction, VersionOf};
 use seatrial_core::store::{IndexedStore as Store, Intake, KeyHasher, LastState};
 
@@ -12,26 +11,27 @@ use super::book::{Answer, Book, Call};
 use super::op::{Labelled, by_bits, key_of};
 use super::reference::PlainStore;
 use super::sequential::{LISTED_AT, version_of};
+use crate::engine::AnyRuntime;
 use crate::stores::fixtures::{mistakes, record};
-use crate::trial::World;
+use crate::trial::{Join, World};
 
 type Object = Arc<Labelled>;
 
 /// The store that ships, or a broken one.
-enum Tried<R: Runtime> {
-    Ships(Store<u8, Object, R>),
-    Broken(PlainStore<R>),
+enum Tried {
+    Ships(Store<u8, Object, AnyRuntime>),
+    Broken(PlainStore),
 }
 
 /// The parts of every scenario. Every thread has its own book.
-pub(super) struct Stage<R: Runtime> {
-    world: World<R, IndexedStore>,
-    store: Arc<Tried<R>>,
+pub(super) struct Stage {
+    world: World<IndexedStore>,
+    store: Arc<Tried>,
     book: Boxed<Book>,
 }
 
-impl<R: Runtime> Stage<R> {
-    pub(super) fn new(world: &World<R, IndexedStore>) -> Self {
+impl Stage {
+    pub(super) fn new(world: &World<IndexedStore>) -> Self {
         let mut book = world.machine();
         let store = match mistakes(&mut book, world.runtime()) {
             Some(mistakes) => Tried::Broken(PlainStore::with(world.runtime(), mistakes)),
@@ -45,7 +45,7 @@ impl<R: Runtime> Stage<R> {
     }
 
     /// Makes calls on a thread of their own.
-    pub(super) fn on(&self, name: &str, calls: impl Into<Vec<Call>>) -> R::Join<()> {
+    pub(super) fn on(&self, name: &str, calls: impl Into<Vec<Call>>) -> Join<()> {
         let (world, store) = (self.world.clone(), Arc::clone(&self.store));
         let (mut stage, calls) = (Self { book: world.machine(), world, store }, calls.into());
         self.world.spawn(name, move || stage.call(calls))
@@ -62,7 +62,7 @@ impl<R: Runtime> Stage<R> {
     }
 
     /// Waits for the threads, and reads the final content.
-    pub(super) fn end(mut self, threads: impl IntoIterator<Item = R::Join<()>>) {
+    pub(super) fn end(mut self, threads: impl IntoIterator<Item = Join<()>>) {
         threads.into_iter().for_each(|thread| self.world.join(thread));
         self.call([Call::List, Call::Values, Call::Keys(0), Call::ByIndex(1), Call::Version]);
         if let Tried::Ships(store) = &*self.store {
@@ -72,7 +72,7 @@ impl<R: Runtime> Stage<R> {
 }
 
 /// Calls the store that ships.
-fn answer<R: Runtime>(store: &Store<u8, Object, R>, call: &Call) -> Answer {
+fn answer(store: &Store<u8, Object, AnyRuntime>, call: &Call) -> Answer {
     match call {
         Call::Put(object) => done(store.add(Arc::new(object.clone())).is_ok()),
         Call::Delete(key) => done(store.delete_key(key).is_ok()),

@@ -14,7 +14,7 @@ pub(crate) mod tests;
 use seatrial_core::machine::Step;
 
 use crate::trial::{
-    Component, DynScenario, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf,
+    Component, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf, Scenario,
 };
 use book::Book;
 
@@ -38,7 +38,7 @@ impl Component for MutationCache {
         Box::new(Book::of(None))
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+    fn scenarios() -> Vec<Scenario<Self>> {
         scenarios::all()
     }
 

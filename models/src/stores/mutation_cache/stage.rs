@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use seatrial_core::machine::Boxed;
-use seatrial_core::runtime::Runtime;
+use seatrial_core::runtime::{Ambient as _, Runtime};
 use seatrial_core::store::indexed::index_by;
 use seatrial_core::store::mutation::MutationOptions;
 use seatrial_core::store::{IndexedStore, LastState, MutationCache as Cache, MutationDetector};
@@ -13,8 +13,10 @@ use seatrial_core::store::{IndexedStore, LastState, MutationCache as Cache, Muta
 use super::MutationCache;
 use super::book::{Answer, Book, Call, Named};
 use super::reference::{CAPACITY, Mistake, Model, TIME};
+use crate::engine::AnyRuntime;
+use crate::shared::Lock;
 use crate::stores::fixtures::{mistakes, record};
-use crate::trial::World;
+use crate::trial::{Join, World};
 
 /// The note of a thread that begins to compare an object.
 pub(super) const COMPARING: &str = "comparing";
@@ -24,15 +26,10 @@ const BY_UID: &str = "uid";
 const COMPARES: Duration = Duration::from_millis(5);
 
 /// An object whose comparison takes time.
-struct Slow<R: Runtime>(World<R, MutationCache>);
+#[derive(Clone)]
+struct Slow(World<MutationCache>);
 
-impl<R: Runtime> Clone for Slow<R> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-impl<R: Runtime> PartialEq for Slow<R> {
+impl PartialEq for Slow {
     fn eq(&self, _: &Self) -> bool {
         self.0.note(COMPARING, 1);
         let runtime = self.0.runtime();
@@ -41,7 +38,7 @@ impl<R: Runtime> PartialEq for Slow<R> {
     }
 }
 
-impl<R: Runtime> fmt::Debug for Slow<R> {
+impl fmt::Debug for Slow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Slow")
     }
@@ -90,13 +87,13 @@ impl<R: Runtime> Ships<R> {
 }
 
 /// The code that ships, or broken code.
-enum Tried<R: Runtime> {
-    Ships(Ships<R>, MutationDetector<Slow<R>, R>),
-    Broken(R::Mutex<Model>, R::Mutex<Vec<Slow<R>>>),
+enum Tried {
+    Ships(Ships<AnyRuntime>, MutationDetector<Slow, AnyRuntime>),
+    Broken(Lock<Model>, Lock<Vec<Slow>>),
 }
 
-impl<R: Runtime> Tried<R> {
-    fn answer(&self, world: &World<R, MutationCache>, call: &Call) -> Answer {
+impl Tried {
+    fn answer(&self, world: &World<MutationCache>, call: &Call) -> Answer {
         let runtime = world.runtime();
         match (self, call) {
             (Self::Ships(_, detector), Call::Watch) => {
@@ -131,14 +128,14 @@ impl<R: Runtime> Tried<R> {
 }
 
 /// The parts of every scenario. Every thread has its own book.
-pub(super) struct Stage<R: Runtime> {
-    world: World<R, MutationCache>,
-    tried: Arc<Tried<R>>,
+pub(super) struct Stage {
+    world: World<MutationCache>,
+    tried: Arc<Tried>,
     book: Boxed<Book>,
 }
 
-impl<R: Runtime> Stage<R> {
-    pub(super) fn new(world: &World<R, MutationCache>) -> Self {
+impl Stage {
+    pub(super) fn new(world: &World<MutationCache>) -> Self {
         let (runtime, mut book) = (world.runtime(), world.machine());
         let tried = match mistakes(&mut book, runtime) {
             Some(mistakes) => {
@@ -150,7 +147,7 @@ impl<R: Runtime> Stage<R> {
     }
 
     /// Makes calls on a thread of their own.
-    pub(super) fn on(&self, name: &str, calls: impl Into<Vec<Call>>) -> R::Join<()> {
+    pub(super) fn on(&self, name: &str, calls: impl Into<Vec<Call>>) -> Join<()> {
         let (world, tried) = (self.world.clone(), Arc::clone(&self.tried));
         let (mut stage, calls) = (Self { book: world.machine(), world, tried }, calls.into());
         self.world.spawn(name, move || stage.call(calls))
@@ -176,7 +173,7 @@ impl<R: Runtime> Stage<R> {
     }
 
     /// Waits for the threads.
-    pub(super) fn join(&self, threads: impl IntoIterator<Item = R::Join<()>>) {
+    pub(super) fn join(&self, threads: impl IntoIterator<Item = Join<()>>) {
         threads.into_iter().for_each(|thread| self.world.join(thread));
     }
 }

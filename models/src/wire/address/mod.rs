@@ -21,7 +21,7 @@ mod words;
 use seatrial_core::machine::{Boxed, Step};
 
 use crate::trial::{
-    Component, DynScenario, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf,
+    Component, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf, Scenario,
 };
 
 pub use machine::{API, BASES, Call, Said, Ships};
@@ -46,7 +46,7 @@ impl Component for Address {
         Box::new(Ships::new(0, "GET"))
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+    fn scenarios() -> Vec<Scenario<Self>> {
         scenarios::all()
     }
 

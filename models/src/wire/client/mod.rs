@@ -20,7 +20,7 @@ pub(crate) mod tests;
 use seatrial_core::machine::{Boxed, Step};
 
 use crate::trial::{
-    Component, DynScenario, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf,
+    Component, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf, Scenario,
 };
 
 pub use machine::{Call, Pace, Said, Sending, Ships, Told};
@@ -44,7 +44,7 @@ impl Component for Client {
         Box::new(Ships::new(Pace::Free))
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+    fn scenarios() -> Vec<Scenario<Self>> {
         scenarios::all()
     }
 

@@ -18,7 +18,7 @@ pub(crate) mod tests;
 use seatrial_core::machine::{Boxed, Step};
 
 use crate::trial::{
-    Component, DynScenario, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf,
+    Component, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf, Scenario,
 };
 
 pub use machine::{Call, Said, Ships};
@@ -42,7 +42,7 @@ impl Component for Leases {
         Box::new(Ships::new())
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+    fn scenarios() -> Vec<Scenario<Self>> {
         scenarios::all()
     }
 

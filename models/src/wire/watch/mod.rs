@@ -19,7 +19,7 @@ pub(crate) mod tests;
 use seatrial_core::machine::{Boxed, Step};
 
 use crate::trial::{
-    Component, DynScenario, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf,
+    Component, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf, Scenario,
 };
 
 pub use machine::{Call, IDLE, LONGEST, Said, Ships, Told};
@@ -43,7 +43,7 @@ impl Component for Watch {
         Box::new(Ships::new())
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
+    fn scenarios() -> Vec<Scenario<Self>> {
         scenarios::all()
     }
 

@@ -1,12 +1,9 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use seatrial_core::runtime::Runtime;
-
 use super::*;
 use crate::trial::{
-    Budget, Component, DynScenario, HistoryOf, Invariant, MachineOf, Mutant, NoMachine, Scenario,
-    World, mutants, subject,
+    Budget, Component, Invariant, MachineOf, Mutant, NoMachine, Scenario, World, mutants, subject,
 };
 
 /// Two threads that do nothing wrong, whatever becomes of the machine.
@@ -21,17 +18,12 @@ impl Component for Harmless {
         Box::new(NoMachine)
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
-        vec![
-            Box::new(TwoThreads::<0>),
-            Box::new(TwoThreads::<1>),
-            Box::new(TwoThreads::<2>),
-            Box::new(TwoThreads::<3>),
-            Box::new(TwoThreads::<4>),
-            Box::new(TwoThreads::<5>),
-            Box::new(TwoThreads::<6>),
-            Box::new(TwoThreads::<7>),
-        ]
+    fn scenarios() -> Vec<Scenario<Self>> {
+        let two_threads = |name| {
+            let run = |world: &World<Self>| world.join(world.spawn("other", || ()));
+            Scenario::new(name, "two threads end", run, |history| history.finished())
+        };
+        ["a", "b", "c", "d", "e", "f", "g", "h"].map(two_threads).into()
     }
 
     fn invariants() -> Vec<Invariant<Self>> {
@@ -43,22 +35,6 @@ impl Component for Harmless {
             Box::new(machine)
         }
         mutants! { same: Equivalent("it is the same") "same" from "made up": (NoMachine) breaks []; }
-    }
-}
-
-struct TwoThreads<const N: usize>;
-
-impl<const N: usize> Scenario<Harmless> for TwoThreads<N> {
-    const NAME: &'static str = ["a", "b", "c", "d", "e", "f", "g", "h"][N];
-    const SAYS: &'static str = "two threads end";
-
-    fn run<R: Runtime>(&self, world: &World<R, Harmless>) {
-        let other = world.spawn("other", || ());
-        world.join(other);
-    }
-
-    fn reaches(history: &HistoryOf<Harmless>) -> bool {
-        history.finished()
     }
 }
 
@@ -119,8 +95,11 @@ impl Component for Late {
         Box::new(NoMachine)
     }
 
-    fn scenarios() -> Vec<Box<dyn DynScenario<Self>>> {
-        vec![Box::new(ThirdPanics)]
+    fn scenarios() -> Vec<Scenario<Self>> {
+        let run = |_: &World<Self>| {
+            assert!(EXECUTIONS.fetch_add(1, Ordering::Relaxed) < 2, "it is late");
+        };
+        vec![Scenario::new("third_panics", Self::SAYS, run, |history| history.finished())]
     }
 
     fn invariants() -> Vec<Invariant<Self>> {
@@ -132,21 +111,6 @@ impl Component for Late {
             Box::new(machine)
         }
         mutants! { same: Equivalent("as it says") "same" from "made up": (NoMachine) breaks []; }
-    }
-}
-
-struct ThirdPanics;
-
-impl Scenario<Late> for ThirdPanics {
-    const NAME: &'static str = "third_panics";
-    const SAYS: &'static str = "the third execution panics";
-
-    fn run<R: Runtime>(&self, _: &World<R, Late>) {
-        assert!(EXECUTIONS.fetch_add(1, Ordering::Relaxed) < 2, "it is late");
-    }
-
-    fn reaches(history: &HistoryOf<Late>) -> bool {
-        history.finished()
     }
 }
 

@@ -3,47 +3,38 @@
 use std::time::Duration;
 
 use seatrial_core::elector::Config;
-use seatrial_core::runtime::Runtime;
 
 use super::{everybody_returned, terms};
+use crate::elector::Elector;
 use crate::elector::part::Edit;
 use crate::elector::scene::{Scene, strict, until_it_ends};
-use crate::elector::{Elector, History};
-use crate::engine::Engine;
-use crate::trial::{Scenario, World, sleeps};
+use crate::trial::{Scenario, sleeps};
 
 fn coordinated(identity: &str) -> Config {
     strict(identity).coordinated(true)
 }
 
 /// The server names one elector, then wants another, and names it when the lease has run out.
-pub(super) struct CoordinatedElection;
-
-impl Scenario<Elector> for CoordinatedElection {
-    const NAME: &'static str = "coordinated_election";
-    const SAYS: &'static str = "the server names one elector, asks it to make room for another, \
-                                and names the other when the lease has run out";
-
-    fn run<R: Runtime>(&self, world: &World<R, Elector>) {
-        let scene = Scene::new(world);
-        let (a, b) = (scene.elector(coordinated("a")), scene.elector(coordinated("b")));
-        let first = world.spawn("a", move || a.lead(until_it_ends));
-        let second = world.spawn("b", move || b.lead(|b, _| b.cancel()));
-        scene.sleep(Duration::from_millis(500));
-        scene.nominate("a");
-        scene.sleep(Duration::from_millis(4_000));
-        scene.edit(Edit::Prefer('b')).expect("the lease exists");
-        world.join(first);
-        scene.sleep(Duration::from_millis(3_000));
-        scene.edit(Edit::Nominate('b')).expect("the lease exists");
-        world.join(second);
-    }
-
-    fn reaches(history: &History) -> bool {
-        terms(history, 0) == 1 && terms(history, 1) == 1 && everybody_returned(history)
-    }
-
-    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
-        sleeps(engine)
-    }
+pub(super) fn coordinated_election() -> Scenario<Elector> {
+    Scenario::<Elector>::new(
+        "coordinated_election",
+        "the server names one elector, asks it to make room for another, \
+                                and names the other when the lease has run out",
+        |world| {
+            let scene = Scene::new(world);
+            let (a, b) = (scene.elector(coordinated("a")), scene.elector(coordinated("b")));
+            let first = world.spawn("a", move || a.lead(until_it_ends));
+            let second = world.spawn("b", move || b.lead(|b, _| b.cancel()));
+            scene.sleep(Duration::from_millis(500));
+            scene.nominate("a");
+            scene.sleep(Duration::from_millis(4_000));
+            scene.edit(Edit::Prefer('b')).expect("the lease exists");
+            world.join(first);
+            scene.sleep(Duration::from_millis(3_000));
+            scene.edit(Edit::Nominate('b')).expect("the lease exists");
+            world.join(second);
+        },
+        |history| terms(history, 0) == 1 && terms(history, 1) == 1 && everybody_returned(history),
+    )
+    .not_on(sleeps)
 }

@@ -8,15 +8,14 @@ mod sync;
 mod tasks;
 
 use seatrial_core::fifo::SlowHook;
-use seatrial_core::runtime::Runtime;
 
 use super::ledger::DeltaLedger;
 use super::tried::{Config, Over, Queue, Store, queue};
 use super::{DeltaFifo, History};
 use crate::events::fixtures::{self, Object, over};
-use crate::trial::{DynScenario, World};
+use crate::trial::{Scenario, World};
 
-pub(super) fn all() -> Vec<Box<dyn DynScenario<DeltaFifo>>> {
+pub(super) fn all() -> Vec<Scenario<DeltaFifo>> {
     let mut all = changes::all();
     all.extend(lists::all());
     all.extend(processing::all());
@@ -26,22 +25,22 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<DeltaFifo>>> {
     all
 }
 
-type Stage<R> = fixtures::Stage<R, DeltaFifo, Queue<R>>;
+type Stage = fixtures::Stage<DeltaFifo, Queue>;
 
-impl<R: Runtime> Stage<R> {
-    fn new(world: &World<R, DeltaFifo>, config: Config) -> Self {
+impl Stage {
+    fn new(world: &World<DeltaFifo>, config: Config) -> Self {
         Self::told(world, config, None)
     }
 
     /// With a hook that is told of slow processing.
-    fn told(world: &World<R, DeltaFifo>, config: Config, on_slow: Option<SlowHook>) -> Self {
+    fn told(world: &World<DeltaFifo>, config: Config, on_slow: Option<SlowHook>) -> Self {
         let store = config.known.clone().unwrap_or_default();
         let queue = queue(world.runtime(), world.machine(), config, on_slow);
         Self::around(world, queue, store, |store, popped| store.apply(&popped.key, &popped.deltas))
     }
 
     /// Sets the stage as informers do, around a consumer that has these objects.
-    fn informer(world: &World<R, DeltaFifo>, known: impl IntoIterator<Item = Object>) -> Self {
+    fn informer(world: &World<DeltaFifo>, known: impl IntoIterator<Item = Object>) -> Self {
         Self::new(world, Config::informer(store(known)))
     }
 }

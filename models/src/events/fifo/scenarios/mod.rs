@@ -8,15 +8,15 @@ mod tasks;
 
 use seatrial_core::fifo::{Fifo as Shell, Op, SlowHook};
 use seatrial_core::machine::Boxed;
-use seatrial_core::runtime::Runtime;
 use seatrial_core::store::{Intake, KeyHasher};
 
 use super::ledger::FifoLedger;
 use super::{Event, Fifo, History, Machine};
+use crate::engine::AnyRuntime;
 use crate::events::fixtures::{self, Object, Store, key_of};
-use crate::trial::{DynScenario, Ledger as _, What, World};
+use crate::trial::{Ledger as _, Scenario, What, World};
 
-pub(super) fn all() -> Vec<Box<dyn DynScenario<Fifo>>> {
+pub(super) fn all() -> Vec<Scenario<Fifo>> {
     let mut all = places::all();
     all.extend(processing::all());
     all.extend(sync::all());
@@ -25,16 +25,16 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Fifo>>> {
     all
 }
 
-type Queue<R> = Shell<u8, Object, R, Boxed<Machine>>;
-type Stage<R> = fixtures::Stage<R, Fifo, Queue<R>>;
+type Queue = Shell<u8, Object, AnyRuntime, Boxed<Machine>>;
+type Stage = fixtures::Stage<Fifo, Queue>;
 
-impl<R: Runtime> Stage<R> {
-    fn new(world: &World<R, Fifo>) -> Self {
+impl Stage {
+    fn new(world: &World<Fifo>) -> Self {
         Self::told(world, None)
     }
 
     /// With a hook that is told of slow processing.
-    fn told(world: &World<R, Fifo>, on_slow: Option<SlowHook>) -> Self {
+    fn told(world: &World<Fifo>, on_slow: Option<SlowHook>) -> Self {
         let intake = Intake::with_hasher(KeyHasher::fixed(7), key_of);
         let queue = Shell::with_host(world.runtime(), intake, on_slow, world.machine());
         Self::around(world, queue, Store::default(), |store, popped| {

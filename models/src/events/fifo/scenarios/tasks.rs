@@ -1,55 +1,43 @@
 //! Consumers that are tasks, beside consumers that are threads.
 
-use seatrial_core::runtime::Runtime;
-
 use super::{Stage, some};
 use crate::events::fixtures::Bed;
+use crate::fifo::Fifo;
 use crate::fifo::ledger::writes;
-use crate::fifo::{Fifo, History};
-use crate::trial::{DynScenario, Scenario, What, World};
+use crate::trial::{Scenario, What};
 
-pub(super) fn all() -> Vec<Box<dyn DynScenario<Fifo>>> {
-    vec![Box::new(TaskAndThread), Box::new(DroppedPopper)]
+pub(super) fn all() -> Vec<Scenario<Fifo>> {
+    vec![task_and_thread(), dropped_popper()]
 }
 
 /// A consumer that is a task, and one that is a thread, wait for two objects.
-struct TaskAndThread;
-
-impl Scenario<Fifo> for TaskAndThread {
-    const NAME: &'static str = "task_and_thread";
-    const SAYS: &'static str =
-        "a task and a thread pop a list of two objects; another task waits until it is processed";
-
-    fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
-        Stage::new(world).task_and_thread();
-    }
-
-    /// All sleep when the list comes.
-    fn reaches(history: &History) -> bool {
-        some(history, |before, event| {
-            writes(event)
-                && before.asleep.count(Bed::Pop) == 2
-                && before.asleep.count(Bed::Sync) == 1
-        })
-    }
+fn task_and_thread() -> Scenario<Fifo> {
+    Scenario::new(
+        "task_and_thread",
+        "a task and a thread pop a list of two objects; another task waits until it is processed",
+        |world| Stage::new(world).task_and_thread(),
+        // All sleep when the list comes.
+        |history| {
+            some(history, |before, event| {
+                writes(event)
+                    && before.asleep.count(Bed::Pop) == 2
+                    && before.asleep.count(Bed::Sync) == 1
+            })
+        },
+    )
 }
 
 /// A task gives up while an object comes: its wake-up goes to the thread that also sleeps.
-struct DroppedPopper;
-
-impl Scenario<Fifo> for DroppedPopper {
-    const NAME: &'static str = "dropped_popper";
-    const SAYS: &'static str =
-        "a task gives up its pop while an object is added and a thread waits";
-
-    fn run<R: Runtime>(&self, world: &World<R, Fifo>) {
-        Stage::new(world).dropped_popper();
-    }
-
-    /// The task gives up its pop after an object came, while the object still waits.
-    fn reaches(history: &History) -> bool {
-        some(history, |before, event| {
-            matches!(event.what, What::Cancel { .. }) && !before.spec.items.is_empty()
-        })
-    }
+fn dropped_popper() -> Scenario<Fifo> {
+    Scenario::new(
+        "dropped_popper",
+        "a task gives up its pop while an object is added and a thread waits",
+        |world| Stage::new(world).dropped_popper(),
+        // The task gives up its pop after an object came, while the object still waits.
+        |history| {
+            some(history, |before, event| {
+                matches!(event.what, What::Cancel { .. }) && !before.spec.items.is_empty()
+            })
+        },
+    )
 }

@@ -16,13 +16,14 @@ use seatrial_core::store::{Cause, LastState};
 use super::super::mutants::Mistake::*;
 use super::super::source::{Object, transformed};
 use super::Plain;
+use crate::engine::AnyRuntime;
 
 type Listed = Result<Page<Object>, SourceError>;
 
 /// A clock that stands still.
-struct Standing<'a, R>(Instant, &'a R);
+struct Standing<'a>(Instant, &'a AnyRuntime);
 
-impl<R: Runtime> Ambient for Standing<'_, R> {
+impl Ambient for Standing<'_> {
     fn now(&self) -> Instant {
         self.0
     }
@@ -37,8 +38,8 @@ impl<R: Runtime> Ambient for Standing<'_, R> {
 }
 
 /// Awaits a future; `None` if the token ends first.
-async fn unless_ended<R: Runtime, T>(
-    token: &CancelToken<R>,
+async fn unless_ended<T>(
+    token: &CancelToken<AnyRuntime>,
     work: impl Future<Output = T>,
 ) -> Option<T> {
     let (mut work, mut end) = (pin!(work), pin!(token.wait_async()));
@@ -49,9 +50,9 @@ async fn unless_ended<R: Runtime, T>(
     .await
 }
 
-impl<R: Runtime> Plain<R> {
+impl Plain {
     /// Keeps the queue up to date with the server until the token ends.
-    pub(super) async fn follow(&self, token: &CancelToken<R>) {
+    pub(super) async fn follow(&self, token: &CancelToken<AnyRuntime>) {
         let began = self.runtime.now();
         let (initial, max) = (Duration::from_millis(800), Duration::from_secs(30));
         let reset = Duration::from_secs(120);
@@ -99,7 +100,7 @@ impl<R: Runtime> Plain<R> {
         }
     }
 
-    async fn list(&self, options: ListOptions, token: &CancelToken<R>) -> Option<Listed> {
+    async fn list(&self, options: ListOptions, token: &CancelToken<AnyRuntime>) -> Option<Listed> {
         if !self.makes(ListGoesOn) {
             return unless_ended(token, self.source.list(options)).await;
         }
@@ -119,7 +120,7 @@ impl<R: Runtime> Plain<R> {
         &self,
         stream: &mut dyn Stream<Object>,
         resync: Option<Instant>,
-        token: &CancelToken<R>,
+        token: &CancelToken<AnyRuntime>,
     ) -> Option<Got<Object>> {
         let Some(due) = resync else {
             return unless_ended(token, stream.next()).await.map(Got::Event);
@@ -132,7 +133,7 @@ impl<R: Runtime> Plain<R> {
         Some(event.unwrap_or(Got::ResyncDue))
     }
 
-    async fn pause(&self, until: Instant, listed: bool, token: &CancelToken<R>) {
+    async fn pause(&self, until: Instant, listed: bool, token: &CancelToken<AnyRuntime>) {
         let stays = if listed { PauseOfListsDelaysTheEnd } else { PauseOfStreamsDelaysTheEnd };
         if self.makes(stays) {
             CancelToken::with_deadline(&self.runtime, until).wait_async().await;

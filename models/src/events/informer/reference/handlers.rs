@@ -10,24 +10,27 @@ use seatrial_core::informer::feed::{
 };
 use seatrial_core::informer::{Change, Handler, Handling, ObjectChange, Report};
 use seatrial_core::monitor::Monitor;
-use seatrial_core::runtime::{Instant, Runtime};
+use seatrial_core::runtime::{Ambient as _, Instant, Runtime};
 
 use super::super::mutants::Mistake::{self, *};
 use super::super::source::Object;
 use super::{Changes, Inside, Plain, Stage};
+use crate::engine::AnyRuntime;
+use crate::shared::Lock;
+use crate::trial::Join;
 
 const SLOW: Duration = Duration::from_millis(100);
 const MANY: usize = 1024;
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// A handler.
-pub(super) struct Member<R: Runtime> {
-    pub(super) feed: Monitor<Feed<ObjectChange<Object>>, R>,
-    pub(super) life: CancelToken<R>,
-    ended: CancelToken<R>,
-    thread: R::Mutex<Option<R::Join<()>>>,
+pub(super) struct Member {
+    pub(super) feed: Monitor<Feed<ObjectChange<Object>>, AnyRuntime>,
+    pub(super) life: CancelToken<AnyRuntime>,
+    ended: CancelToken<AnyRuntime>,
+    thread: Lock<Option<Join<()>>>,
     mistake: Option<Mistake>,
-    resync: Option<R::Mutex<Due>>,
+    resync: Option<Lock<Due>>,
 }
 
 /// When a handler is next shown unchanged objects.
@@ -38,28 +41,28 @@ struct Due {
 }
 
 /// A handler of an informer.
-pub(in crate::events::informer) struct Registration<R: Runtime> {
-    member: Arc<Member<R>>,
-    inside: Arc<R::Mutex<Inside<R>>>,
+pub(in crate::events::informer) struct Registration {
+    member: Arc<Member>,
+    inside: Arc<Lock<Inside>>,
     /// The handler's position in the list of handlers when it was added.
     place: usize,
 }
 
-impl<R: Runtime> Member<R> {
+impl Member {
     fn makes(&self, mistake: Mistake) -> bool {
         self.mistake == Some(mistake)
     }
 
-    fn runtime(&self) -> &R {
+    fn runtime(&self) -> &AnyRuntime {
         self.life.runtime()
     }
 
-    pub(super) fn is_due(&self, plain: &Plain<R>) -> bool {
+    pub(super) fn is_due(&self, plain: &Plain) -> bool {
         self.resync.as_ref().is_some_and(|due| plain.runtime.lock(due).is_due)
     }
 
     /// Checks whether the handler's next resync is due.
-    pub(super) fn look(&self, plain: &Plain<R>, now: Instant) -> bool {
+    pub(super) fn look(&self, plain: &Plain, now: Instant) -> bool {
         let Some(due) = &self.resync else { return false };
         let check = plain.lock().resync;
         let mut due = plain.runtime.lock(due);
@@ -122,15 +125,15 @@ impl<R: Runtime> Member<R> {
 }
 
 /// Signals the end of a thread, whatever the cause.
-struct Ended<R: Runtime>(CancelToken<R>);
+struct Ended(CancelToken<AnyRuntime>);
 
-impl<R: Runtime> Drop for Ended<R> {
+impl Drop for Ended {
     fn drop(&mut self) {
         self.0.cancel();
     }
 }
 
-impl<R: Runtime> Plain<R> {
+impl Plain {
     fn added(&self) -> Changes {
         let added =
             |object: &Object| Change::Added { object: Object::clone(object), initial: true };
@@ -143,7 +146,7 @@ impl<R: Runtime> Plain<R> {
         handling: Handling,
         resync: Option<Duration>,
         handler: impl Handler<Object>,
-    ) -> Option<Registration<R>> {
+    ) -> Option<Registration> {
         let early = self.makes(LateHandlersMissChanges).then(|| self.added());
         let mut inside = self.lock();
         if inside.stage == Stage::Stopped && !self.makes(StoppedTakesHandlers) {
@@ -177,7 +180,7 @@ impl<R: Runtime> Plain<R> {
         Some(Registration { member, inside: Arc::clone(&self.inside), place })
     }
 
-    fn member(&self, first: Changes, has_synced: bool, resync: Option<Duration>) -> Member<R> {
+    fn member(&self, first: Changes, has_synced: bool, resync: Option<Duration>) -> Member {
         let due = |period| Due { period, last: self.runtime.now(), is_due: true };
         let apart = has_synced && self.makes(SyncedBeforeTheFirstIsTold);
         let (begins, first) = if apart { (Vec::new(), first) } else { (first, Vec::new()) };
@@ -195,7 +198,7 @@ impl<R: Runtime> Plain<R> {
     }
 }
 
-impl<R: Runtime> Registration<R> {
+impl Registration {
     pub(in crate::events::informer) fn wait_for_sync(&self) -> bool {
         if self.member.makes(SyncedWithTheInformer) {
             let has_synced = self.member.runtime().lock(&self.inside).has_synced;

@@ -13,13 +13,15 @@ use seatrial_core::delta_fifo::Delta;
 use seatrial_core::informer::feed::{Complete, Len, Push, Told};
 use seatrial_core::informer::{Change, ObjectChange, apply, apply_batch, feed::End};
 use seatrial_core::ordered_fifo::{Event, Options, OrderedFifo};
-use seatrial_core::runtime::Runtime;
+use seatrial_core::runtime::{Ambient as _, Runtime};
 use seatrial_core::store::{Cause, IndexedStore, Intake, LastState, NothingKnown, metadata_key};
 
 use self::handlers::Member;
 use super::mutants::Mistake::{self, *};
 use super::source::{Object, Source};
 use super::stage::Setting;
+use crate::engine::AnyRuntime;
+use crate::shared::Lock;
 
 pub(super) use handlers::Registration;
 
@@ -27,24 +29,24 @@ type Changes = Vec<ObjectChange<Object>>;
 type Batch = [Event<String, Object>];
 
 /// The plain informer.
-pub(super) struct Plain<R: Runtime> {
-    runtime: R,
-    source: Source<R>,
+pub(super) struct Plain {
+    runtime: AnyRuntime,
+    source: Source,
     mistake: Option<Mistake>,
     /// The version that an index function refuses.
     refuses: Option<u64>,
-    store: Arc<IndexedStore<String, Object, R>>,
-    queue: OrderedFifo<String, Object, NothingKnown, R>,
-    inside: Arc<R::Mutex<Inside<R>>>,
+    store: Arc<IndexedStore<String, Object, AnyRuntime>>,
+    queue: OrderedFifo<String, Object, NothingKnown, AnyRuntime>,
+    inside: Arc<Lock<Inside>>,
 }
 
 /// The state that the threads share.
-struct Inside<R: Runtime> {
+struct Inside {
     stage: Stage,
     /// The handlers that are told changes.
-    members: Vec<Arc<Member<R>>>,
+    members: Vec<Arc<Member>>,
     /// The handlers whose threads must be joined.
-    crew: Vec<Arc<Member<R>>>,
+    crew: Vec<Arc<Member>>,
     has_synced: bool,
     /// The shortest period after which unchanged objects are shown again.
     resync: Duration,
@@ -59,10 +61,10 @@ enum Stage {
     Stopped,
 }
 
-impl<R: Runtime> Plain<R> {
+impl Plain {
     pub(super) fn new(
-        runtime: &R,
-        source: Source<R>,
+        runtime: &AnyRuntime,
+        source: Source,
         setting: Setting,
         mistake: Option<Mistake>,
     ) -> Self {
@@ -93,11 +95,11 @@ impl<R: Runtime> Plain<R> {
         self.mistake == Some(mistake)
     }
 
-    fn lock(&self) -> R::Guard<'_, Inside<R>> {
+    fn lock(&self) -> <AnyRuntime as Runtime>::Guard<'_, Inside> {
         self.runtime.lock(&self.inside)
     }
 
-    pub(super) fn store(&self) -> &Arc<IndexedStore<String, Object, R>> {
+    pub(super) fn store(&self) -> &Arc<IndexedStore<String, Object, AnyRuntime>> {
         &self.store
     }
 
@@ -106,7 +108,7 @@ impl<R: Runtime> Plain<R> {
     }
 
     /// Follows the server until the token ends; false if the informer runs or ran already.
-    pub(super) fn run(self: Arc<Self>, token: &CancelToken<R>) -> bool {
+    pub(super) fn run(self: Arc<Self>, token: &CancelToken<AnyRuntime>) -> bool {
         {
             let mut inside = self.lock();
             if inside.stage != Stage::Created && !self.makes(RunsTwice) {
@@ -136,7 +138,7 @@ impl<R: Runtime> Plain<R> {
     }
 
     /// Changes the store by the queue's events, and tells the handlers.
-    fn process(&self, token: &CancelToken<R>) {
+    fn process(&self, token: &CancelToken<AnyRuntime>) {
         loop {
             if token.is_cancelled() && !self.makes(GoesOnBehindTheEnd) {
                 return;
@@ -213,7 +215,7 @@ impl<R: Runtime> Plain<R> {
     }
 
     /// Tells each handler the changes that it wants.
-    fn tell(&self, members: &[Arc<Member<R>>], changes: &[ObjectChange<Object>], initial: bool) {
+    fn tell(&self, members: &[Arc<Member>], changes: &[ObjectChange<Object>], initial: bool) {
         for member in members {
             let told = changes.iter().filter(|change| self.is_for(member, change)).map(|change| {
                 let initial = initial && matches!(change, Change::Added { .. });
@@ -227,7 +229,7 @@ impl<R: Runtime> Plain<R> {
     }
 
     /// Tells whether a handler wants a change: not all want unchanged objects shown again.
-    fn is_for(&self, member: &Member<R>, change: &ObjectChange<Object>) -> bool {
+    fn is_for(&self, member: &Member, change: &ObjectChange<Object>) -> bool {
         let Change::Updated { old, new } = change else { return true };
         old.version != new.version || self.makes(ResyncIsForAll) || member.is_due(self)
     }
@@ -257,7 +259,7 @@ impl<R: Runtime> Plain<R> {
         due > 0 && !self.makes(NeverResyncs)
     }
 
-    fn end_members(&self, members: &[Arc<Member<R>>]) {
+    fn end_members(&self, members: &[Arc<Member>]) {
         for member in members {
             if !self.makes(EndIsNotTold) {
                 drop(member.feed.call(End));
@@ -285,7 +287,7 @@ impl<R: Runtime> Plain<R> {
 }
 
 /// Ends the handlers of an informer that never ran.
-impl<R: Runtime> Drop for Plain<R> {
+impl Drop for Plain {
     fn drop(&mut self) {
         if !self.makes(HandlersOfWhatNeverRanStay) {
             let members = std::mem::take(&mut self.lock().members);

@@ -14,10 +14,9 @@ use super::stage::{Care, Setting, Stage};
 use super::{History, Informer};
 use crate::engine::Engine;
 use crate::events::fixtures::entry;
-use crate::events::stated::has_many_traces;
-use crate::trial::{DynScenario, Ledger as _};
+use crate::trial::{Ledger as _, Scenario, has_many_traces};
 
-pub(super) fn all() -> Vec<Box<dyn DynScenario<Informer>>> {
+pub(super) fn all() -> Vec<Scenario<Informer>> {
     let mut all = telling::all();
     all.extend(ending::all());
     all.extend(timing::all());
@@ -57,12 +56,3 @@ fn has_many_schedules(engine: Engine) -> Option<&'static str> {
     let many = "it has too many schedules to search; others try some of them";
     matches!(engine, Engine::Trace | Engine::Loom).then_some(many)
 }
-
-/// Writes a scenario.
-macro_rules! scenario {
-    ($($stated:tt)*) => {
-        crate::events::scenario_of! { crate::informer::Informer; $($stated)* }
-    };
-}
-
-use scenario;

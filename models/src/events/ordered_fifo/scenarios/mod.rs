@@ -9,15 +9,14 @@ mod tasks;
 
 use seatrial_core::fifo::SlowHook;
 use seatrial_core::ordered_fifo::Op;
-use seatrial_core::runtime::Runtime;
 
 use super::ledger::{self, InProcess, OrderedLedger};
 use super::tried::{Config, Happened, Over, Queue, Store, queue};
 use super::{History, MachineOp, OrderedFifo};
 use crate::events::fixtures::{self, Object, over};
-use crate::trial::{DynScenario, World};
+use crate::trial::{Join, Scenario, World};
 
-pub(super) fn all() -> Vec<Box<dyn DynScenario<OrderedFifo>>> {
+pub(super) fn all() -> Vec<Scenario<OrderedFifo>> {
     let mut all = changes::all();
     all.extend(modes::all());
     all.extend(batches::all());
@@ -27,28 +26,28 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<OrderedFifo>>> {
     all
 }
 
-type Stage<R> = fixtures::Stage<R, OrderedFifo, Queue<R>>;
+type Stage = fixtures::Stage<OrderedFifo, Queue>;
 
-impl<R: Runtime> Stage<R> {
-    fn new(world: &World<R, OrderedFifo>, config: Config) -> Self {
+impl Stage {
+    fn new(world: &World<OrderedFifo>, config: Config) -> Self {
         Self::told(world, config, None)
     }
 
     /// With a hook that is told of slow processing.
-    fn told(world: &World<R, OrderedFifo>, config: Config, on_slow: Option<SlowHook>) -> Self {
+    fn told(world: &World<OrderedFifo>, config: Config, on_slow: Option<SlowHook>) -> Self {
         let store = config.known.clone().unwrap_or_default();
         let queue = queue(world.runtime(), world.machine(), config, on_slow);
         Self::around(world, queue, store, |store, popped| consume(store, &popped.event))
     }
 
     /// Sets the stage for one event per object, around a consumer that has these objects.
-    fn plain(world: &World<R, OrderedFifo>, known: impl IntoIterator<Item = Object>) -> Self {
+    fn plain(world: &World<OrderedFifo>, known: impl IntoIterator<Item = Object>) -> Self {
         let known = known.into_iter().map(|object| (object.0, object));
         Self::new(world, Config::plain(Store::of(known)))
     }
 
     /// A thread that pops batches until the queue is closed and empty.
-    fn batcher(&self, name: &str) -> R::Join<()> {
+    fn batcher(&self, name: &str) -> Join<()> {
         self.on(name, |stage| while stage.pop_batch() {})
     }
 

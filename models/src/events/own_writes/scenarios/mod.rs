@@ -8,16 +8,16 @@ use std::time::Duration;
 
 use seatrial_core::informer::fresh;
 use seatrial_core::machine::Step;
-use seatrial_core::runtime::{Instant, Runtime};
+use seatrial_core::runtime::{Ambient as _, Instant};
 
 use super::book::Book;
 use super::shelf::{Op, Wish};
 use super::stage::{Stage, States};
 use super::{History, OwnWrites};
 use crate::engine::Engine;
-use crate::trial::{DynScenario, Ledger as _, What};
+use crate::trial::{Ledger as _, Scenario, What};
 
-pub(super) fn all() -> Vec<Box<dyn DynScenario<OwnWrites>>> {
+pub(super) fn all() -> Vec<Scenario<OwnWrites>> {
     let mut all = versions::all();
     all.extend(returns::all());
     all.extend(ends::all());
@@ -67,7 +67,7 @@ fn advances_for(history: &History, sleepers: usize) -> bool {
 }
 
 /// A time in the near future.
-fn soon(stage: &Stage<impl Runtime>) -> Instant {
+fn soon(stage: &Stage) -> Instant {
     stage.world.runtime().now() + Duration::from_millis(10)
 }
 
@@ -76,12 +76,3 @@ fn wakes_tasks_by_the_clock(engine: Engine) -> Option<&'static str> {
     let why = "its clock cannot wake a task that then has to sleep for a lock";
     (engine == Engine::Loom).then_some(why)
 }
-
-/// Writes a scenario.
-macro_rules! scenario {
-    ($($stated:tt)*) => {
-        crate::events::scenario_of! { crate::own_writes::OwnWrites; $($stated)* }
-    };
-}
-
-use scenario;

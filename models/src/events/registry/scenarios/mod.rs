@@ -5,15 +5,15 @@ mod starting;
 
 use std::time::Duration;
 
-use seatrial_core::runtime::{Instant, Runtime};
+use seatrial_core::runtime::{Ambient as _, Instant};
 
 use super::book::Entry;
 use super::ledger::Seen;
 use super::{History, Registry};
 use crate::events::fixtures::entry;
-use crate::trial::{DynScenario, Ledger as _, World};
+use crate::trial::{Ledger as _, Scenario, World};
 
-pub(super) fn all() -> Vec<Box<dyn DynScenario<Registry>>> {
+pub(super) fn all() -> Vec<Scenario<Registry>> {
     let mut all = starting::all();
     all.extend(ending::all());
     all
@@ -25,15 +25,6 @@ fn some(history: &History, wanted: impl Fn(&Seen, &Entry) -> bool) -> bool {
 }
 
 /// A time in the near future.
-fn soon<R: Runtime>(world: &World<R, Registry>) -> Instant {
+fn soon(world: &World<Registry>) -> Instant {
     world.runtime().now() + Duration::from_millis(10)
 }
-
-/// Writes a scenario.
-macro_rules! scenario {
-    ($($stated:tt)*) => {
-        crate::events::scenario_of! { crate::registry::Registry; $($stated)* }
-    };
-}
-
-use scenario;

@@ -1,13 +1,13 @@
 //! One caller who looks at every answer.
 
 use seatrial_core::channel::{Disconnected, NotReceived, NotSent, Outcome, select};
-use seatrial_core::runtime::Runtime;
+use seatrial_core::runtime::Ambient as _;
 
 use super::{MS, Rx, Tx, channels};
-use crate::channel::{Channel, History};
+use crate::channel::Channel;
 use crate::trial::{Component, Scenario, World};
 
-fn sends<R: Runtime>(world: &World<R, impl Component>, sender: &Tx<R>, receiver: &Rx<R>) {
+fn sends(world: &World<impl Component>, sender: &Tx, receiver: &Rx) {
     assert_eq!((sender.capacity(), receiver.capacity()), (Some(2), Some(2)));
     assert_eq!((sender.len(), sender.is_empty(), sender.is_full()), (0, true, false));
     assert_eq!((sender.send(1), sender.try_send(2)), (Ok(()), Ok(())));
@@ -19,7 +19,7 @@ fn sends<R: Runtime>(world: &World<R, impl Component>, sender: &Tx<R>, receiver:
     assert_eq!(unready.unsent, [(0, 6)]);
 }
 
-fn receives<R: Runtime>(world: &World<R, impl Component>, sender: &Tx<R>, receiver: &Rx<R>) {
+fn receives(world: &World<impl Component>, sender: &Tx, receiver: &Rx) {
     assert_eq!((receiver.recv(), receiver.try_recv()), (Ok(1), Ok(2)));
     assert_eq!(receiver.try_recv(), Err(NotReceived::Unready));
     assert_eq!(receiver.recv_timeout(MS), Err(NotReceived::Unready));
@@ -40,56 +40,49 @@ fn receives<R: Runtime>(world: &World<R, impl Component>, sender: &Tx<R>, receiv
 }
 
 /// Every call of the shell answers what its step answered.
-pub(super) struct EveryCall;
-
-impl Scenario<Channel> for EveryCall {
-    const NAME: &'static str = "every_call";
-    const SAYS: &'static str = "a lone caller makes every call, and looks at every answer";
-
-    fn run<R: Runtime>(&self, world: &World<R, Channel>) {
-        let channels = channels(world);
-        let (sender, receiver) = channels.bounded(2);
-        sends(world, &sender, &receiver);
-        receives(world, &sender, &receiver);
-        let (other, nobody) = channels.unbounded();
-        assert_eq!((other.capacity(), nobody.is_full()), (None, false));
-        drop(nobody);
-        assert_eq!(other.send(12), Err(Disconnected(12)));
-        assert_eq!(other.try_send(13), Err(NotSent::Disconnected(13)));
-        assert_eq!(world.at_once(other.send_async(14)), Some(Err(Disconnected(14))));
-        assert_eq!(sender.send(15), Ok(()));
-        drop(sender);
-        assert_eq!(receiver.iter().collect::<Vec<_>>(), [15]);
-        assert_eq!(receiver.recv(), Err(Disconnected(())));
-        assert_eq!(receiver.try_recv(), Err(NotReceived::Disconnected));
-        assert_eq!(world.at_once(receiver.recv_async()), Some(Err(Disconnected(()))));
-    }
-
-    fn reaches(history: &History) -> bool {
-        history.finished()
-    }
+pub(super) fn every_call() -> Scenario<Channel> {
+    Scenario::new(
+        "every_call",
+        "a lone caller makes every call, and looks at every answer",
+        |world| {
+            let channels = channels(world);
+            let (sender, receiver) = channels.bounded(2);
+            sends(world, &sender, &receiver);
+            receives(world, &sender, &receiver);
+            let (other, nobody) = channels.unbounded();
+            assert_eq!((other.capacity(), nobody.is_full()), (None, false));
+            drop(nobody);
+            assert_eq!(other.send(12), Err(Disconnected(12)));
+            assert_eq!(other.try_send(13), Err(NotSent::Disconnected(13)));
+            assert_eq!(world.at_once(other.send_async(14)), Some(Err(Disconnected(14))));
+            assert_eq!(sender.send(15), Ok(()));
+            drop(sender);
+            assert_eq!(receiver.iter().collect::<Vec<_>>(), [15]);
+            assert_eq!(receiver.recv(), Err(Disconnected(())));
+            assert_eq!(receiver.try_recv(), Err(NotReceived::Disconnected));
+            assert_eq!(world.at_once(receiver.recv_async()), Some(Err(Disconnected(()))));
+        },
+        |history| history.finished(),
+    )
 }
 
 /// The note of the case that a select chose.
 const CHOSE: &str = "chose";
 
 /// If several cases of a select are possible, each of them may happen.
-pub(super) struct EitherOfTwo;
-
-impl Scenario<Channel> for EitherOfTwo {
-    const NAME: &'static str = "either_of_two";
-    const SAYS: &'static str = "a select finds messages in both of its channels, and takes one";
-
-    fn run<R: Runtime>(&self, world: &World<R, Channel>) {
-        let channels = channels(world);
-        let [(first, from_first), (second, from_second)] = [(); 2].map(|()| channels.unbounded());
-        assert!(first.send(1).is_ok() && second.send(2).is_ok());
-        let selected = select([from_first.receiving(), from_second.receiving()]).wait();
-        world.note(CHOSE, selected.case as u64);
-    }
-
-    /// The second case happens although the first is possible.
-    fn reaches(history: &History) -> bool {
-        history.notes(CHOSE).any(|case| case == 1)
-    }
+pub(super) fn either_of_two() -> Scenario<Channel> {
+    Scenario::new(
+        "either_of_two",
+        "a select finds messages in both of its channels, and takes one",
+        |world| {
+            let channels = channels(world);
+            let [(first, from_first), (second, from_second)] =
+                [(); 2].map(|()| channels.unbounded());
+            assert!(first.send(1).is_ok() && second.send(2).is_ok());
+            let selected = select([from_first.receiving(), from_second.receiving()]).wait();
+            world.note(CHOSE, selected.case as u64);
+        },
+        // The second case happens although the first is possible.
+        |history| history.notes(CHOSE).any(|case| case == 1),
+    )
 }

@@ -13,62 +13,59 @@ use std::time::Duration;
 
 use seatrial_core::channel::{Channels, Group, Op, Receiver, Sender, Side};
 use seatrial_core::machine::{Boxed, Step};
-use seatrial_core::runtime::Runtime;
+use seatrial_core::runtime::{Ambient as _, Runtime};
 
 use super::book::Known;
 use super::{Channel, Event, History};
-use crate::trial::{DynScenario, Ledger as _, What, World};
+use crate::engine::AnyRuntime;
+use crate::trial::{Ledger as _, Scenario, What, World};
 
-pub(super) fn all() -> Vec<Box<dyn DynScenario<Channel>>> {
+pub(super) fn all() -> Vec<Scenario<Channel>> {
     vec![
-        Box::new(calls::EveryCall),
-        Box::new(calls::EitherOfTwo),
-        Box::new(kept::TwoProducers),
-        Box::new(kept::TwoReceives),
-        Box::new(kept::ThreadsAndTasks),
-        Box::new(kept::ClosesWhileFull),
-        Box::new(kept::Counted),
-        Box::new(kept::ReceiversGo),
-        Box::new(kept::SendersGo),
-        Box::new(given_up::TwoPairs),
-        Box::new(given_up::GivenUpHand),
-        Box::new(given_up::TwoGiveUp),
-        Box::new(given_up::GivenUpOffer),
-        Box::new(given_up::GivenUpReceive),
-        Box::new(given_up::GivenUpSend),
-        Box::new(given_up::GivenUpSelect),
-        Box::new(selects::SelectOfTwo),
-        Box::new(selects::SelectWaitsForRoom),
-        Box::new(selects::SelectsMeet),
-        Box::new(selects::OneOfTwoSends),
-        Box::new(selects::GroupOfTwo),
-        Box::new(selects::HandsInAGroup),
-        Box::new(times::DeadlineAndMessage),
-        Box::new(times::DeadlinesPass),
+        calls::every_call(),
+        calls::either_of_two(),
+        kept::two_producers(),
+        kept::two_receives(),
+        kept::threads_and_tasks(),
+        kept::closes_while_full(),
+        kept::counted(),
+        kept::receivers_go(),
+        kept::senders_go(),
+        given_up::two_pairs(),
+        given_up::given_up_hand(),
+        given_up::two_give_up(),
+        given_up::given_up_offer(),
+        given_up::given_up_receive(),
+        given_up::given_up_send(),
+        given_up::given_up_select(),
+        selects::select_of_two(),
+        selects::select_waits_for_room(),
+        selects::selects_meet(),
+        selects::one_of_two_sends(),
+        selects::group_of_two(),
+        selects::hands_in_a_group(),
+        times::deadline_and_message(),
+        times::deadlines_pass(),
     ]
 }
 
 const MS: Duration = Duration::from_millis(1);
 
 type Host = Boxed<Group<u8>>;
-type Tx<R> = Sender<u8, R, Host>;
-type Rx<R> = Receiver<u8, R, Host>;
+type Tx = Sender<u8, AnyRuntime, Host>;
+type Rx = Receiver<u8, AnyRuntime, Host>;
 
-fn channels<R: Runtime>(world: &World<R, Channel>) -> Channels<u8, R, Host> {
+fn channels(world: &World<Channel>) -> Channels<u8, AnyRuntime, Host> {
     Channels::with_host(world.runtime(), world.machine())
 }
 
-fn sleep<R: Runtime>(world: &World<R, Channel>, time: Duration) {
+fn sleep(world: &World<Channel>, time: Duration) {
     world.runtime().sleep_until(world.runtime().now() + time);
 }
 
 /// Polls a future once and, unless it was ready, drops it after `time`, whether it was woken or
 /// not.
-fn holds<R: Runtime, T>(
-    world: &World<R, Channel>,
-    future: impl Future<Output = T>,
-    time: Duration,
-) -> Option<T> {
+fn holds<T>(world: &World<Channel>, future: impl Future<Output = T>, time: Duration) -> Option<T> {
     let mut future = pin!(future);
     let once = poll_fn(|context| {
         Poll::Ready(match future.as_mut().poll(context) {

@@ -13,80 +13,78 @@ use std::time::Duration;
 use seatrial_core::delaying_queue::{Delaying, DelayingQueue as Queue};
 use seatrial_core::machine::{Boxed, Step};
 use seatrial_core::queue::{Fifo, Token};
-use seatrial_core::runtime::Runtime;
 
 use super::as_queue::{apply, due};
 use super::{Call, DelayingQueue, Event, History, Spec};
+use crate::engine::AnyRuntime;
 use crate::queues::fixtures::every_call::TWO;
 use crate::queues::fixtures::tasks::Awaited;
 use crate::queues::fixtures::whole::{Whole, whole};
-use crate::queues::fixtures::{
-    Delayed, FixedHasher, Worked, caller, earlier_time, end, millis, sleep, three_due, worker,
-};
-use crate::trial::{DynScenario, What, World};
+use crate::queues::fixtures::{Delayed, FixedHasher, Worked, caller, end, millis, sleep, worker};
+use crate::trial::{Scenario, What, World};
 
-pub(super) fn all() -> Vec<Box<dyn DynScenario<DelayingQueue>>> {
+pub(super) fn all() -> Vec<Scenario<DelayingQueue>> {
     vec![
-        Box::new(times::EarlierTime),
-        Box::new(times::Sooner),
-        Box::new(times::DueAtAnyTime),
-        Box::new(times::BroughtForward),
-        Box::new(times::AddWhileDelayed),
-        Box::new(times::DueTogether),
-        Box::new(times::DueWhileProcessing),
-        Box::new(times::DoneAfterDue),
-        Box::new(batches::DueInBatches),
-        Box::new(batches::BatchForTwo),
-        Box::new(batches::BatchesOfManyDue),
-        Box::new(ends::ShutDownWhileDelayed),
-        Box::new(ends::DrainWhileDelayed),
-        Box::new(ends::EndsAfterDue),
-        Box::new(ends::DrainReleasedByShutdown),
-        Box::new(ends::DrainOfMany),
-        Box::new(times::RefreshedWhileDue),
-        Box::new(times::ManyDue),
-        Box::new(tasks::TaskAndThread),
-        Box::new(tasks::DroppedGetter),
-        Box::new(tasks::MovedTask),
-        Box::new(tasks::LoneTask),
-        Box::new(tasks::HolderGivesUp),
-        Box::new(tasks::WokenGivesUp),
-        Box::new(tasks::BusyExecutor),
-        Box::new(tasks::BusyHolder),
-        Box::new(times::ThreeDue),
-        Box::new(times::DueApart),
-        Box::new(times::ManyDueAtTheEnd),
-        Box::new(calls::EveryCall),
-        Box::new(panics::NotCopied),
-        Box::new(calls::InOneStep),
-        Box::new(calls::UpdaterEnds),
-        Box::new(calls::SlowHash),
-        Box::new(calls::WorkLoop),
+        times::earlier_time(),
+        times::sooner(),
+        times::due_at_any_time(),
+        times::brought_forward(),
+        times::add_while_delayed(),
+        times::due_together(),
+        times::due_while_processing(),
+        times::done_after_due(),
+        batches::due_in_batches(),
+        batches::batch_for_two(),
+        batches::batches_of_many_due(),
+        ends::shut_down_while_delayed(),
+        ends::drain_while_delayed(),
+        ends::ends_after_due(),
+        ends::drain_released_by_shutdown(),
+        ends::drain_of_many(),
+        times::refreshed_while_due(),
+        times::many_due(),
+        tasks::task_and_thread(),
+        tasks::dropped_getter(),
+        tasks::moved_task(),
+        tasks::lone_task(),
+        tasks::holder_gives_up(),
+        tasks::woken_gives_up(),
+        tasks::busy_executor(),
+        tasks::busy_holder(),
+        times::three_due(),
+        times::due_apart(),
+        times::many_due_at_the_end(),
+        calls::every_call(),
+        panics::not_copied(),
+        calls::in_one_step(),
+        calls::updater_ends(),
+        calls::slow_hash(),
+        calls::work_loop(),
     ]
 }
 
-type Queued<R> = Queue<u8, R, Fifo, FixedHasher, Boxed<Delaying<u8>>>;
-type Tried<R> = Arc<Queued<R>>;
+type Queued = Queue<u8, AnyRuntime, Fifo, FixedHasher, Boxed<Delaying<u8>>>;
+type Tried = Arc<Queued>;
 
-fn queue<R: Runtime>(world: &World<R, DelayingQueue>) -> Tried<R> {
+fn queue(world: &World<DelayingQueue>) -> Tried {
     Arc::new(Queue::with_host(world.runtime(), FixedHasher::default(), world.machine()))
 }
 
-impl<R: Runtime> Worked for Queued<R> {
+impl Worked for Queued {
     fn shut_down(&self) {
         self.shut_down();
     }
 }
 
-whole!(Queued<R>, [], |queue, token, _| queue.done_then_take(token));
+whole!(Queued, [], |queue, token, _| queue.done_then_take(token));
 
-impl<R: Runtime> Delayed for Queued<R> {
+impl Delayed for Queued {
     fn add_after(&self, item: u8, delay: Duration) {
         self.add_after(item, delay);
     }
 }
 
-impl<R: Runtime> Awaited for Queued<R> {
+impl Awaited for Queued {
     async fn take_async(&self) -> Option<Token> {
         self.take_async().await.map(|(token, ..)| token)
     }

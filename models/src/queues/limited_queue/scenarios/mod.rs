@@ -13,61 +13,59 @@ use seatrial_core::limited_queue::{LimitedQueue as Shell, Op as Call, Outcome};
 use seatrial_core::limiter::Exponential;
 use seatrial_core::machine::{Boxed, Step};
 use seatrial_core::queue::{Fifo, Token};
-use seatrial_core::runtime::Runtime;
 
 use super::as_delaying::Failures;
 use super::{Event, LimitedQueue, Ours};
+use crate::engine::AnyRuntime;
 use crate::queues::fixtures::every_call::TWO;
 use crate::queues::fixtures::goes_on::GoesOn;
 use crate::queues::fixtures::tasks::Awaited;
 use crate::queues::fixtures::whole::{Whole, whole};
-use crate::queues::fixtures::{
-    Delayed, FixedHasher, Worked, caller, earlier_time, end, millis, sleep, worker,
-};
-use crate::trial::{DynScenario, What, World};
+use crate::queues::fixtures::{Delayed, FixedHasher, Worked, caller, end, millis, sleep, worker};
+use crate::trial::{Join, Scenario, What, World};
 
-pub(super) fn all() -> Vec<Box<dyn DynScenario<LimitedQueue>>> {
+pub(super) fn all() -> Vec<Scenario<LimitedQueue>> {
     vec![
-        Box::new(failures::FailsTwice),
-        Box::new(failures::FailuresOfTwo),
-        Box::new(failures::ForgottenBetween),
-        Box::new(deliveries::ProcessedAgain),
-        Box::new(failures::AddedWhileFailing),
-        Box::new(deliveries::StaleDelivery),
-        Box::new(deliveries::SettledForAnother),
-        Box::new(deliveries::SettledInEveryWay),
-        Box::new(deliveries::TakenTogether),
-        Box::new(deliveries::WorkersGoOn),
-        Box::new(deliveries::ReadyAndDelayed),
-        Box::new(failures::EarlierTime),
-        Box::new(failures::Sooner),
-        Box::new(failures::DueApart),
-        Box::new(tasks::TaskAndThread),
-        Box::new(tasks::DroppedGetter),
-        Box::new(tasks::HolderGivesUp),
-        Box::new(tasks::WokenGivesUp),
-        Box::new(tasks::BusyExecutor),
-        Box::new(tasks::BusyHolder),
-        Box::new(failures::ShutDownWhileFailing),
-        Box::new(calls::EveryCall),
-        Box::new(panics::NotCopied),
-        Box::new(panics::LimiterPanics),
-        Box::new(calls::InOneStep),
-        Box::new(calls::UpdaterEnds),
-        Box::new(calls::SlowHash),
-        Box::new(calls::WorkLoop),
-        Box::new(calls::SharedLimiter),
+        failures::fails_twice(),
+        failures::failures_of_two(),
+        failures::forgotten_between(),
+        deliveries::processed_again(),
+        failures::added_while_failing(),
+        deliveries::stale_delivery(),
+        deliveries::settled_for_another(),
+        deliveries::settled_in_every_way(),
+        deliveries::taken_together(),
+        deliveries::workers_go_on(),
+        deliveries::ready_and_delayed(),
+        failures::earlier_time(),
+        failures::sooner(),
+        failures::due_apart(),
+        tasks::task_and_thread(),
+        tasks::dropped_getter(),
+        tasks::holder_gives_up(),
+        tasks::woken_gives_up(),
+        tasks::busy_executor(),
+        tasks::busy_holder(),
+        failures::shut_down_while_failing(),
+        calls::every_call(),
+        panics::not_copied(),
+        panics::limiter_panics(),
+        calls::in_one_step(),
+        calls::updater_ends(),
+        calls::slow_hash(),
+        calls::work_loop(),
+        calls::shared_limiter(),
     ]
 }
 
-type Queued<R> = Shell<u8, R, Exponential<u8>, Fifo, FixedHasher, Boxed<Ours>>;
-type Tried<R> = Arc<Queued<R>>;
+type Queued = Shell<u8, AnyRuntime, Exponential<u8>, Fifo, FixedHasher, Boxed<Ours>>;
+type Tried = Arc<Queued>;
 
-fn queue<R: Runtime>(world: &World<R, LimitedQueue>) -> Tried<R> {
+fn queue(world: &World<LimitedQueue>) -> Tried {
     Arc::new(Shell::with_host(world.runtime(), FixedHasher::default(), world.machine()))
 }
 
-impl<R: Runtime> Worked for Queued<R> {
+impl Worked for Queued {
     fn shut_down(&self) {
         self.shut_down();
     }
@@ -77,14 +75,14 @@ impl<R: Runtime> Worked for Queued<R> {
     }
 }
 
-whole!(Queued<R>, [], |queue, token, settles| {
+whole!(Queued, [], |queue, token, settles| {
     match settles {
         true => GoesOn::settle_then_take(queue, token, Outcome::Success),
         false => GoesOn::done_then_take(queue, token),
     }
 });
 
-impl<R: Runtime> Awaited for Queued<R> {
+impl Awaited for Queued {
     async fn take_async(&self) -> Option<Token> {
         self.take_async().await.map(|(token, ..)| token)
     }
@@ -94,13 +92,13 @@ impl<R: Runtime> Awaited for Queued<R> {
     }
 }
 
-impl<R: Runtime> Delayed for Queued<R> {
+impl Delayed for Queued {
     fn add_after(&self, item: u8, delay: Duration) {
         self.add_after(item, delay);
     }
 }
 
-impl<R: Runtime> GoesOn for Queued<R> {
+impl GoesOn for Queued {
     fn done_then_take(&self, token: Token) -> Option<(Token, u8)> {
         self.done_then_take(token)
     }
@@ -111,11 +109,11 @@ impl<R: Runtime> GoesOn for Queued<R> {
 }
 
 /// A consumer whose first deliveries have the given outcomes.
-fn failing<R: Runtime>(
-    world: &World<R, LimitedQueue>,
-    queue: &Tried<R>,
+fn failing(
+    world: &World<LimitedQueue>,
+    queue: &Tried,
     outcomes: impl Into<Vec<Outcome>>,
-) -> R::Join<()> {
+) -> Join<()> {
     let mut outcomes = outcomes.into().into_iter();
     caller(world, "failing", queue, move |queue| {
         while let Some((token, _)) = queue.take() {

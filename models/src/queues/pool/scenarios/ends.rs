@@ -11,11 +11,11 @@ use seatrial_core::pool::{
     Action, Attempt, Failure, Fault, Pool as Workers, Reconcile, Source, awaited, deciding, policy,
 };
 use seatrial_core::queue::Token;
-use seatrial_core::runtime::Runtime;
+use seatrial_core::runtime::{Ambient as _, Runtime};
 
 use super::{ONE, Queued, Tried, note, patience, queue};
-use crate::engine::Engine;
-use crate::pool::{History, Pool};
+use crate::engine::{AnyRuntime, Engine};
+use crate::pool::Pool;
 use crate::trial::{Scenario, World};
 
 /// Refuses real threads.
@@ -25,16 +25,16 @@ fn needs_quiet(engine: Engine) -> Option<&'static str> {
 }
 
 /// A pool of one worker, which is stuck at an item until a token ends, while another item waits.
-struct Stuck<R: Runtime> {
-    queue: Tried<R>,
-    pool: Workers<Queued<R>, R>,
-    token: CancelToken<R>,
+struct Stuck {
+    queue: Tried,
+    pool: Workers<Queued, AnyRuntime>,
+    token: CancelToken<AnyRuntime>,
     /// How often the reconcile function was called.
     calls: Arc<AtomicU32>,
 }
 
-impl<R: Runtime> Stuck<R> {
-    fn new(world: &World<R, Pool>) -> Self {
+impl Stuck {
+    fn new(world: &World<Pool>) -> Self {
         let (queue, token) = (queue(world), CancelToken::new(world.runtime()));
         let calls = Arc::new(AtomicU32::new(0));
         let (until, counted) = (token.clone(), Arc::clone(&calls));
@@ -51,63 +51,53 @@ impl<R: Runtime> Stuck<R> {
 }
 
 /// A pool that is dropped ends after the items that its workers have.
-pub(super) struct DroppedPool;
-
-impl Scenario<Pool> for DroppedPool {
-    const NAME: &'static str = "dropped_pool";
-    const SAYS: &'static str = "a pool is dropped while its worker has an item and another waits";
-
-    fn run<R: Runtime>(&self, world: &World<R, Pool>) {
-        let Stuck { queue, pool, token, calls } = Stuck::new(world);
-        drop(pool);
-        token.cancel();
-        world.quiesce();
-        assert_eq!((queue.len(), calls.load(Ordering::Relaxed)), (1, 1), "it takes no second item");
-    }
-
-    fn reaches(history: &History) -> bool {
-        history.finished()
-    }
-
-    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
-        needs_quiet(engine)
-    }
+pub(super) fn dropped_pool() -> Scenario<Pool> {
+    Scenario::<Pool>::new(
+        "dropped_pool",
+        "a pool is dropped while its worker has an item and another waits",
+        |world| {
+            let Stuck { queue, pool, token, calls } = Stuck::new(world);
+            drop(pool);
+            token.cancel();
+            world.quiesce();
+            assert_eq!(
+                (queue.len(), calls.load(Ordering::Relaxed)),
+                (1, 1),
+                "it takes no second item"
+            );
+        },
+        |history| history.finished(),
+    )
+    .not_on(needs_quiet)
 }
 
 /// What waits is processed before a pool ends, if there is time.
-pub(super) struct WaitingAtTheEnd;
-
-impl Scenario<Pool> for WaitingAtTheEnd {
-    const NAME: &'static str = "waiting_at_the_end";
-    const SAYS: &'static str = "a pool is shut down with patience while an item waits";
-
-    fn run<R: Runtime>(&self, world: &World<R, Pool>) {
-        let Stuck { pool, token, calls, .. } = Stuck::new(world);
-        let runtime = world.runtime().clone();
-        let goes_on = world.spawn("goes on", move || {
-            runtime.sleep_until(runtime.now() + Duration::from_millis(5));
-            token.cancel();
-        });
-        let end = pool.shut_down(patience(world));
-        assert!(end.is_complete(), "{end:?}");
-        assert_eq!(calls.load(Ordering::Relaxed), 2, "calls of the reconcile function");
-        note(world, end);
-        world.join(goes_on);
-    }
-
-    fn reaches(history: &History) -> bool {
-        history.finished()
-    }
-
-    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
-        needs_quiet(engine)
-    }
+pub(super) fn waiting_at_the_end() -> Scenario<Pool> {
+    Scenario::<Pool>::new(
+        "waiting_at_the_end",
+        "a pool is shut down with patience while an item waits",
+        |world| {
+            let Stuck { pool, token, calls, .. } = Stuck::new(world);
+            let runtime = world.runtime().clone();
+            let goes_on = world.spawn("goes on", move || {
+                runtime.sleep_until(runtime.now() + Duration::from_millis(5));
+                token.cancel();
+            });
+            let end = pool.shut_down(patience(world));
+            assert!(end.is_complete(), "{end:?}");
+            assert_eq!(calls.load(Ordering::Relaxed), 2, "calls of the reconcile function");
+            note(world, end);
+            world.join(goes_on);
+        },
+        |history| history.finished(),
+    )
+    .not_on(needs_quiet)
 }
 
 /// A queue that panics when it should hand out its second item, and at the end of its third.
-struct Breaks<R: Runtime>(Tried<R>);
+struct Breaks(Tried);
 
-impl<R: Runtime> Breaks<R> {
+impl Breaks {
     fn hand_out(&self, token: Token, key: u8) -> (u8, Token) {
         if key == 2 {
             self.0.done(token);
@@ -117,7 +107,7 @@ impl<R: Runtime> Breaks<R> {
     }
 }
 
-impl<R: Runtime> Source for Breaks<R> {
+impl Source for Breaks {
     type Key = u8;
     type Delivery = Token;
 
@@ -163,38 +153,34 @@ fn judge(key: u8, calls: &AtomicU32) -> Result<Action, Fault<()>> {
 }
 
 /// A panic of the queue ends no worker: what comes later is processed.
-pub(super) struct BreakingQueue;
-
-impl Scenario<Pool> for BreakingQueue {
-    const NAME: &'static str = "breaking_queue";
-    const SAYS: &'static str = "a queue panics at two of four items, and its workers go on: a thread, \
-                                or a task";
-
-    fn run<R: Runtime>(&self, world: &World<R, Pool>) {
-        let (queue, calls) = (Arc::new(Breaks(queue(world))), Arc::new(AtomicU32::new(0)));
-        for key in 1..=4 {
-            queue.0.add(key);
-        }
-        let counted = Arc::clone(&calls);
-        if world.runtime().choose(2) == 0 {
-            let reconcile = deciding(move |key: &u8, _| judge(*key, &counted));
-            let pool = Workers::start(world.runtime(), &queue, ONE, reconcile);
-            let end = pool.shut_down(patience(world));
-            assert!(end.is_complete(), "{end:?}");
-        } else {
-            queue.0.shut_down();
-            let runtime = world.runtime().clone();
-            let reconcile = deciding(move |key: u8, _| ready(judge(key, &counted)));
-            let task = move || runtime.block_on(awaited::work(&*queue, &reconcile));
-            let task = world.spawn("task", task);
-            world.join(task);
-        }
-        assert_eq!(calls.load(Ordering::Relaxed), 3, "calls of the reconcile function");
-    }
-
-    fn reaches(history: &History) -> bool {
-        history.finished()
-    }
+pub(super) fn breaking_queue() -> Scenario<Pool> {
+    Scenario::new(
+        "breaking_queue",
+        "a queue panics at two of four items, and its workers go on: a thread, \
+                                or a task",
+        |world| {
+            let (queue, calls) = (Arc::new(Breaks(queue(world))), Arc::new(AtomicU32::new(0)));
+            for key in 1..=4 {
+                queue.0.add(key);
+            }
+            let counted = Arc::clone(&calls);
+            if world.runtime().choose(2) == 0 {
+                let reconcile = deciding(move |key: &u8, _| judge(*key, &counted));
+                let pool = Workers::start(world.runtime(), &queue, ONE, reconcile);
+                let end = pool.shut_down(patience(world));
+                assert!(end.is_complete(), "{end:?}");
+            } else {
+                queue.0.shut_down();
+                let runtime = world.runtime().clone();
+                let reconcile = deciding(move |key: u8, _| ready(judge(key, &counted)));
+                let task = move || runtime.block_on(awaited::work(&*queue, &reconcile));
+                let task = world.spawn("task", task);
+                world.join(task);
+            }
+            assert_eq!(calls.load(Ordering::Relaxed), 3, "calls of the reconcile function");
+        },
+        |history| history.finished(),
+    )
 }
 
 /// A reconciler that always fails, and panics when it hears of that.
@@ -213,30 +199,23 @@ impl Reconcile<u8> for Touchy {
 }
 
 /// If one listener of failures panics, the others are still told.
-pub(super) struct PanickingListener;
-
-impl Scenario<Pool> for PanickingListener {
-    const NAME: &'static str = "panicking_listener";
-    const SAYS: &'static str = "a key fails for good, and the first of two listeners panics";
-
-    fn run<R: Runtime>(&self, world: &World<R, Pool>) {
-        let (queue, told) = (queue(world), Arc::new(AtomicU32::new(0)));
-        let counts = Arc::clone(&told);
-        let reconcile = policy(Touchy).telling(move |_: &u8, _: &Failure<()>| {
-            counts.fetch_add(1, Ordering::Relaxed);
-        });
-        let pool = Workers::start(world.runtime(), &queue, ONE, reconcile);
-        queue.add(1);
-        world.quiesce();
-        assert_eq!(told.load(Ordering::Relaxed), 1, "the second listener is told");
-        note(world, pool.shut_down(patience(world)));
-    }
-
-    fn reaches(history: &History) -> bool {
-        history.finished()
-    }
-
-    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
-        needs_quiet(engine)
-    }
+pub(super) fn panicking_listener() -> Scenario<Pool> {
+    Scenario::<Pool>::new(
+        "panicking_listener",
+        "a key fails for good, and the first of two listeners panics",
+        |world| {
+            let (queue, told) = (queue(world), Arc::new(AtomicU32::new(0)));
+            let counts = Arc::clone(&told);
+            let reconcile = policy(Touchy).telling(move |_: &u8, _: &Failure<()>| {
+                counts.fetch_add(1, Ordering::Relaxed);
+            });
+            let pool = Workers::start(world.runtime(), &queue, ONE, reconcile);
+            queue.add(1);
+            world.quiesce();
+            assert_eq!(told.load(Ordering::Relaxed), 1, "the second listener is told");
+            note(world, pool.shut_down(patience(world)));
+        },
+        |history| history.finished(),
+    )
+    .not_on(needs_quiet)
 }

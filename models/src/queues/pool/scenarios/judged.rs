@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use seatrial_core::pool::{Action, Fault, Pool as Workers, deciding, policy};
-use seatrial_core::runtime::Runtime;
 
 use super::{ONE, note, patience, queue, some, task};
 use crate::pool::invariants::{ALLOWED, ANSWERS_TERMINAL};
@@ -16,9 +15,9 @@ use crate::trial::{Scenario, World};
 const LATER: Duration = Duration::from_millis(50);
 
 /// Fails first with a time for the next try, then for good.
-fn judges<R: Runtime>(
-    world: &World<R, Pool>,
-) -> impl Fn(u32) -> Result<Action, Fault<&'static str>> + Send + Sync + 'static + use<R> {
+fn judges(
+    world: &World<Pool>,
+) -> impl Fn(u32) -> Result<Action, Fault<&'static str>> + Send + Sync + 'static + use<> {
     let world = world.clone();
     move |attempt| {
         if attempt == 1 {
@@ -36,107 +35,88 @@ fn given_up_and_added(history: &History) -> bool {
 }
 
 /// A key fails with a time for the next try, then for good; it comes back when it is added.
-pub(super) struct JudgedErrors;
-
-impl Scenario<Pool> for JudgedErrors {
-    const NAME: &'static str = "judged_errors";
-    const SAYS: &'static str =
-        "a key fails with a delay, then for good, and is tried again once it is added again";
-
-    fn run<R: Runtime>(&self, world: &World<R, Pool>) {
-        let (queue, judges) = (queue(world), judges(world));
-        let reconcile = deciding(move |_: &u8, attempt: u32| judges(attempt));
-        let pool = Workers::start(world.runtime(), &queue, ONE, reconcile);
-        for _ in 0..2 {
-            queue.add(1);
-            world.quiesce();
-            let _failures = queue.num_requeues(&1);
-        }
-        let _left = pool.shut_down(patience(world));
-    }
-
-    fn reaches(history: &History) -> bool {
-        given_up_and_added(history)
-    }
+pub(super) fn judged_errors() -> Scenario<Pool> {
+    Scenario::new(
+        "judged_errors",
+        "a key fails with a delay, then for good, and is tried again once it is added again",
+        |world| {
+            let (queue, judges) = (queue(world), judges(world));
+            let reconcile = deciding(move |_: &u8, attempt: u32| judges(attempt));
+            let pool = Workers::start(world.runtime(), &queue, ONE, reconcile);
+            for _ in 0..2 {
+                queue.add(1);
+                world.quiesce();
+                let _failures = queue.num_requeues(&1);
+            }
+            let _left = pool.shut_down(patience(world));
+        },
+        given_up_and_added,
+    )
 }
 
 /// As `judged_errors`, in a task.
-pub(super) struct JudgingTask;
-
-impl Scenario<Pool> for JudgingTask {
-    const NAME: &'static str = "judging_task";
-    const SAYS: &'static str =
-        "a key fails in a task with a delay, then for good, and is tried again once it is added";
-
-    fn run<R: Runtime>(&self, world: &World<R, Pool>) {
-        let (queue, judges) = (queue(world), Arc::new(judges(world)));
-        let reconcile = deciding(move |_: u8, attempt: u32| {
-            let judges = Arc::clone(&judges);
-            async move { judges(attempt) }
-        });
-        let task = task(world, &queue, reconcile);
-        for _ in 0..2 {
-            queue.add(1);
-            world.quiesce();
-            let _failures = queue.num_requeues(&1);
-        }
-        queue.shut_down();
-        world.join(task);
-    }
-
-    fn reaches(history: &History) -> bool {
-        given_up_and_added(history)
-    }
+pub(super) fn judging_task() -> Scenario<Pool> {
+    Scenario::new(
+        "judging_task",
+        "a key fails in a task with a delay, then for good, and is tried again once it is added",
+        |world| {
+            let (queue, judges) = (queue(world), Arc::new(judges(world)));
+            let reconcile = deciding(move |_: u8, attempt: u32| {
+                let judges = Arc::clone(&judges);
+                async move { judges(attempt) }
+            });
+            let task = task(world, &queue, reconcile);
+            for _ in 0..2 {
+                queue.add(1);
+                world.quiesce();
+                let _failures = queue.num_requeues(&1);
+            }
+            queue.shut_down();
+            world.join(task);
+        },
+        given_up_and_added,
+    )
 }
 
 /// A key fails each time it is tried, and may be tried twice.
-pub(super) struct GivesUp;
-
-impl Scenario<Pool> for GivesUp {
-    const NAME: &'static str = "gives_up";
-    const SAYS: &'static str = "a key fails at every attempt, and one retry is allowed";
-
-    fn run<R: Runtime>(&self, world: &World<R, Pool>) {
-        let queue = queue(world);
-        world.note(ALLOWED, 2);
-        let fails = policy(|_: &u8| Err::<(), _>("it fails")).at_most(1);
-        let pool = Workers::start(world.runtime(), &queue, ONE, fails);
-        queue.add(1);
-        world.quiesce();
-        let _failures = queue.num_requeues(&1);
-        note(world, pool.shut_down(patience(world)));
-    }
-
-    fn reaches(history: &History) -> bool {
-        some(history, |before, _| before.given_up.contains(&1))
-    }
+pub(super) fn gives_up() -> Scenario<Pool> {
+    Scenario::new(
+        "gives_up",
+        "a key fails at every attempt, and one retry is allowed",
+        |world| {
+            let queue = queue(world);
+            world.note(ALLOWED, 2);
+            let fails = policy(|_: &u8| Err::<(), _>("it fails")).at_most(1);
+            let pool = Workers::start(world.runtime(), &queue, ONE, fails);
+            queue.add(1);
+            world.quiesce();
+            let _failures = queue.num_requeues(&1);
+            note(world, pool.shut_down(patience(world)));
+        },
+        |history| some(history, |before, _| before.given_up.contains(&1)),
+    )
 }
 
 /// As `gives_up`, in a task.
-pub(super) struct TaskGivesUp;
-
-impl Scenario<Pool> for TaskGivesUp {
-    const NAME: &'static str = "task_gives_up";
-    const SAYS: &'static str =
-        "a key fails in a task at its first three attempts, and one retry is allowed";
-
-    fn run<R: Runtime>(&self, world: &World<R, Pool>) {
-        let queue = queue(world);
-        world.note(ALLOWED, 2);
-        let attempts = AtomicU8::new(0);
-        let fails = policy(move |_: u8| {
-            let attempt = attempts.fetch_add(1, Ordering::Relaxed);
-            async move { if attempt < 3 { Err("it fails") } else { Ok(()) } }
-        });
-        let task = task(world, &queue, fails.at_most(1));
-        queue.add(1);
-        world.quiesce();
-        let _failures = queue.num_requeues(&1);
-        queue.shut_down();
-        world.join(task);
-    }
-
-    fn reaches(history: &History) -> bool {
-        some(history, |before, _| before.given_up.contains(&1))
-    }
+pub(super) fn task_gives_up() -> Scenario<Pool> {
+    Scenario::new(
+        "task_gives_up",
+        "a key fails in a task at its first three attempts, and one retry is allowed",
+        |world| {
+            let queue = queue(world);
+            world.note(ALLOWED, 2);
+            let attempts = AtomicU8::new(0);
+            let fails = policy(move |_: u8| {
+                let attempt = attempts.fetch_add(1, Ordering::Relaxed);
+                async move { if attempt < 3 { Err("it fails") } else { Ok(()) } }
+            });
+            let task = task(world, &queue, fails.at_most(1));
+            queue.add(1);
+            world.quiesce();
+            let _failures = queue.num_requeues(&1);
+            queue.shut_down();
+            world.join(task);
+        },
+        |history| some(history, |before, _| before.given_up.contains(&1)),
+    )
 }

@@ -15,72 +15,69 @@ use seatrial_core::machine::Boxed;
 use seatrial_core::pool::awaited::{self, ReconcileAsync};
 use seatrial_core::pool::{Action, End, Pool as Workers};
 use seatrial_core::queue::Fifo;
-use seatrial_core::runtime::Runtime;
+use seatrial_core::runtime::{Ambient as _, Runtime};
 
-use self::judged::{GivesUp, JudgedErrors, JudgingTask, TaskGivesUp};
-use self::tasks::{AbortedAtTheDeadline, PanickingTask};
+use self::judged::{gives_up, judged_errors, judging_task, task_gives_up};
+use self::tasks::{aborted_at_the_deadline, panicking_task};
 use super::ledger::PoolLedger;
 use super::{Event, History, Pool, Rules};
+use crate::engine::AnyRuntime;
 use crate::queues::fixtures::FixedHasher;
-use crate::trial::{DynScenario, Ledger as _, Scenario, World};
+use crate::trial::{Join, Ledger as _, Scenario, World};
 
-pub(super) fn all() -> Vec<Box<dyn DynScenario<Pool>>> {
+pub(super) fn all() -> Vec<Scenario<Pool>> {
     vec![
-        Box::new(PanickingKey),
-        Box::new(AddedWhileReconciled),
-        Box::new(StuckAtTheDeadline),
-        Box::new(PanickingTask),
-        Box::new(AbortedAtTheDeadline),
-        Box::new(JudgedErrors),
-        Box::new(JudgingTask),
-        Box::new(GivesUp),
-        Box::new(TaskGivesUp),
-        Box::new(ends::DroppedPool),
-        Box::new(ends::WaitingAtTheEnd),
-        Box::new(ends::BreakingQueue),
-        Box::new(ends::PanickingListener),
+        panicking_key(),
+        added_while_reconciled(),
+        stuck_at_the_deadline(),
+        panicking_task(),
+        aborted_at_the_deadline(),
+        judged_errors(),
+        judging_task(),
+        gives_up(),
+        task_gives_up(),
+        ends::dropped_pool(),
+        ends::waiting_at_the_end(),
+        ends::breaking_queue(),
+        ends::panicking_listener(),
     ]
 }
 
-type Queued<R> = LimitedQueue<u8, R, Exponential<u8>, Fifo, FixedHasher, Boxed<Rules>>;
-type Tried<R> = Arc<Queued<R>>;
+type Queued = LimitedQueue<u8, AnyRuntime, Exponential<u8>, Fifo, FixedHasher, Boxed<Rules>>;
+type Tried = Arc<Queued>;
 
 /// The patience of a shutdown whose workers end by themselves; on real threads, more than they take.
-fn patience<R: Runtime>(world: &World<R, Pool>) -> Duration {
+fn patience(world: &World<Pool>) -> Duration {
     Duration::from_secs(if world.has_virtual_time() { 1 } else { 3_600 })
 }
 
 const ONE: NonZeroUsize = NonZeroUsize::MIN;
 const TWO: NonZeroUsize = ONE.saturating_add(1);
 
-fn queue<R: Runtime>(world: &World<R, Pool>) -> Tried<R> {
+fn queue(world: &World<Pool>) -> Tried {
     Arc::new(LimitedQueue::with_host(world.runtime(), FixedHasher::default(), world.machine()))
 }
 
 /// A task that works until the queue is shut down.
-fn task<R: Runtime>(
-    world: &World<R, Pool>,
-    queue: &Tried<R>,
-    reconcile: impl ReconcileAsync<u8>,
-) -> R::Join<()> {
+fn task(world: &World<Pool>, queue: &Tried, reconcile: impl ReconcileAsync<u8>) -> Join<()> {
     let (queue, runtime) = (Arc::clone(queue), world.runtime().clone());
     world.spawn("task", move || runtime.block_on(awaited::work(&*queue, &reconcile)))
 }
 
 /// Notes the numbers of an end, for the invariants to read.
-fn note<R: Runtime>(world: &World<R, Pool>, end: End) {
+fn note(world: &World<Pool>, end: End) {
     note_left(world, end.running, end.waiting);
 }
 
-fn note_left<R: Runtime>(world: &World<R, Pool>, running: usize, waiting: usize) {
+fn note_left(world: &World<Pool>, running: usize, waiting: usize) {
     world.note("running", running as u64);
     world.note("waiting", waiting as u64);
 }
 
 /// A reconcile function that panics first, then fails, and succeeds from then on.
-fn stumbling<R: Runtime>(
-    world: &World<R, Pool>,
-) -> impl Fn() -> Result<Action, &'static str> + Send + Sync + use<R> {
+fn stumbling(
+    world: &World<Pool>,
+) -> impl Fn() -> Result<Action, &'static str> + Send + Sync + use<> {
     let runtime = world.runtime().clone();
     let attempts = runtime.mutex(0);
     move || {
@@ -111,86 +108,77 @@ fn failed_twice(history: &History) -> bool {
 }
 
 /// A key panics, fails, and succeeds at last; then everything ends.
-pub(super) struct PanickingKey;
-
-impl Scenario<Pool> for PanickingKey {
-    const NAME: &'static str = "panicking_key";
-    const SAYS: &'static str =
-        "the work on a key panics, then fails, then succeeds, and the pool ends";
-
-    fn run<R: Runtime>(&self, world: &World<R, Pool>) {
-        let queue = queue(world);
-        let stumble = stumbling(world);
-        let pool = Workers::start(world.runtime(), &queue, TWO, move |_: &u8| stumble());
-        queue.add(1);
-        world.quiesce();
-        let _failures = queue.num_requeues(&1);
-        note(world, pool.shut_down(patience(world)));
-    }
-
-    fn reaches(history: &History) -> bool {
-        failed_twice(history)
-    }
+pub(super) fn panicking_key() -> Scenario<Pool> {
+    Scenario::new(
+        "panicking_key",
+        "the work on a key panics, then fails, then succeeds, and the pool ends",
+        |world| {
+            let queue = queue(world);
+            let stumble = stumbling(world);
+            let pool = Workers::start(world.runtime(), &queue, TWO, move |_: &u8| stumble());
+            queue.add(1);
+            world.quiesce();
+            let _failures = queue.num_requeues(&1);
+            note(world, pool.shut_down(patience(world)));
+        },
+        failed_twice,
+    )
 }
 
 /// A key is added again while one of two workers reconciles it.
-pub(super) struct AddedWhileReconciled;
-
-impl Scenario<Pool> for AddedWhileReconciled {
-    const NAME: &'static str = "added_while_reconciled";
-    const SAYS: &'static str = "a key is added again while one of two workers reconciles it";
-
-    fn run<R: Runtime>(&self, world: &World<R, Pool>) {
-        let queue = queue(world);
-        let pool = Workers::start(world.runtime(), &queue, TWO, |_: &u8| Ok::<_, ()>(Action::Done));
-        queue.add(1);
-        queue.add(1);
-        world.quiesce();
-        let _left = pool.shut_down(patience(world));
-    }
-
-    fn reaches(history: &History) -> bool {
-        some(history, |before, event| {
-            let adds = matches!(event.call(), Some(Op::Add(_)));
-            adds && before.is_reconciled(1)
-        })
-    }
+pub(super) fn added_while_reconciled() -> Scenario<Pool> {
+    Scenario::new(
+        "added_while_reconciled",
+        "a key is added again while one of two workers reconciles it",
+        |world| {
+            let queue = queue(world);
+            let pool =
+                Workers::start(world.runtime(), &queue, TWO, |_: &u8| Ok::<_, ()>(Action::Done));
+            queue.add(1);
+            queue.add(1);
+            world.quiesce();
+            let _left = pool.shut_down(patience(world));
+        },
+        |history| {
+            some(history, |before, event| {
+                let adds = matches!(event.call(), Some(Op::Add(_)));
+                adds && before.is_reconciled(1)
+            })
+        },
+    )
 }
 
 /// A worker is stuck when the deadline comes.
-pub(super) struct StuckAtTheDeadline;
-
-impl Scenario<Pool> for StuckAtTheDeadline {
-    const NAME: &'static str = "stuck_at_the_deadline";
-    const SAYS: &'static str =
-        "a worker is stuck at a key when the deadline of the shutdown passes";
-
-    fn run<R: Runtime>(&self, world: &World<R, Pool>) {
-        let queue = queue(world);
-        let stuck = CancelToken::new(world.runtime());
-        let inner = stuck.clone();
-        let pool = Workers::start(world.runtime(), &queue, ONE, move |_: &u8| {
-            inner.wait();
-            Err::<Action, _>("it was stuck")
-        });
-        queue.add(1);
-        queue.add(2);
-        world.quiesce_until(|| queue.len() == 1); // the worker has the other one
-        let patience = Duration::from_millis(20);
-        let deadline = world.runtime().now() + patience;
-        world.note("deadline", deadline.as_nanos());
-        note(world, pool.shut_down(patience));
-        stuck.cancel();
-        queue.shut_down_with_drain();
-    }
-
-    /// The stuck key is settled after the end.
-    fn reaches(history: &History) -> bool {
-        let said = history.notes("running").next() == Some(1);
-        said && some(history, |_, event| {
-            let retry =
-                |op: &Op<u8>| matches!(op, Op::Settle(Settle { outcome: Outcome::Retry, .. }));
-            event.call().is_some_and(retry)
-        })
-    }
+pub(super) fn stuck_at_the_deadline() -> Scenario<Pool> {
+    Scenario::new(
+        "stuck_at_the_deadline",
+        "a worker is stuck at a key when the deadline of the shutdown passes",
+        |world| {
+            let queue = queue(world);
+            let stuck = CancelToken::new(world.runtime());
+            let inner = stuck.clone();
+            let pool = Workers::start(world.runtime(), &queue, ONE, move |_: &u8| {
+                inner.wait();
+                Err::<Action, _>("it was stuck")
+            });
+            queue.add(1);
+            queue.add(2);
+            world.quiesce_until(|| queue.len() == 1); // the worker has the other one
+            let patience = Duration::from_millis(20);
+            let deadline = world.runtime().now() + patience;
+            world.note("deadline", deadline.as_nanos());
+            note(world, pool.shut_down(patience));
+            stuck.cancel();
+            queue.shut_down_with_drain();
+        },
+        // The stuck key is settled after the end.
+        |history| {
+            let said = history.notes("running").next() == Some(1);
+            said && some(history, |_, event| {
+                let retry =
+                    |op: &Op<u8>| matches!(op, Op::Settle(Settle { outcome: Outcome::Retry, .. }));
+                event.call().is_some_and(retry)
+            })
+        },
+    )
 }

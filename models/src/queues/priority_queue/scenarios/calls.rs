@@ -4,21 +4,18 @@ use std::time::Duration;
 
 use seatrial_core::limited_queue::Outcome;
 use seatrial_core::queue::Deliver;
-use seatrial_core::runtime::Runtime;
 
 use super::{Queue, Tried, failed, later, millis, priority, queue, sleep};
-use crate::engine::Engine;
+use crate::priority_queue::PriorityQueue;
 use crate::priority_queue::op::BASE;
-use crate::priority_queue::{History, PriorityQueue};
 use crate::queues::fixtures::every_call::TWO;
 use crate::queues::fixtures::slow_hash::{SlowHasher, counted_from_the_call};
-use crate::queues::fixtures::updaters::updater_ends;
-use crate::queues::fixtures::whole::in_one_step;
+use crate::queues::fixtures::{updaters, whole};
 use crate::trial::{Component, Scenario, World};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-fn single_items<R: Runtime>(world: &World<R, impl Component>, queue: &Tried<R>) {
+fn single_items(world: &World<impl Component>, queue: &Tried) {
     assert_eq!((queue.len(), queue.is_empty(), queue.retries()), (0, true, 0));
     assert!(world.at_once(queue.take_async()).is_none());
     assert!(world.at_once(queue.get_async()).is_none());
@@ -41,7 +38,7 @@ fn single_items<R: Runtime>(world: &World<R, impl Component>, queue: &Tried<R>) 
     assert_eq!((queue.done_key(&9), queue.is_empty()), (false, true));
 }
 
-fn batches<R: Runtime>(world: &World<R, impl Component>, queue: &Tried<R>) {
+fn batches(world: &World<impl Component>, queue: &Tried) {
     assert!(world.at_once(queue.take_batch_async(TWO)).is_none());
     queue.add_all([1, 2, 3], priority(1));
     queue.add(4);
@@ -63,7 +60,7 @@ fn batches<R: Runtime>(world: &World<R, impl Component>, queue: &Tried<R>) {
     assert_eq!((queue.done_key(&7), queue.len()), (false, 0));
 }
 
-fn failures<R: Runtime>(world: &World<R, impl Component>, queue: &Tried<R>) {
+fn failures(world: &World<impl Component>, queue: &Tried) {
     queue.add_after(1, millis(3));
     queue.add_rate_limited(2);
     queue.add_with(2, failed(4));
@@ -84,102 +81,77 @@ fn failures<R: Runtime>(world: &World<R, impl Component>, queue: &Tried<R>) {
 }
 
 /// Every call of the shell answers what its step answered.
-pub(super) struct EveryCall;
-
-impl Scenario<PriorityQueue> for EveryCall {
-    const NAME: &'static str = "every_call";
-    const SAYS: &'static str = "a lone caller makes every call, and looks at every answer";
-
-    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
-        let queue = queue(world);
-        single_items(world, &queue);
-        batches(world, &queue);
-        failures(world, &queue);
-        assert!(world.at_once(queue.refresh_metrics_async(SECOND)).is_none());
-        let mut items = Vec::new();
-        queue.work(|item, priority| {
-            items.push((*item, priority));
-            match items.len() {
-                1 => Outcome::RequeueAfter(millis(1)),
-                2 => Outcome::GiveUp,
-                _ => {
-                    assert!(!queue.is_shutting_down());
-                    queue.shut_down();
-                    Outcome::Success
+pub(super) fn every_call() -> Scenario<PriorityQueue> {
+    Scenario::<PriorityQueue>::new(
+        "every_call",
+        "a lone caller makes every call, and looks at every answer",
+        |world| {
+            let queue = queue(world);
+            single_items(world, &queue);
+            batches(world, &queue);
+            failures(world, &queue);
+            assert!(world.at_once(queue.refresh_metrics_async(SECOND)).is_none());
+            let mut items = Vec::new();
+            queue.work(|item, priority| {
+                items.push((*item, priority));
+                match items.len() {
+                    1 => Outcome::RequeueAfter(millis(1)),
+                    2 => Outcome::GiveUp,
+                    _ => {
+                        assert!(!queue.is_shutting_down());
+                        queue.shut_down();
+                        Outcome::Success
+                    }
                 }
-            }
-        });
-        assert_eq!(items, [(2, 6), (1, 0), (2, 6)]);
-        assert!(queue.is_shutting_down() && queue.take_with_priority().is_none());
-        assert!(queue.get().is_none() && queue.get_batch(TWO).is_none());
-        assert!(queue.take_batch(TWO).is_empty());
-        queue.refresh_metrics(SECOND);
-        assert!(world.at_once(queue.refresh_metrics_async(SECOND)).is_some());
-    }
-
-    fn reaches(history: &History) -> bool {
-        history.finished()
-    }
-
-    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
-        crate::trial::sleeps(engine)
-    }
+            });
+            assert_eq!(items, [(2, 6), (1, 0), (2, 6)]);
+            assert!(queue.is_shutting_down() && queue.take_with_priority().is_none());
+            assert!(queue.get().is_none() && queue.get_batch(TWO).is_none());
+            assert!(queue.take_batch(TWO).is_empty());
+            queue.refresh_metrics(SECOND);
+            assert!(world.at_once(queue.refresh_metrics_async(SECOND)).is_some());
+        },
+        |history| history.finished(),
+    )
+    .not_on(crate::trial::sleeps)
 }
 
 /// What is one step for its caller is one step for everybody.
-pub(super) struct InOneStep;
-
-impl Scenario<PriorityQueue> for InOneStep {
-    const NAME: &'static str = "in_one_step";
-    const SAYS: &'static str =
-        "calls of several parts, and an observer who must not see a part of them done";
-
-    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
-        in_one_step(world, &queue(world));
-    }
-
-    fn reaches(history: &History) -> bool {
-        history.finished()
-    }
+pub(super) fn in_one_step() -> Scenario<PriorityQueue> {
+    Scenario::new(
+        "in_one_step",
+        "calls of several parts, and an observer who must not see a part of them done",
+        |world| whole::in_one_step(world, &queue(world)),
+        |history| history.finished(),
+    )
 }
 
 /// A delay counts from the call and not from when the lock is taken (`workqueue:PQ-16`).
-pub(super) struct SlowHash;
-
-impl Scenario<PriorityQueue> for SlowHash {
-    const NAME: &'static str = "slow_hash";
-    const SAYS: &'static str = "hashing an item takes long, and its delay counts from the call";
-
-    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
-        let queue = Queue::with_host(world.runtime(), SlowHasher::new(world), world.machine());
-        counted_from_the_call(
-            world,
-            &[
-                (&|| queue.add_after(1, millis(5)), millis(5)),
-                (&|| queue.add_rate_limited(2), BASE),
-            ],
-            &|| queue.len(),
-        );
-    }
-
-    fn reaches(history: &History) -> bool {
-        history.finished()
-    }
+pub(super) fn slow_hash() -> Scenario<PriorityQueue> {
+    Scenario::new(
+        "slow_hash",
+        "hashing an item takes long, and its delay counts from the call",
+        |world| {
+            let queue = Queue::with_host(world.runtime(), SlowHasher::new(world), world.machine());
+            counted_from_the_call(
+                world,
+                &[
+                    (&|| queue.add_after(1, millis(5)), millis(5)),
+                    (&|| queue.add_rate_limited(2), BASE),
+                ],
+                &|| queue.len(),
+            );
+        },
+        |history| history.finished(),
+    )
 }
 
 /// A shutdown ends what refreshes the metrics (`workqueue:MX-12`).
-pub(super) struct UpdaterEnds;
-
-impl Scenario<PriorityQueue> for UpdaterEnds {
-    const NAME: &'static str = "updater_ends";
-    const SAYS: &'static str =
-        "a thread that refreshes the metrics sleeps for an hour, and the queue is shut down";
-
-    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
-        updater_ends(world, &queue(world));
-    }
-
-    fn reaches(history: &History) -> bool {
-        history.finished()
-    }
+pub(super) fn updater_ends() -> Scenario<PriorityQueue> {
+    Scenario::new(
+        "updater_ends",
+        "a thread that refreshes the metrics sleeps for an hour, and the queue is shut down",
+        |world| updaters::updater_ends(world, &queue(world)),
+        |history| history.finished(),
+    )
 }

@@ -17,63 +17,61 @@ use seatrial_core::limiter::Exponential;
 use seatrial_core::machine::Boxed;
 use seatrial_core::priority_queue::{AddOptions, PriorityQueue as Queue, Told};
 use seatrial_core::queue::Token;
-use seatrial_core::runtime::Runtime;
 
 use super::ledger::PriorityLedger;
 use super::op::Ours;
 use super::{Call, Event, History, PriorityQueue};
+use crate::engine::AnyRuntime;
 use crate::queues::fixtures::every_call::TWO;
 use crate::queues::fixtures::goes_on::GoesOn;
 use crate::queues::fixtures::tasks::Awaited;
 use crate::queues::fixtures::whole::{Whole, whole};
-use crate::queues::fixtures::{
-    Delayed, FixedHasher, Worked, caller, earlier_time, end, millis, sleep, three_due, worker,
-};
-use crate::trial::{DynScenario, Ledger as _, World};
+use crate::queues::fixtures::{Delayed, FixedHasher, Worked, caller, end, millis, sleep, worker};
+use crate::trial::{Ledger as _, Scenario, World};
 
-pub(super) fn all() -> Vec<Box<dyn DynScenario<PriorityQueue>>> {
+pub(super) fn all() -> Vec<Scenario<PriorityQueue>> {
     vec![
-        Box::new(order::RaiseAmongEquals),
-        Box::new(order::AddWhileHeld),
-        Box::new(order::BatchForTwo),
-        Box::new(order::TakenTogether),
-        Box::new(order::ManyPriorities),
-        Box::new(times::EarlierTime),
-        Box::new(times::Sooner),
-        Box::new(times::BroughtForward),
-        Box::new(times::DueTogether),
-        Box::new(times::DueWhileHeld),
-        Box::new(times::RefreshedWhileDue),
-        Box::new(delivery::FailedBatch),
-        Box::new(delivery::TriedAgain),
-        Box::new(delivery::RequeuedAfter),
-        Box::new(delivery::StaleToken),
-        Box::new(delivery::DoneByName),
-        Box::new(delivery::WorkersGoOn),
-        Box::new(pooled::Pooled),
-        Box::new(ends::ShutDownWhileReady),
-        Box::new(ends::ShutDownTwice),
-        Box::new(ends::FailedAtTheEnd),
-        Box::new(tasks::TaskAndThread),
-        Box::new(tasks::DroppedGetter),
-        Box::new(tasks::HolderGivesUp),
-        Box::new(tasks::WokenGivesUp),
-        Box::new(tasks::BusyExecutor),
-        Box::new(tasks::BusyHolder),
-        Box::new(times::ThreeDue),
-        Box::new(times::DueApart),
-        Box::new(times::ManyDue),
-        Box::new(calls::EveryCall),
-        Box::new(panics::NotCopied),
-        Box::new(panics::LimiterPanics),
-        Box::new(calls::InOneStep),
-        Box::new(calls::UpdaterEnds),
-        Box::new(calls::SlowHash),
+        order::raise_among_equals(),
+        order::add_while_held(),
+        order::batch_for_two(),
+        order::taken_together(),
+        order::many_priorities(),
+        times::earlier_time(),
+        times::sooner(),
+        times::brought_forward(),
+        times::due_together(),
+        times::due_while_held(),
+        times::refreshed_while_due(),
+        delivery::failed_batch(),
+        delivery::tried_again(),
+        delivery::requeued_after(),
+        delivery::stale_token(),
+        delivery::done_by_name(),
+        delivery::workers_go_on(),
+        pooled::pooled(),
+        ends::shut_down_while_ready(),
+        ends::shut_down_twice(),
+        ends::failed_at_the_end(),
+        tasks::task_and_thread(),
+        tasks::dropped_getter(),
+        tasks::holder_gives_up(),
+        tasks::woken_gives_up(),
+        tasks::busy_executor(),
+        tasks::busy_holder(),
+        times::three_due(),
+        times::due_apart(),
+        times::many_due(),
+        calls::every_call(),
+        panics::not_copied(),
+        panics::limiter_panics(),
+        calls::in_one_step(),
+        calls::updater_ends(),
+        calls::slow_hash(),
     ]
 }
 
-type Queued<R> = Queue<u8, R, Exponential<u8>, Told, FixedHasher, Boxed<Ours>>;
-type Tried<R> = Arc<Queued<R>>;
+type Queued = Queue<u8, AnyRuntime, Exponential<u8>, Told, FixedHasher, Boxed<Ours>>;
+type Tried = Arc<Queued>;
 
 const fn priority(priority: i32) -> AddOptions {
     AddOptions { after: None, rate_limited: false, priority }
@@ -87,24 +85,24 @@ const fn failed(priority: i32) -> AddOptions {
     AddOptions { after: None, rate_limited: true, priority }
 }
 
-fn queue<R: Runtime>(world: &World<R, PriorityQueue>) -> Tried<R> {
+fn queue(world: &World<PriorityQueue>) -> Tried {
     Arc::new(Queue::with_host(world.runtime(), FixedHasher::default(), world.machine()))
 }
 
-impl<R: Runtime> Worked for Queued<R> {
+impl Worked for Queued {
     fn shut_down(&self) {
         self.shut_down();
     }
 }
 
-whole!(Queued<R>, [priority(0)], |queue, token, settles| {
+whole!(Queued, [priority(0)], |queue, token, settles| {
     match settles {
         true => GoesOn::settle_then_take(queue, token, Outcome::Success),
         false => GoesOn::done_then_take(queue, token),
     }
 });
 
-impl<R: Runtime> GoesOn for Queued<R> {
+impl GoesOn for Queued {
     fn done_then_take(&self, token: Token) -> Option<(Token, u8)> {
         self.done_then_take(token).map(|(token, item, _)| (token, item))
     }
@@ -114,13 +112,13 @@ impl<R: Runtime> GoesOn for Queued<R> {
     }
 }
 
-impl<R: Runtime> Delayed for Queued<R> {
+impl Delayed for Queued {
     fn add_after(&self, item: u8, delay: Duration) {
         self.add_after(item, delay);
     }
 }
 
-impl<R: Runtime> Awaited for Queued<R> {
+impl Awaited for Queued {
     async fn take_async(&self) -> Option<Token> {
         self.take_async().await.map(|(token, ..)| token)
     }

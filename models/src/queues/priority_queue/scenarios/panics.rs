@@ -3,60 +3,52 @@
 use std::sync::Arc;
 
 use seatrial_core::limited_queue::Outcome;
-use seatrial_core::runtime::Runtime;
 
 use super::Queue;
-use crate::priority_queue::{History, PriorityQueue};
+use crate::engine::AnyRuntime;
+use crate::priority_queue::PriorityQueue;
 use crate::queues::fixtures::every_call::TWO;
-use crate::queues::fixtures::fragile::{Fragile, Panics, limiter_panics, not_copied};
-use crate::trial::{Scenario, World};
+use crate::queues::fixtures::fragile;
+use crate::queues::fixtures::fragile::{Fragile, Panics};
+use crate::trial::Scenario;
 
 /// Items that cannot be copied are not lost.
-pub(super) struct NotCopied;
-
-impl Scenario<PriorityQueue> for NotCopied {
-    const NAME: &'static str = "not_copied";
-    const SAYS: &'static str =
-        "items cannot be copied when they are handed out, alone and together";
-
-    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
-        let queue = Queue::<Fragile, R>::new(world.runtime());
-        not_copied(
-            &queue,
-            |queue, key| queue.add(key),
-            |queue| {
-                let taken = queue.take_batch(TWO).into_iter();
-                taken.map(|(token, key, _)| (token, key)).collect()
-            },
-        );
-    }
-
-    fn reaches(history: &History) -> bool {
-        history.finished()
-    }
+pub(super) fn not_copied() -> Scenario<PriorityQueue> {
+    Scenario::new(
+        "not_copied",
+        "items cannot be copied when they are handed out, alone and together",
+        |world| {
+            let queue = Queue::<Fragile, AnyRuntime>::new(world.runtime());
+            fragile::not_copied(
+                &queue,
+                |queue, key| queue.add(key),
+                |queue| {
+                    let taken = queue.take_batch(TWO).into_iter();
+                    taken.map(|(token, key, _)| (token, key)).collect()
+                },
+            );
+        },
+        |history| history.finished(),
+    )
 }
 
 /// A limiter that panics loses no item.
-pub(super) struct LimiterPanics;
-
-impl Scenario<PriorityQueue> for LimiterPanics {
-    const NAME: &'static str = "limiter_panics";
-    const SAYS: &'static str = "the limiter panics when an item fails, and a consumer waits";
-
-    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
-        let queue = Arc::new(Queue::with_limiter(world.runtime(), Panics));
-        limiter_panics(
-            world,
-            &queue,
-            |queue, item| queue.add(item),
-            [
-                |queue, token| _ = queue.settle(token, Outcome::Retry, 0),
-                |queue, token| _ = queue.settle_then_take(token, Outcome::Retry, 0),
-            ],
-        );
-    }
-
-    fn reaches(history: &History) -> bool {
-        history.finished()
-    }
+pub(super) fn limiter_panics() -> Scenario<PriorityQueue> {
+    Scenario::new(
+        "limiter_panics",
+        "the limiter panics when an item fails, and a consumer waits",
+        |world| {
+            let queue = Arc::new(Queue::with_limiter(world.runtime(), Panics));
+            fragile::limiter_panics(
+                world,
+                &queue,
+                |queue, item| queue.add(item),
+                [
+                    |queue, token| _ = queue.settle(token, Outcome::Retry, 0),
+                    |queue, token| _ = queue.settle_then_take(token, Outcome::Retry, 0),
+                ],
+            );
+        },
+        |history| history.finished(),
+    )
 }

@@ -9,18 +9,13 @@ use seatrial_core::pool::{Action, Pool, awaited};
 use seatrial_core::runtime::Runtime;
 
 use super::{Call, millis, priority, queue, some};
-use crate::engine::Engine;
-use crate::priority_queue::{History, PriorityQueue};
-use crate::trial::{Scenario, World};
-
-/// An item fails, comes back with its priority, is given another, and is done (`workqueue:PQ-42`).
-pub(super) struct Pooled;
+use crate::engine::AnyRuntime;
+use crate::priority_queue::PriorityQueue;
+use crate::shared::Lock;
+use crate::trial::{Scenario, has_many_traces, sleeps};
 
 /// Returns the work on the item, which counts how often it is done.
-fn work<R: Runtime>(
-    runtime: &R,
-    tries: &Arc<R::Mutex<u32>>,
-) -> impl Fn() -> Result<Action, ()> + use<R> {
+fn work(runtime: &AnyRuntime, tries: &Arc<Lock<u32>>) -> impl Fn() -> Result<Action, ()> + use<> {
     let (runtime, tries) = (runtime.clone(), Arc::clone(tries));
     move || {
         let mut tries = runtime.lock(&tries);
@@ -33,45 +28,49 @@ fn work<R: Runtime>(
     }
 }
 
-impl Scenario<PriorityQueue> for Pooled {
-    const NAME: &'static str = "pooled";
-    const SAYS: &'static str =
-        "a thread and a task of a pool work on an item, which fails and gets another priority";
-
-    fn run<R: Runtime>(&self, world: &World<R, PriorityQueue>) {
-        let (queue, runtime) = (queue(world), world.runtime().clone());
-        let tries = Arc::new(runtime.mutex(0));
-        let work = Arc::new(work(&runtime, &tries));
-        let (inner, its_work) = (Arc::clone(&queue), Arc::clone(&work));
-        let task = world.spawn("task", move || {
-            let reconcile = move |_: u8| {
-                let work = Arc::clone(&its_work);
-                async move { work() }
+/// An item fails, comes back with its priority, is given another, and is done (`workqueue:PQ-42`).
+pub(super) fn pooled() -> Scenario<PriorityQueue> {
+    Scenario::<PriorityQueue>::new(
+        "pooled",
+        "a thread and a task of a pool work on an item, which fails and gets another priority",
+        |world| {
+            let (queue, runtime) = (queue(world), world.runtime().clone());
+            let tries = Arc::new(runtime.mutex(0));
+            let work = Arc::new(work(&runtime, &tries));
+            let (inner, its_work) = (Arc::clone(&queue), Arc::clone(&work));
+            let task = world.spawn("task", move || {
+                let reconcile = move |_: u8| {
+                    let work = Arc::clone(&its_work);
+                    async move { work() }
+                };
+                runtime.block_on(awaited::work(&*inner, &reconcile));
+            });
+            let pool =
+                Pool::start(world.runtime(), &queue, NonZeroUsize::MIN, move |_: &u8| work());
+            queue.add_with(1, priority(5));
+            world.quiesce();
+            let end = pool.shut_down(Duration::from_secs(1));
+            world.join(task);
+            assert_eq!((end.running, end.waiting), (0, 0), "nothing is left");
+            assert_eq!(
+                *world.runtime().lock(&tries),
+                3,
+                "whatever is handed out comes to a worker"
+            );
+        },
+        |history| {
+            let settles = |how: fn(&Outcome) -> bool, priority| {
+                some(history, |_, event| match event.call() {
+                    Some(Call::Settle(settle)) => {
+                        how(&settle.outcome) && settle.priority == priority
+                    }
+                    _ => false,
+                })
             };
-            runtime.block_on(awaited::work(&*inner, &reconcile));
-        });
-        let pool = Pool::start(world.runtime(), &queue, NonZeroUsize::MIN, move |_: &u8| work());
-        queue.add_with(1, priority(5));
-        world.quiesce();
-        let end = pool.shut_down(Duration::from_secs(1));
-        world.join(task);
-        assert_eq!((end.running, end.waiting), (0, 0), "nothing is left");
-        assert_eq!(*world.runtime().lock(&tries), 3, "whatever is handed out comes to a worker");
-    }
-
-    fn reaches(history: &History) -> bool {
-        let settles = |how: fn(&Outcome) -> bool, priority| {
-            some(history, |_, event| match event.call() {
-                Some(Call::Settle(settle)) => how(&settle.outcome) && settle.priority == priority,
-                _ => false,
-            })
-        };
-        let fails_at_its_priority = settles(|outcome| matches!(outcome, Outcome::Retry), 5);
-        fails_at_its_priority && settles(|outcome| matches!(outcome, Outcome::Success), 9)
-    }
-
-    fn cannot_run_on(engine: Engine) -> Option<&'static str> {
-        let many = "it has too many traces; others try some of them";
-        (engine == Engine::Trace).then_some(many).or_else(|| crate::trial::sleeps(engine))
-    }
+            let fails_at_its_priority = settles(|outcome| matches!(outcome, Outcome::Retry), 5);
+            fails_at_its_priority && settles(|outcome| matches!(outcome, Outcome::Success), 9)
+        },
+    )
+    .not_on(has_many_traces)
+    .not_on(sleeps)
 }

@@ -13,64 +13,64 @@ use std::time::Duration;
 
 use seatrial_core::machine::{Boxed, Step};
 use seatrial_core::queue::{Fifo, Op, Queue as Rules, Token, WorkQueue};
-use seatrial_core::runtime::Runtime;
 
 use super::ledger::QueueLedger;
 use super::{Event, History, Queue};
+use crate::engine::AnyRuntime;
 use crate::queues::fixtures::every_call::TWO;
 use crate::queues::fixtures::tasks::Awaited;
 use crate::queues::fixtures::whole::{Whole, whole};
 use crate::queues::fixtures::{self, FixedHasher, Worked, caller, end};
-use crate::trial::{DynScenario, Ledger as _, What, World};
+use crate::trial::{Join, Ledger as _, Scenario, What, World};
 
-pub(super) fn all() -> Vec<Box<dyn DynScenario<Queue>>> {
+pub(super) fn all() -> Vec<Scenario<Queue>> {
     vec![
-        Box::new(delivery::TwoProducersOneItem),
-        Box::new(delivery::AddWhileProcessing),
-        Box::new(delivery::TwoGetters),
-        Box::new(delivery::TwoWorkers),
-        Box::new(delivery::WorkersGoOn),
-        Box::new(shutdown::ShutDownWhileWaiting),
-        Box::new(shutdown::DrainReleasedByShutdown),
-        Box::new(shutdown::TwoDrains),
-        Box::new(shutdown::DrainAfterShutdown),
-        Box::new(shutdown::DrainWithReprocess),
-        Box::new(shutdown::StrictDrain),
-        Box::new(trouble::StaleToken),
-        Box::new(trouble::Misuse),
-        Box::new(trouble::PanickingWorker),
-        Box::new(tasks::TaskAndThread),
-        Box::new(tasks::DroppedGetter),
-        Box::new(tasks::MovedTask),
-        Box::new(tasks::DroppedDrain),
-        Box::new(tasks::TaskBesideDrain),
-        Box::new(batches::BatchForWaiters),
-        Box::new(batches::BatchWhileProcessing),
-        Box::new(delivery::Timed),
-        Box::new(calls::EveryCall),
-        Box::new(panics::NotCopied),
-        Box::new(calls::InOneStep),
-        Box::new(calls::UpdaterEnds),
-        Box::new(calls::WorkLoop),
+        delivery::two_producers_one_item(),
+        delivery::add_while_processing(),
+        delivery::two_getters(),
+        delivery::two_workers(),
+        delivery::workers_go_on(),
+        shutdown::shut_down_while_waiting(),
+        shutdown::drain_released_by_shutdown(),
+        shutdown::two_drains(),
+        shutdown::drain_after_shutdown(),
+        shutdown::drain_with_reprocess(),
+        shutdown::strict_drain(),
+        trouble::stale_token(),
+        trouble::misuse(),
+        trouble::panicking_worker(),
+        tasks::task_and_thread(),
+        tasks::dropped_getter(),
+        tasks::moved_task(),
+        tasks::dropped_drain(),
+        tasks::task_beside_drain(),
+        batches::batch_for_waiters(),
+        batches::batch_while_processing(),
+        delivery::timed(),
+        calls::every_call(),
+        panics::not_copied(),
+        calls::in_one_step(),
+        calls::updater_ends(),
+        calls::work_loop(),
     ]
 }
 
-type Queued<R> = WorkQueue<u8, R, Fifo, FixedHasher, Boxed<Rules<u8>>>;
-type Tried<R> = Arc<Queued<R>>;
+type Queued = WorkQueue<u8, AnyRuntime, Fifo, FixedHasher, Boxed<Rules<u8>>>;
+type Tried = Arc<Queued>;
 
-fn queue<R: Runtime>(world: &World<R, Queue>) -> Tried<R> {
+fn queue(world: &World<Queue>) -> Tried {
     Arc::new(WorkQueue::with_host(world.runtime(), FixedHasher::default(), world.machine()))
 }
 
-impl<R: Runtime> Worked for Queued<R> {
+impl Worked for Queued {
     fn shut_down(&self) {
         self.shut_down();
     }
 }
 
-whole!(Queued<R>, [], |queue, token, _| queue.done_then_take(token));
+whole!(Queued, [], |queue, token, _| queue.done_then_take(token));
 
-impl<R: Runtime> Awaited for Queued<R> {
+impl Awaited for Queued {
     async fn take_async(&self) -> Option<Token> {
         self.take_async().await.map(|(token, ..)| token)
     }
@@ -81,7 +81,7 @@ impl<R: Runtime> Awaited for Queued<R> {
 }
 
 /// A consumer that works without any delay until the queue is shut down and empty.
-fn worker<R: Runtime>(world: &World<R, Queue>, name: &str, queue: &Tried<R>) -> R::Join<()> {
+fn worker(world: &World<Queue>, name: &str, queue: &Tried) -> Join<()> {
     fixtures::worker(world, name, queue, Duration::ZERO)
 }
 

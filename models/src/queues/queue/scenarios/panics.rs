@@ -1,27 +1,23 @@
 //! Keys and limiters that panic.
 
 use seatrial_core::queue::WorkQueue;
-use seatrial_core::runtime::Runtime;
 
-use crate::queue::{History, Queue};
+use crate::engine::AnyRuntime;
+use crate::queue::Queue;
 use crate::queues::fixtures::every_call::TWO;
-use crate::queues::fixtures::fragile::{Fragile, not_copied};
-use crate::trial::{Scenario, World};
+use crate::queues::fixtures::fragile;
+use crate::queues::fixtures::fragile::Fragile;
+use crate::trial::Scenario;
 
 /// Items that cannot be copied are not lost.
-pub(super) struct NotCopied;
-
-impl Scenario<Queue> for NotCopied {
-    const NAME: &'static str = "not_copied";
-    const SAYS: &'static str =
-        "items cannot be copied when they are handed out, alone and together";
-
-    fn run<R: Runtime>(&self, world: &World<R, Queue>) {
-        let queue = WorkQueue::<Fragile, R>::new(world.runtime());
-        not_copied(&queue, |queue, key| queue.add(key), |queue| queue.take_batch(TWO));
-    }
-
-    fn reaches(history: &History) -> bool {
-        history.finished()
-    }
+pub(super) fn not_copied() -> Scenario<Queue> {
+    Scenario::new(
+        "not_copied",
+        "items cannot be copied when they are handed out, alone and together",
+        |world| {
+            let queue = WorkQueue::<Fragile, AnyRuntime>::new(world.runtime());
+            fragile::not_copied(&queue, |queue, key| queue.add(key), |queue| queue.take_batch(TWO));
+        },
+        |history| history.finished(),
+    )
 }

@@ -4,18 +4,18 @@ use std::panic::catch_unwind;
 
 use crate::check::check;
 use crate::engine::Engine;
-use crate::expiring_store::scenarios::ExpiredBesideAdd;
+use crate::expiring_store::scenarios::expired_beside_add;
 
 const SEARCHES: &[Engine] = &[Engine::Loom, Engine::Trace, Engine::Sample];
 
 fn looking_and_removing_apart_is_convicted() {
-    let convicted = catch_unwind(|| check(ExpiredBesideAdd { split: true }).on(SEARCHES));
+    let convicted = catch_unwind(|| check(expired_beside_add(true)).on(SEARCHES));
     let text = convicted.expect_err("it is convicted").downcast::<String>().expect("it is a text");
     assert!(text.contains("one_step_a_call"), "{text}");
 }
 
 fn looking_and_removing_at_once_is_not() {
-    check(ExpiredBesideAdd { split: false }).on(SEARCHES);
+    check(expired_beside_add(false)).on(SEARCHES);
 }
 
 pub(crate) const TESTS: seatrial::tests::Tests =
