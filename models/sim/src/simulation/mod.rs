@@ -24,6 +24,7 @@ mod normal;
 mod panics;
 mod picture;
 mod plan;
+mod rights;
 mod rules;
 mod run;
 mod script;
@@ -48,6 +49,7 @@ pub use exact::is_exact;
 pub use judge::{RULES, Violation};
 pub use picture::{Column, Event, untimed};
 pub use plan::{BadPlan, Fault, Plan};
+pub use rights::Rights;
 #[cfg(feature = "exact")]
 pub use seatrial_sim_libc::Remedies;
 use serde::Serialize;
@@ -60,7 +62,7 @@ use self::exact::Wanted;
 use self::rules::Rules;
 use self::run::Setup;
 use self::script::{Name, Step, refusal};
-use crate::apiserver::{Options, Server};
+use crate::apiserver::{Options, Server, User};
 
 /// The variable that holds the plan to run again.
 const REPLAY: &str = "SEATRIAL_REPLAY";
@@ -104,7 +106,7 @@ impl Simulation {
         let server = Server::new(&Options { begins_at: BEGINS_AT, ..Options::default() });
         let wanted = Wanted::default();
         let (script, rules, learned) = (Vec::new(), Arc::default(), Arc::default());
-        let setup = Setup { server, script, rules, controller, wanted, learned };
+        let setup = Setup { server, script, rules, controller, wanted, learned, granted: None };
         let wish = Wish { random: 30, seed: 1, once: false, at_most: None, replay: None };
         Self { setup, rules: Rules::default(), given: Vec::new(), wish }
     }
@@ -113,6 +115,23 @@ impl Simulation {
     #[must_use]
     pub fn on(mut self, server: Server) -> Self {
         self.setup.server = server;
+        self
+    }
+
+    /// The controller has the rights of these roles (YAML, with `Role`s and `ClusterRole`s, each in a
+    /// document) and no others, under every plan. A `Role` holds in its namespace and a `ClusterRole`
+    /// everywhere, unless bindings among the documents say otherwise; whom they bind is no matter. A request
+    /// without the right is answered all the same, so that one check tells of every right that is missing:
+    /// also of one that is needed only after a crash. The report also tells which rights are never used, and
+    /// the smallest roles that suffice.
+    ///
+    /// # Panics
+    ///
+    /// The text is no YAML, or has no role.
+    #[must_use]
+    pub fn role(mut self, yaml: &str) -> Self {
+        let granted = rights::Granted::read(yaml).unwrap_or_else(|why| panic!("the role: {why}"));
+        self.setup.granted = Some(Arc::new(granted));
         self
     }
 
@@ -332,9 +351,13 @@ impl Simulation {
         for object in std::mem::take(&mut self.given) {
             let step = Step::Create(object);
             let request = step.request(server).unwrap_or_else(|why| panic!("{step}: {why}"));
+            let request = request.by(User::admin());
             if let Some(why) = refusal(&server.handle(server.now(), &request)) {
                 panic!("{step}: {why}");
             }
+        }
+        if let Some(granted) = &self.setup.granted {
+            server.note_access(granted.policy.clone());
         }
     }
 
@@ -372,7 +395,9 @@ impl Simulation {
             return check::diagnosed(self.diagnose());
         }
         let began = Instant::now();
-        self.campaign()?.conduct(began)
+        self.prepare();
+        let Self { setup, wish, .. } = self;
+        Campaign::begin(setup, wish)?.conduct(began)
     }
 
     /// Runs the controller without faults, for tests that try the plans themselves: some of them,
@@ -388,7 +413,8 @@ impl Simulation {
     pub fn campaign(mut self) -> Result<Campaign, Box<Failure>> {
         self.prepare();
         let Self { setup, wish, .. } = self;
-        Campaign::begin(setup, wish)
+        let campaign = Campaign::begin(setup, wish)?;
+        campaign.lacking().map_or(Ok(campaign), Err)
     }
 }
 

@@ -9,10 +9,13 @@ use tokio::sync::Notify;
 use super::learn::Learned;
 use super::network::{Silence, TRAVEL, journey};
 use super::plan::{Fault, Plan};
+use super::rights::{Granted, Needs};
 use super::rules::Rules;
 use super::state::State;
 use super::trace::{Asked, Entry, What};
-use crate::apiserver::{self, Answer, Point, Random, Request, Server, Trouble, WatchId, Written};
+use crate::apiserver::{
+    self, Answer, Point, Random, Request, Server, Trouble, User, WatchId, Written,
+};
 use crate::tower::{Backend, Told};
 
 /// How many requests between two steps are more than any controller needs.
@@ -59,6 +62,9 @@ pub struct Outside {
     silences: BTreeMap<String, Silence>,
     lag: Option<Lag>,
     chance: Option<Random>,
+    /// What the controller may do, if not everything.
+    pub(crate) granted: Option<Arc<Granted>>,
+    pub(crate) needs: Needs,
 }
 
 impl Outside {
@@ -96,6 +102,8 @@ impl Outside {
             silences: BTreeMap::new(),
             lag: None,
             chance,
+            granted: None,
+            needs: Needs::new(),
         }
     }
 
@@ -110,7 +118,8 @@ impl Outside {
 
     /// Sends a request of the user, and returns the answer.
     pub(crate) fn user(&mut self, request: &Request) -> Answer {
-        let answer = self.server.handle(self.now(), request);
+        let request = request.clone().by(User::admin());
+        let answer = self.server.handle(self.now(), &request);
         self.absorb(true);
         answer
     }
@@ -326,7 +335,8 @@ impl Backend for Outside {
     }
 
     fn arrive(&mut self, now: Duration, number: u64) -> Option<Answer> {
-        let request = self.travelling.remove(&number)?;
+        let mut request = self.travelling.remove(&number)?;
+        request.by = self.granted.as_ref().map(|it| it.user.clone()).or(request.by);
         self.server.advance(now);
         self.requests.push(now);
         self.busy += 1;
@@ -340,6 +350,10 @@ impl Backend for Outside {
                 asked.status = head.status;
             }
             Answer::Lost => {}
+        }
+        if let Some(granted) = &self.granted {
+            let noted = self.server.noted();
+            granted.learn(&mut self.needs, noted, &asked.text());
         }
         let at = self.trace.len();
         asked.has_changed = self.absorb(false);
