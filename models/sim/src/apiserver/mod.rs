@@ -10,6 +10,7 @@ mod builtin;
 mod catalogue;
 mod cause;
 mod clock;
+mod commit;
 mod crd;
 mod create;
 mod decode;
@@ -72,7 +73,7 @@ pub(crate) use random::Random;
 use resource::Registry;
 pub use resource::Resource;
 use route::Target;
-use serde_json::{Value, json};
+use serde_json::json;
 pub(crate) use status::Failure;
 use status::Outcome;
 #[cfg_attr(not(feature = "ordered"), allow(unused_imports))]
@@ -372,45 +373,6 @@ impl Server {
     /// The object under a key of a resource.
     fn stored(&self, resource: &Resource, key: &Key) -> Option<&store::Stored> {
         self.store.get(&resource.qualified(), key)
-    }
-
-    fn write(&mut self, resource: &Resource, key: Key, object: Value, is_odd: bool) -> Arc<Value> {
-        let old = self.access.as_ref().and_then(|_| self.stored(resource, &key)).cloned();
-        let object = self.store.put(&resource.qualified(), key.clone(), object, is_odd);
-        self.granted(resource, &key, old.as_ref().map(|it| &*it.object), Some(&object));
-        if resource.plural == crd::PLURAL {
-            let (group, plural) = crd::names(&object);
-            if self.registry.is_built_in(&group, &plural) {
-                return object;
-            }
-            self.registry.remove(&group, &plural);
-            for resource in crd::declared(&object) {
-                self.registry.put(resource);
-            }
-        }
-        object
-    }
-
-    fn erase(&mut self, resource: &Resource, key: Key) {
-        if resource.plural == crd::PLURAL
-            && let Some(stored) = self.stored(resource, &key)
-        {
-            let (group, plural) = crd::names(&stored.object);
-            if self.registry.is_built_in(&group, &plural) {
-                self.store.delete(&resource.qualified(), key);
-                return;
-            }
-            self.registry.remove(&group, &plural);
-            let qualified = status::qualify(&plural, &group);
-            let keys: Vec<_> =
-                self.store.objects(&qualified).iter().map(|(key, _)| key.clone()).collect();
-            for key in keys {
-                self.store.delete(&qualified, key);
-            }
-        }
-        let old = self.access.as_ref().and_then(|_| self.stored(resource, &key)).cloned();
-        self.store.delete(&resource.qualified(), key.clone());
-        self.granted(resource, &key, old.as_ref().map(|it| &*it.object), None);
     }
 
     fn writing(call: &Call<'_>, kind: &str) -> Outcome<Writing> {

@@ -118,23 +118,6 @@ impl Simulation {
         self
     }
 
-    /// The controller has the rights of these roles (YAML, with `Role`s and `ClusterRole`s, each in a
-    /// document) and no others, under every plan. A `Role` holds in its namespace and a `ClusterRole`
-    /// everywhere, unless bindings among the documents say otherwise; whom they bind is no matter. A request
-    /// without the right is answered all the same, so that one check tells of every right that is missing:
-    /// also of one that is needed only after a crash. The report also tells which rights are never used, and
-    /// the smallest roles that suffice.
-    ///
-    /// # Panics
-    ///
-    /// The text is no YAML, or has no role.
-    #[must_use]
-    pub fn role(mut self, yaml: &str) -> Self {
-        let granted = rights::Granted::read(yaml).unwrap_or_else(|why| panic!("the role: {why}"));
-        self.setup.granted = Some(Arc::new(granted));
-        self
-    }
-
     /// The object is there before the controller begins.
     ///
     /// # Panics
@@ -329,19 +312,6 @@ impl Simulation {
         self.prepare();
         let plan = plan.parse::<Plan>().unwrap_or_else(|error| panic!("{error}"));
         picture::draw(&self.setup.run(&plan).trace, &[])
-    }
-
-    /// Runs a plan twice, the one of [`replay`](Self::replay) or the one without faults, and says where
-    /// the runs differ, and what they depend on. `cargo seatrial doctor --controller TEST` asks for it
-    /// in place of a [`check`](Self::check).
-    ///
-    /// # Panics
-    ///
-    /// The server refuses an object that is to be there before.
-    pub fn diagnose(mut self) -> Diagnosis {
-        self.prepare();
-        let plan = self.wish.replay.take().unwrap_or_default();
-        doctor::diagnose(&mut self.setup, &plan)
     }
 
     /// Hands the rules over, and creates what is given.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::Simulation;
 use crate::apiserver::{Attributes, Key, Noted, Policy, Rule, User};
 
 /// The name of the controller's service account, and of the roles that are printed.
@@ -28,6 +29,25 @@ impl fmt::Display for Rights {
         self.missing.iter().try_for_each(|line| writeln!(f, "missing right: {line}"))?;
         self.unused.iter().try_for_each(|line| writeln!(f, "never used: {line}"))?;
         write!(f, "the smallest role that suffices:\n{}", self.smallest.trim_end())
+    }
+}
+
+impl Simulation {
+    /// The controller has the rights of these roles (YAML, with `Role`s and `ClusterRole`s, each in a
+    /// document) and no others, under every plan. A `Role` holds in its namespace and a `ClusterRole`
+    /// everywhere, unless bindings among the documents say otherwise; whom they bind is no matter. A request
+    /// without the right is answered all the same, so that one check tells of every right that is missing:
+    /// also of one that is needed only after a crash. The report also tells which rights are never used, and
+    /// the smallest roles that suffice.
+    ///
+    /// # Panics
+    ///
+    /// The text is no YAML, or has no role.
+    #[must_use]
+    pub fn role(mut self, yaml: &str) -> Self {
+        let granted = Granted::read(yaml).unwrap_or_else(|why| panic!("the role: {why}"));
+        self.setup.granted = Some(Arc::new(granted));
+        self
     }
 }
 

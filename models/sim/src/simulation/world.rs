@@ -23,10 +23,10 @@ const MOST: u64 = 20_000;
 
 /// A replica that lags.
 #[derive(Clone, Debug)]
-struct Lag {
-    resource: String,
-    revision: u64,
-    until: Duration,
+pub(crate) struct Lag {
+    pub(crate) resource: String,
+    pub(crate) revision: u64,
+    pub(crate) until: Duration,
 }
 
 /// A process' way to the server: a service of tower, such as `kube::Client::new` takes.
@@ -55,12 +55,12 @@ pub struct Outside {
     before: Option<State>,
     pub(crate) faults: Vec<Fault>,
     writes: u32,
-    seen: u64,
+    pub(crate) seen: u64,
     travelling: BTreeMap<u64, Request>,
     next: u64,
     watches: BTreeMap<WatchId, String>,
     silences: BTreeMap<String, Silence>,
-    lag: Option<Lag>,
+    pub(crate) lag: Option<Lag>,
     chance: Option<Random>,
     /// What the controller may do, if not everything.
     pub(crate) granted: Option<Arc<Granted>>,
@@ -133,27 +133,6 @@ impl Outside {
             self.server.close(id);
         }
         self.is_fenced = false;
-    }
-
-    /// Whether a restart onto a replica that lags is due now; the replica lags from here on.
-    pub(crate) fn restart_is_due(&mut self) -> bool {
-        let is_due =
-            |fault: &Fault| matches!(fault, Fault::Stale { step, .. } if *step == self.steps);
-        let Some(index) = self.faults.iter().position(is_due) else { return false };
-        let fault = self.faults.remove(index);
-        self.note(What::Struck { text: fault.to_string() });
-        if let Fault::Stale { resource, change, .. } = fault {
-            let change = self.changes.get((change as usize).saturating_sub(1));
-            let revision = change.map_or(self.seen, |it| it.revision - 1);
-            let until = self.now() + Duration::from_secs(10);
-            self.lag = Some(Lag { resource, revision, until });
-        }
-        true
-    }
-
-    /// Whether a restart waits for the user's present step.
-    pub(crate) fn waits_to_restart(&self) -> bool {
-        self.faults.iter().any(|it| matches!(it, Fault::Stale { step, .. } if *step == self.steps))
     }
 
     /// How long a lag lasts, or also a silence. The user does not wait for a silence to end.

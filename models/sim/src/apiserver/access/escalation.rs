@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::super::metadata::text;
+use super::super::metadata::{self, text};
 use super::super::mistake::Slip;
 use super::super::status::{Failure, Outcome};
 use super::super::store::Key;
@@ -26,10 +26,8 @@ impl Server {
         if resource.group != GROUP || user.is_master() || self.slips(Slip::GrantsAnything) {
             return Ok(());
         }
-        let stays = |field: &str| old.is_some_and(|old| old[field] == new[field]);
-        let fields = ["rules", "aggregationRule", "roleRef", "subjects"];
-        if fields.into_iter().all(stays) && !is_renamed(old, new) {
-            return Ok(()); // only its metadata changes, as when its owner is gone
+        if old.is_some_and(|old| is_kept(old, new)) {
+            return Ok(());
         }
         match resource.plural.as_str() {
             "roles" | "clusterroles" => self.check_role(call, &user, old, new),
@@ -157,7 +155,14 @@ impl Server {
     }
 }
 
-/// A change that the garbage collector would not make.
-fn is_renamed(old: Option<&Value>, new: &Value) -> bool {
-    old.is_none_or(|old| old["metadata"]["name"] != new["metadata"]["name"])
+/// Whether a change is one that the garbage collector makes. A label may put a role into another one, so it
+/// is none.
+fn is_kept(old: &Value, new: &Value) -> bool {
+    let [old, new] = [old, new].map(|it| {
+        let mut it = it.clone();
+        let fields = ["ownerReferences", "finalizers", "managedFields", "resourceVersion"];
+        fields.into_iter().for_each(|field| metadata::set(&mut it, field, Value::Null));
+        it
+    });
+    old == new
 }
