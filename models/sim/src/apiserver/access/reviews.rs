@@ -46,7 +46,7 @@ impl Resource {
 
 impl Server {
     /// Answers a question.
-    pub(in super::super) fn ask(&mut self, call: &mut Call<'_>) -> Outcome<Response> {
+    pub(in super::super) fn ask(&self, call: &mut Call<'_>) -> Outcome<Response> {
         let resource = call.target.resource.clone();
         negotiate::require_known(call.request, &resource)?;
         let writing = Self::writing(call, "CreateOptions")?;
