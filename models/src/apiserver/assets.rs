@@ -23,8 +23,8 @@ fn definition() -> clap::Command {
         "Makes a folder with the simulated server as `etcd` and `kube-apiserver`, for envtest";
     let after = "It prints the folder alone, so a suite runs with\n\n    \
                  KUBEBUILDER_ASSETS=$(seatrial assets) go test ./...\n\n\
-                 A kubectl of PATH is linked into it. There is no RBAC: a client with a certificate of the \
-                 suite may do everything. With SEATRIAL_CONTROLLERS=all in its environment the server also \
+                 A kubectl of PATH is linked into it. With --authorization-mode=RBAC, which envtest gives, roles and \
+                 bindings decide who may do what. With SEATRIAL_CONTROLLERS=all in its environment the server also \
                  runs the controllers of a cluster; without it, as in envtest, nothing changes by itself.";
     AssetsArguments::augment_args(clap::Command::new("assets").about(says).after_help(after))
 }

@@ -7,7 +7,7 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, SystemTime};
 
 use clap::{ArgMatches, Args, FromArgMatches as _};
-use seatrial_sim::apiserver::{Fault, Options, Server};
+use seatrial_sim::apiserver::{Fault, Options, Server, User};
 use seatrial_sim::controllers::Controllers;
 use seatrial_sim::http::{Face, Listen, Tls};
 
@@ -23,7 +23,8 @@ struct ApiserverArguments {
     /// Where to listen; port 0 is any free one.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0")]
     listen: SocketAddr,
-    /// Accepts an address that other machines can reach. Nobody is asked who they are.
+    /// Accepts an address that other machines can reach. Nobody is asked who they are, but for
+    /// `--authorization`.
     #[arg(long)]
     beyond_loopback: bool,
     /// Speaks TLS, with a certificate made for this run.
@@ -42,6 +43,10 @@ struct ApiserverArguments {
     /// node on which pods become ready.
     #[arg(long, conflicts_with = "record")]
     controllers: bool,
+    /// Asks who may do what: roles and bindings decide. The user of the kubeconfig may do everything, and
+    /// may be anybody (`kubectl --as`).
+    #[arg(long, requires = "kubeconfig", conflicts_with = "record")]
+    authorization: bool,
     /// How many connections may be open at once; more are answered with 503.
     #[arg(long, value_name = "N", default_value_t = 512)]
     connections: usize,
@@ -69,13 +74,18 @@ fn run(matches: &ArgMatches, _: Colour) -> Outcome {
         .map_err(|error| Failure::usage(error.to_string()))?;
     let listen = listen(&arguments)?;
     let tls = listen.tls.clone();
-    let face = Face::listen(server(&arguments)?, &listen)
+    let mut server = server(&arguments)?;
+    let token = arguments.authorization.then(config::token);
+    if let Some(token) = &token {
+        server.authorize([(token.clone(), User::admin())]);
+    }
+    let face = Face::listen(server, &listen)
         .map_err(|error| Failure::usage(format!("cannot listen on {}: {error}", listen.address)))?;
     let scheme = if tls.is_some() { "https" } else { "http" };
     let address = format!("{scheme}://{}", face.address());
     if let Some(path) = &arguments.kubeconfig {
         let authority = tls.as_ref().map(Tls::authority);
-        write(path, &config::kubeconfig(&address, authority))?;
+        write(path, &config::kubeconfig(&address, authority, token.as_deref()))?;
     }
     let (stop, stopped) = channel();
     let handler = move || {

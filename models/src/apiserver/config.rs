@@ -1,5 +1,6 @@
 //! Files of the command `apiserver`.
 
+use std::hash::{BuildHasher as _, RandomState};
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 const MARK: &str = "# Written by `seatrial apiserver`.\n";
 
 /// A kubeconfig for a server: JSON is YAML too.
-pub(super) fn kubeconfig(address: &str, authority: Option<&str>) -> String {
+pub(super) fn kubeconfig(address: &str, authority: Option<&str>, token: Option<&str>) -> String {
     let mut cluster = json!({"server": address});
     if let Some(authority) = authority {
         cluster["certificate-authority-data"] = STANDARD.encode(authority).into();
@@ -21,12 +22,18 @@ pub(super) fn kubeconfig(address: &str, authority: Option<&str>) -> String {
         "apiVersion": "v1",
         "kind": "Config",
         "clusters": [{"name": "seatrial", "cluster": cluster}],
-        // The server does not authenticate, but kubectl prompts for a user if there is none here.
-        "users": [{"name": "seatrial", "user": {"token": "anybody"}}],
+        // Without a token kubectl prompts for a user, also where nobody asks for one.
+        "users": [{"name": "seatrial", "user": {"token": token.unwrap_or("anybody")}}],
         "contexts": [{"name": "seatrial", "context": {"cluster": "seatrial", "user": "seatrial"}}],
         "current-context": "seatrial",
     });
     format!("{MARK}{config:#}\n")
+}
+
+/// A token that nobody can guess: the standard library draws these keys from the system.
+pub(super) fn token() -> String {
+    let draw = || RandomState::new().hash_one(0_u8);
+    format!("{:016x}{:016x}", draw(), draw())
 }
 
 /// A kubeconfig that another program wrote is never overwritten.
@@ -107,7 +114,7 @@ pub(crate) mod tests {
     }
 
     fn the_authority_is_in_base64() {
-        let config = kubeconfig("https://127.0.0.1:1", Some("foob"));
+        let config = kubeconfig("https://127.0.0.1:1", Some("foob"), None);
         assert!(config.contains("\"certificate-authority-data\": \"Zm9vYg==\""), "{config}");
     }
 

@@ -98,6 +98,7 @@ pub(crate) fn registry() -> Registry {
         groups(&mut |resource| registry.put(resource));
         events(&mut |resource| registry.put(resource));
         stored::all(&mut |resource| registry.put(resource));
+        super::access::resources(&mut |resource| registry.put(resource));
         registry
     });
     all.clone()

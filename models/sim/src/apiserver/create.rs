@@ -64,6 +64,10 @@ impl Server {
         if let Some(stored) = self.stored(&resource, &key) {
             return Err(exists(&resource, &stored.object, &object));
         }
+        if origin != Origin::Post {
+            self.check_creation(call)?;
+        }
+        self.check_grant(call, None, &object)?;
         let is_odd = decode::stored(&resource, &mut object, origin)?;
         if writing.is_dry {
             return Ok(Arc::new(object));

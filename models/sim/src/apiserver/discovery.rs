@@ -12,8 +12,12 @@ use super::resource::{Registry, Resource};
 use super::status::{Failure, Outcome};
 use super::stored;
 
-const VERBS: [&str; 8] =
-    ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+const VERBS: &[&str] =
+    &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+
+fn verbs(resource: &Resource) -> &'static [&'static str] {
+    if resource.is_question() { &["create"] } else { VERBS }
+}
 
 /// The answer to a path that names no resource; none if it is not one of these.
 pub(super) fn answer(registry: &Registry, request: &Request) -> Option<Outcome<Response>> {
@@ -115,7 +119,7 @@ fn resources(registry: &Registry, group: &str, version: &str) -> Outcome<Respons
     for resource in served {
         let mut entry = json!({
             "name": resource.plural, "singularName": resource.singular, "kind": resource.kind,
-            "namespaced": resource.is_namespaced, "verbs": VERBS,
+            "namespaced": resource.is_namespaced, "verbs": verbs(resource),
         });
         if !resource.short_names.is_empty() {
             entry["shortNames"] = json!(resource.short_names);
@@ -145,8 +149,8 @@ fn resources(registry: &Registry, group: &str, version: &str) -> Outcome<Respons
 
 fn subresources(resource: &Resource) -> Vec<(&'static str, Value)> {
     let mut found = Vec::new();
-    let asked = pods::ASKED.iter().filter(|(name, ..)| pods::posted(resource, name).is_some());
-    found.extend(asked.map(|(name, ..)| (*name, json!(["create"]))));
+    let asked = pods::ASKED.iter().filter(|it| pods::posted(resource, it.1) == Some(it));
+    found.extend(asked.map(|it| (it.1, json!(["create"]))));
     if resource.plural == "namespaces" && resource.group.is_empty() {
         found.push(("finalize", json!(["update"])));
     }
@@ -167,7 +171,7 @@ fn other_kind(resource: &Resource, name: &str) -> Option<(&'static str, &'static
     if name == "scale" {
         return Some(("autoscaling", "Scale"));
     }
-    pods::posted(resource, name).map(|(_, group, kind)| (*group, *kind))
+    pods::posted(resource, name).map(|(_, _, group, kind)| (*group, *kind))
 }
 
 /// Everything in one answer, as newer clients ask for it.
@@ -221,7 +225,7 @@ fn described(resource: &Resource) -> Value {
         .collect();
     let mut entry = json!({
         "resource": resource.plural, "responseKind": kind, "singularResource": resource.singular,
-        "scope": if resource.is_namespaced { "Namespaced" } else { "Cluster" }, "verbs": VERBS,
+        "scope": if resource.is_namespaced { "Namespaced" } else { "Cluster" }, "verbs": verbs(resource),
     });
     if !resource.short_names.is_empty() {
         entry["shortNames"] = json!(resource.short_names);

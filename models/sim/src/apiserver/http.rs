@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::access::User;
 use crate::protobuf;
 
 /// The letters that all warnings of an answer may have before they are cut.
@@ -26,6 +27,8 @@ pub struct Request {
     pub headers: Vec<(String, String)>,
     /// The body, byte for byte.
     pub body: Vec<u8>,
+    /// Who makes it, if its connection has shown that. Else a token in the headers may say so.
+    pub by: Option<Arc<User>>,
 }
 
 impl Request {
@@ -52,6 +55,20 @@ impl Request {
     pub fn content(mut self, media_type: &str, body: impl Into<Vec<u8>>) -> Self {
         self.headers.push(("Content-Type".to_owned(), media_type.to_owned()));
         self.body = body.into();
+        self
+    }
+
+    /// The same, made by this user.
+    #[must_use]
+    pub fn by(mut self, user: User) -> Self {
+        self.by = Some(Arc::new(user));
+        self
+    }
+
+    /// The same with a header.
+    #[must_use]
+    pub fn with_header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 

@@ -4,11 +4,13 @@
 //! [`Server::events`] yields what it has to say since it was last asked. A copy of a server shares
 //! its content with the original and costs next to nothing, so a checker may branch anywhere.
 
+mod access;
 mod bounds;
 mod builtin;
 mod catalogue;
 mod cause;
 mod clock;
+mod commit;
 mod crd;
 mod create;
 mod decode;
@@ -55,23 +57,28 @@ struct Guide;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use access::{Attributes, Decision, User};
+#[cfg_attr(not(feature = "ordered"), allow(unused_imports))]
+pub(crate) use access::{Noted, Policy, Rule};
 pub(crate) use clock::stamp;
 pub use fault::{Fault, Point, Trouble};
 pub use history::Written;
 pub use http::{Answer, Body, Request, Response, WatchId};
 pub(crate) use json::parse as parse_json;
 pub(crate) use label::Labels;
+pub use mistake::{ACCESS_MISTAKES, MISTAKES, Mistake};
 use mistake::{Change, Slip};
-pub use mistake::{MISTAKES, Mistake};
 use options::Writing;
 pub(crate) use random::Random;
 use resource::Registry;
 pub use resource::Resource;
 use route::Target;
-use serde_json::{Value, json};
+use serde_json::json;
 pub(crate) use status::Failure;
 use status::Outcome;
-use store::{Key, Store};
+#[cfg_attr(not(feature = "ordered"), allow(unused_imports))]
+pub(crate) use store::Key;
+use store::Store;
 pub(crate) use token::read as read_token;
 pub use watch::{Events, WatchEvent};
 
@@ -120,6 +127,9 @@ pub struct Server {
     /// How far the clock is ahead of the caller's.
     skew: Duration,
     mistake: Option<Mistake>,
+    /// Who may do what, if that is asked.
+    access: Option<access::Access>,
+    issued: access::Issued,
 }
 
 /// When the storage is compacted next, and up to where.
@@ -136,6 +146,8 @@ struct Call<'a> {
     request: &'a Request,
     target: Target,
     warnings: Vec<String>,
+    /// Who makes it; nobody knows if nobody asks.
+    user: Option<Arc<User>>,
 }
 
 impl Call<'_> {
@@ -172,6 +184,8 @@ impl Server {
             lag: None,
             skew: Duration::ZERO,
             mistake: None,
+            access: None,
+            issued: access::Issued::default(),
         };
         for name in ["default", "kube-node-lease", "kube-public", "kube-system"] {
             let body = json!({"metadata": {"name": name}});
@@ -278,12 +292,18 @@ impl Server {
         self.store.revision += 1;
     }
 
-    /// Everything that is served.
+    /// Everything that is served and stored.
     pub fn resources(&self) -> impl Iterator<Item = &Arc<Resource>> {
-        self.registry.iter()
+        self.registry.iter().filter(|it| !it.is_question())
     }
 
     fn dispatch(&mut self, request: &Request) -> Outcome<Answer> {
+        let user = self.admit(request)?;
+        self.serve(request, user)
+    }
+
+    /// Answers a request that may be made.
+    fn serve(&mut self, request: &Request, user: Option<Arc<User>>) -> Outcome<Answer> {
         if let Some(answer) = discovery::answer(&self.registry, request) {
             return answer.map(Answer::Response);
         }
@@ -292,7 +312,7 @@ impl Server {
             let message = format!("Request entity too large: limit is {LARGEST}");
             return Err(Failure::new(413, "RequestEntityTooLarge", message));
         }
-        let mut call = Call { request, target, warnings: Vec::new() };
+        let mut call = Call { request, target, warnings: Vec::new(), user };
         if request.method == "PATCH" {
             patching::check_format(&call)?;
         }
@@ -326,13 +346,15 @@ impl Server {
             return Err(Failure::method_not_allowed());
         }
         let response = match (method, has_name, sub.as_deref()) {
+            ("POST", false, None) if call.resource().is_question() => self.ask(call),
+            _ if call.resource().is_question() => Err(Failure::method_not_allowed()),
             ("GET", _, None) if call.target.is_watch => return self.open_watch(call, view),
             ("GET", false, None) if asks => return self.open_watch(call, view),
             ("GET", false, None) => self.list(call),
             ("GET", true, Some("scale")) => self.get_scale(call),
             ("PUT" | "PATCH", true, Some("scale")) => self.put_scale(call),
             ("POST", true, Some(sub)) if pods::posted(call.resource(), sub).is_some() => {
-                self.ask_pod(call, sub)
+                self.ask_object(call, sub)
             }
             (_, true, Some(sub)) if pods::posted(call.resource(), sub).is_some() => {
                 Err(Failure::method_not_allowed())
@@ -351,41 +373,6 @@ impl Server {
     /// The object under a key of a resource.
     fn stored(&self, resource: &Resource, key: &Key) -> Option<&store::Stored> {
         self.store.get(&resource.qualified(), key)
-    }
-
-    fn write(&mut self, resource: &Resource, key: Key, object: Value, is_odd: bool) -> Arc<Value> {
-        let object = self.store.put(&resource.qualified(), key, object, is_odd);
-        if resource.plural == crd::PLURAL {
-            let (group, plural) = crd::names(&object);
-            if self.registry.is_built_in(&group, &plural) {
-                return object;
-            }
-            self.registry.remove(&group, &plural);
-            for resource in crd::declared(&object) {
-                self.registry.put(resource);
-            }
-        }
-        object
-    }
-
-    fn erase(&mut self, resource: &Resource, key: Key) {
-        if resource.plural == crd::PLURAL
-            && let Some(stored) = self.stored(resource, &key)
-        {
-            let (group, plural) = crd::names(&stored.object);
-            if self.registry.is_built_in(&group, &plural) {
-                self.store.delete(&resource.qualified(), key);
-                return;
-            }
-            self.registry.remove(&group, &plural);
-            let qualified = status::qualify(&plural, &group);
-            let keys: Vec<_> =
-                self.store.objects(&qualified).iter().map(|(key, _)| key.clone()).collect();
-            for key in keys {
-                self.store.delete(&qualified, key);
-            }
-        }
-        self.store.delete(&resource.qualified(), key);
     }
 
     fn writing(call: &Call<'_>, kind: &str) -> Outcome<Writing> {

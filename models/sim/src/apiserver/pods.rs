@@ -1,4 +1,5 @@
-//! What is asked of a pod by a `POST`: to go (`eviction`), and to a node (`binding`).
+//! What is asked of an object by a `POST`: of a pod to go (`eviction`), and to a node (`binding`); of a
+//! service account a token.
 
 use std::sync::Arc;
 
@@ -13,26 +14,31 @@ use super::update::check_name;
 use super::{Call, Request, Server};
 use crate::protobuf;
 
-/// The subresources of pods, and their group and kind.
-pub(super) const ASKED: [(&str, &str, &str); 2] =
-    [("binding", "", "Binding"), ("eviction", "policy", "Eviction")];
+/// The resources of the core group, what is posted to which subresource of them, and its group and kind.
+type Asked = (&'static str, &'static str, &'static str, &'static str);
+pub(super) const ASKED: [Asked; 3] = [
+    ("pods", "binding", "", "Binding"),
+    ("pods", "eviction", "policy", "Eviction"),
+    ("serviceaccounts", "token", "authentication.k8s.io", "TokenRequest"),
+];
 
 /// The kind of what is posted to a subresource; none if the resource has it not.
-pub(super) fn posted(
-    resource: &Resource,
-    name: &str,
-) -> Option<&'static (&'static str, &'static str, &'static str)> {
-    let is_pod = resource.plural == "pods" && resource.group.is_empty();
-    ASKED.iter().find(|(it, ..)| is_pod && *it == name)
+pub(super) fn posted(resource: &Resource, name: &str) -> Option<&'static Asked> {
+    let fits = |it: &&Asked| resource.plural == it.0 && resource.group.is_empty() && it.1 == name;
+    ASKED.iter().find(fits)
 }
 
 impl Server {
-    pub(super) fn ask_pod(&mut self, call: &Call<'_>, what: &str) -> Outcome<Response> {
+    pub(super) fn ask_object(&mut self, call: &Call<'_>, what: &str) -> Outcome<Response> {
         let body = read(call, what)?;
         if !text(&body, "name").is_empty() || what == "eviction" {
             check_name(&body, call.name())?;
         }
-        if what == "eviction" { self.evict(call, &body) } else { self.bind(call, &body) }
+        match what {
+            "eviction" => self.evict(call, &body),
+            "token" => self.give_token(call, body),
+            _ => self.bind(call, &body),
+        }
     }
 
     /// Deletes it. No disruption budget is looked at.
@@ -44,7 +50,7 @@ impl Server {
         if body["deleteOptions"].is_object() {
             request = request.json(&body["deleteOptions"]);
         }
-        match self.dispatch(&request)? {
+        match self.serve(&request, None)? {
             Answer::Response(response) if response.status >= 400 => Ok(response),
             _ => Ok(done()),
         }
@@ -87,7 +93,11 @@ fn read(call: &Call<'_>, what: &str) -> Outcome<Value> {
         let parsed = super::json::parse(body);
         return Ok(parsed.map_err(|error| Failure::bad_request(error.to_string()))?.0);
     }
-    let kind = if what == "eviction" { ("policy/v1", "Eviction") } else { ("core/v1", "Binding") };
+    let kind = match what {
+        "eviction" => ("policy/v1", "Eviction"),
+        "token" => ("authentication.k8s.io/v1", "TokenRequest"),
+        _ => ("core/v1", "Binding"),
+    };
     let decoded = protobuf::decode_as(body, Some(kind));
     decoded.map_err(|error| Failure::bad_request(error.to_string()))
 }

@@ -1,6 +1,7 @@
-//! Built-in kinds on which nothing acts here: they are stored as they are sent, with the fields of their
-//! kind, and without the defaults and the rules of a real server.
+//! Built-in kinds on which no controller acts: they are stored as they are sent, with the fields of their
+//! kind, and, but for roles and bindings, without the defaults and the rules of a real server.
 
+use super::access;
 use super::builtin::{ANY, LIST, MANY, META, OPEN_SPEC, TEXT, TEXTS, object, open};
 use super::catalogue::resource;
 use super::kinds;
@@ -104,7 +105,15 @@ fn with_status(group: &str, kind: &str, plural: &str) -> Resource {
 /// A resource of permissions; its objects may have almost any name.
 fn roles(kind: &str, plural: &str, of: &'static Type) -> Resource {
     let naming = Naming::Segment;
-    Resource { naming, ..resource("rbac.authorization.k8s.io", kind, plural, of) }
+    let role = Resource {
+        naming,
+        validate: access::role,
+        ..resource("rbac.authorization.k8s.io", kind, plural, of)
+    };
+    if kind.ends_with("Role") {
+        return role;
+    }
+    Resource { validate: access::binding, complete: access::complete_binding, ..role }
 }
 
 /// Whether the conditions of its objects are also written through `approval`.

@@ -97,6 +97,7 @@ impl Server {
             }
             return Ok(Arc::new(object));
         }
+        self.check_grant(call, Some(&old.object), &object)?;
         let is_odd = decode::stored(&resource, &mut object, origin)?;
         if writing.is_dry {
             return Ok(Arc::new(object));

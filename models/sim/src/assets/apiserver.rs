@@ -8,8 +8,8 @@ use std::time::{Duration, SystemTime};
 use serde_json::json;
 
 use super::flags::Flags;
-use super::{Program, Stop, warn};
-use crate::apiserver::{Options, Request, Server};
+use super::{Program, Stop};
+use crate::apiserver::{Options, Request, Server, User};
 use crate::controllers::Controllers;
 use crate::http::{Face, Listen, Tls};
 
@@ -19,8 +19,9 @@ const CONTROLLERS: &str = "SEATRIAL_CONTROLLERS";
 pub(super) const PROGRAM: Program = Program {
     name: "kube-apiserver",
     about: "seatrial's simulated API server in place of kube-apiserver. Everything is in memory, and gone \
-            when it ends. There is no RBAC: a client with a certificate of the client authority, or with \
-            a token of the file, may do everything. SEATRIAL_CONTROLLERS=all runs the controllers of a \
+            when it ends. With --authorization-mode=RBAC roles and bindings decide who may \
+            do what; else a client with a certificate of the client authority, or with a token of the file, \
+            may do everything. SEATRIAL_CONTROLLERS=all runs the controllers of a \
             cluster as well.",
     flags: &[
         (
@@ -35,8 +36,11 @@ pub(super) const PROGRAM: Program = Program {
             "client-ca-file",
             "who signs the certificates of clients; without it nobody is asked for one",
         ),
-        ("token-auth-file", "tokens that are known as well: lines of token,user,uid"),
-        ("authorization-mode", "accepted; who is known may do everything"),
+        ("token-auth-file", "tokens that are known as well: lines of token,user,uid,\"groups\""),
+        (
+            "authorization-mode",
+            "with RBAC roles and bindings decide; else who is known may do everything",
+        ),
         ("advertise-address", ""),
         ("allow-privileged", ""),
         ("disable-admission-plugins", ""),
@@ -54,29 +58,25 @@ pub(super) const PROGRAM: Program = Program {
 fn run(flags: &Flags, stop: Stop) -> io::Result<()> {
     let address = flags.parsed::<IpAddr>("bind-address")?.unwrap_or(Ipv4Addr::LOCALHOST.into());
     let address = SocketAddr::new(address, flags.parsed("secure-port")?.unwrap_or(6443));
-    if flags.get("authorization-mode").is_some_and(|it| it.contains("RBAC")) {
-        warn(
-            PROGRAM.name,
-            "RBAC decides nothing here: every client that is known may do everything",
-        );
-    }
+    let decides = flags.get("authorization-mode").is_some_and(|it| it.contains("RBAC"));
     let tls = match certificate(flags)? {
         Some((chain, key)) => Tls::with_certificate(&read(&chain)?, &read(&key)?)?,
         None => Tls::generate(address.ip())?,
     };
-    let (authority, tokens) = (flags.get("client-ca-file"), flags.get("token-auth-file"));
-    if tokens.is_some() && authority.is_none() {
+    let (authority, file) = (flags.get("client-ca-file"), flags.get("token-auth-file"));
+    if file.is_some() && authority.is_none() && !decides {
         let why =
             "--token-auth-file needs --client-ca-file: without it nobody is asked who they are";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     }
     let knows_clients = authority.is_some();
+    let tokens = file.map(|it| read(Path::new(it))).transpose()?.unwrap_or_default();
+    let tokens: Vec<_> = tokens.lines().filter_map(token).collect();
+    let authority = authority.map(|it| read(Path::new(it))).transpose()?;
     let tls = match authority {
+        Some(authority) if decides => tls.identifying(&authority)?,
         Some(authority) => {
-            let tokens = tokens.map(|it| read(Path::new(it))).transpose()?.unwrap_or_default();
-            let tokens = tokens.lines().filter_map(|line| line.split(',').next());
-            let tokens = tokens.map(|it| it.trim().trim_matches('"').to_owned());
-            tls.for_clients(&read(Path::new(authority))?, tokens.filter(|it| !it.is_empty()))?
+            tls.for_clients(&authority, tokens.iter().map(|(token, _)| token.clone()))?
         }
         None => tls,
     };
@@ -92,9 +92,22 @@ fn run(flags: &Flags, stop: Stop) -> io::Result<()> {
     let seed = u64::from(address.port());
     let mut server = Server::new(&Options { seed, begins_at, ..Options::default() });
     advertise(&mut server, begins_at, address, flags.get("service-cluster-ip-range"));
+    if decides {
+        server.authorize(tokens);
+    }
     let _face = Face::listen(server, &listen)
         .map_err(|error| io::Error::new(error.kind(), format!("{address}: {error}")))?;
     stop.wait()
+}
+
+/// The token and the user of a line: `token,user,uid,"group,group"`.
+fn token(line: &str) -> Option<(String, User)> {
+    let mut parts = line.splitn(4, ',').map(|it| it.trim().trim_matches('"'));
+    let token = parts.next().filter(|it| !it.is_empty())?;
+    let (name, uid) = (parts.next().unwrap_or(""), parts.next().unwrap_or(""));
+    let groups = parts.next().unwrap_or("").split(',').map(str::trim).filter(|it| !it.is_empty());
+    let user = User { uid: uid.to_owned(), ..User::new(name, groups.map(str::to_owned)) };
+    Some((token.to_owned(), user))
 }
 
 /// Makes the service under which a real server names itself, and where it is.

@@ -113,6 +113,7 @@ impl Replay<'_> {
         let mut headers: Vec<_> = headers.map(|(key, value)| (key.clone(), part(value))).collect();
         headers.push(("User-Agent".to_owned(), "trace-recorder".to_owned()));
         let request = Request {
+            by: None,
             method: part(&recorded["method"]),
             path: symbols.text(&part(&recorded["path"])),
             query: query.map(|pair| (part(&pair[0]), symbols.text(&part(&pair[1])))).collect(),

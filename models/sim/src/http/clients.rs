@@ -1,5 +1,5 @@
 //! Who a client is: one with a certificate that the authority of clients has signed, one with a token,
-//! a stranger, or nobody.
+//! a stranger, or nobody. What they may do is decided here, or by the server behind.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,7 +14,8 @@ use rustls::{
     DigitallySignedStruct, DistinguishedName, Error, RootCertStore, SignatureScheme, crypto,
 };
 
-use crate::apiserver::{Failure, Response};
+use super::subject;
+use crate::apiserver::{Failure, Response, User};
 
 /// Paths that are open to everybody.
 const OPEN: [&str; 5] = ["/healthz", "/livez", "/readyz", "/version", "/version/"];
@@ -23,7 +24,8 @@ const OPEN: [&str; 5] = ["/healthz", "/livez", "/readyz", "/version", "/version/
 #[derive(Clone, Debug)]
 pub(super) struct Clients {
     verifier: Arc<dyn ClientCertVerifier>,
-    tokens: Tokens,
+    /// None: the server behind knows tokens, and decides.
+    tokens: Option<Tokens>,
 }
 
 /// No error and no log shows a token.
@@ -37,20 +39,21 @@ impl fmt::Debug for Tokens {
 }
 
 /// What a connection says about its client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Caller {
     /// There is no certificate.
     Nobody,
-    Known,
+    Known(Arc<User>),
     /// The certificate is signed by somebody else, or is no longer valid.
     Stranger,
 }
 
 impl Clients {
     /// Knows the clients that one of the authorities, in PEM, has signed, and those with one of the tokens.
+    /// Without tokens the server behind decides who may do what.
     pub(super) fn new(
         authorities: &[u8],
-        tokens: impl IntoIterator<Item = String>,
+        tokens: Option<BTreeSet<String>>,
         provider: Arc<crypto::CryptoProvider>,
     ) -> Result<Self, String> {
         let mut roots = RootCertStore::empty();
@@ -60,7 +63,7 @@ impl Clients {
         }
         let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
         let verifier = verifier.build().map_err(|error| error.to_string())?;
-        Ok(Self { verifier, tokens: Tokens(tokens.into_iter().collect()) })
+        Ok(Self { verifier, tokens: tokens.map(Tokens) })
     }
 
     pub(super) fn verifier(&self) -> Arc<dyn ClientCertVerifier> {
@@ -71,32 +74,42 @@ impl Clients {
     pub(super) fn caller(&self, certificates: Option<&[CertificateDer<'_>]>) -> Caller {
         let Some([certificate, others @ ..]) = certificates else { return Caller::Nobody };
         match self.verifier.verify_client_cert(certificate, others, UnixTime::now()) {
-            Ok(_) => Caller::Known,
+            Ok(_) => {
+                subject::user(certificate).map_or(Caller::Nobody, |it| Caller::Known(Arc::new(it)))
+            }
             Err(_) => Caller::Stranger,
         }
     }
 
-    /// Why a request is not carried out. Who is known may do everything; nobody may look whether the
-    /// server is there.
-    pub(super) fn refusal(
+    /// The user of a request, if the certificate names one, or why it is not carried out. Unless the server
+    /// decides, who is known may do everything, and nobody may look whether the server is there.
+    pub(super) fn admit(
         &self,
-        caller: Caller,
+        caller: &Caller,
         (method, path): (&str, &str),
         authorization: Option<&str>,
-    ) -> Option<Response> {
+    ) -> Result<Option<Arc<User>>, Response> {
         let token = authorization.and_then(|it| it.strip_prefix("Bearer "));
-        if caller == Caller::Known || token.is_some_and(|it| self.tokens.0.contains(it.trim())) {
-            return None;
+        let is_stranger = *caller == Caller::Stranger;
+        if let Caller::Known(user) = caller {
+            return Ok(Some(Arc::clone(user)));
         }
-        if caller == Caller::Stranger || token.is_some() {
-            return Some(Failure::new(401, "Unauthorized", "Unauthorized").response());
+        let is_known = match &self.tokens {
+            None => !is_stranger,
+            Some(tokens) => token.is_some_and(|it| tokens.0.contains(it.trim())),
+        };
+        if is_known {
+            return Ok(None);
+        }
+        if is_stranger || token.is_some() {
+            return Err(Failure::new(401, "Unauthorized", "Unauthorized").response());
         }
         if OPEN.contains(&path) {
-            return None;
+            return Ok(None);
         }
         let verb = method.to_ascii_lowercase();
         let why = format!("forbidden: User \"system:anonymous\" cannot {verb} path \"{path}\"");
-        Some(Failure::new(403, "Forbidden", why).response())
+        Err(Failure::new(403, "Forbidden", why).response())
     }
 }
 

@@ -48,7 +48,7 @@ fn converse(stream: &Stream<'_>, shared: &Shared) -> io::Result<()> {
         }
         // It has begun: the whole request has as much time again.
         stream.expect_within(shared.patience);
-        let Received { request, goes_on } = match wire::read(&mut reader, &mut writer) {
+        let Received { mut request, goes_on } = match wire::read(&mut reader, &mut writer) {
             Ok(received) => received,
             Err(Trouble::Gone) => return Ok(()),
             Err(Trouble::Bad(status)) => return wire::complain(&mut writer, status),
@@ -56,7 +56,7 @@ fn converse(stream: &Stream<'_>, shared: &Shared) -> io::Result<()> {
         if shared.door.is_stopped() {
             return Ok(()); // while it was idle
         }
-        let refusal = stream.refusal(&request).map(Answer::Response);
+        let refusal = stream.refusal(&mut request).map(Answer::Response);
         match refusal.unwrap_or_else(|| shared.handle(&request)) {
             Answer::Response(response) => {
                 // A real server would have taken so long.

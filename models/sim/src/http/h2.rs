@@ -101,14 +101,18 @@ async fn answer(
     patience: Duration,
 ) -> io::Result<Response<Held>> {
     let is_head = request.method() == Method::HEAD;
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
     // A body that takes too long, or breaks off, ends its stream alone.
     let body = tokio::time::timeout(patience, collect(body)).await??;
     let authorization = parts.headers.get(AUTHORIZATION).and_then(|it| it.to_str().ok());
     let asked = (parts.method.as_str(), parts.uri.path());
-    let answered = match gate.and_then(|gate| gate.refusal(asked, authorization)) {
-        Some(refusal) => reply(&refusal, Stream::whole(refusal.body.bytes().into())),
-        None => {
+    let admitted = gate.map_or(Ok(None), |gate| gate.admit(asked, authorization));
+    let answered = match admitted {
+        Err(refusal) => reply(&refusal, Stream::whole(refusal.body.bytes().into())),
+        Ok(user) => {
+            if let Some(user) = user {
+                parts.extensions.insert(user);
+            }
             let request = Request::from_parts(parts, Stream::<Inner>::whole(body.into()));
             service.call(request).await
         }

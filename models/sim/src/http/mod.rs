@@ -14,6 +14,8 @@ mod h2;
 mod life;
 mod stream;
 #[cfg(feature = "tls")]
+mod subject;
+#[cfg(feature = "tls")]
 mod tls;
 pub(crate) mod wire;
 

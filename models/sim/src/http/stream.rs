@@ -34,12 +34,15 @@ impl<'a> Stream<'a> {
         self.deadline.set(Instant::now().checked_add(patience));
     }
 
-    /// The answer to a request of a client that may not make it.
-    pub(super) fn refusal(&self, _request: &Request) -> Option<Response> {
+    /// Notes who makes a request, or gives the answer to one that may not be made.
+    pub(super) fn refusal(&self, _request: &mut Request) -> Option<Response> {
         #[cfg(feature = "tls")]
         if let Some(gate) = self.session.as_ref().and_then(|it| it.gate.as_ref()) {
             let asked = (_request.method.as_str(), _request.path.as_str());
-            return gate.refusal(asked, _request.header("Authorization"));
+            match gate.admit(asked, _request.header("Authorization")) {
+                Ok(user) => _request.by = user,
+                Err(refusal) => return Some(refusal),
+            }
         }
         None
     }

@@ -14,7 +14,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::clients::{Caller, Clients};
 use super::{Shared, h2};
-use crate::apiserver::Response;
+use crate::apiserver::{Response, User};
 
 /// The certificate and the configuration with which a server speaks TLS.
 #[derive(Clone)]
@@ -109,9 +109,28 @@ impl Tls {
     ///
     /// The authorities are no certificates.
     pub fn for_clients(
-        mut self,
+        self,
         authorities: &str,
         tokens: impl IntoIterator<Item = String>,
+    ) -> io::Result<Self> {
+        self.asking(authorities, Some(tokens.into_iter().collect()))
+    }
+
+    /// Asks clients for a certificate that one of the authorities (in PEM) has signed, and leaves it to the
+    /// server what its user may do, as one does that is told to
+    /// [`authorize`](crate::apiserver::Server::authorize). Other certificates are answered with 401.
+    ///
+    /// # Errors
+    ///
+    /// The authorities are no certificates.
+    pub fn identifying(self, authorities: &str) -> io::Result<Self> {
+        self.asking(authorities, None)
+    }
+
+    fn asking(
+        mut self,
+        authorities: &str,
+        tokens: Option<std::collections::BTreeSet<String>>,
     ) -> io::Result<Self> {
         let clients = Clients::new(authorities.as_bytes(), tokens, provider())
             .map_err(|error| unusable("the authority of clients", error))?;
@@ -200,14 +219,14 @@ fn by_protocol(mut config: ServerConfig) -> (Arc<ServerConfig>, Arc<ServerConfig
 pub(super) struct Gate((Arc<Clients>, Caller));
 
 impl Gate {
-    /// The answer to a request that is not carried out.
-    pub(super) fn refusal(
+    /// The user of a request, if that is known, or the answer to one that is not carried out.
+    pub(super) fn admit(
         &self,
         request: (&str, &str),
         authorization: Option<&str>,
-    ) -> Option<Response> {
+    ) -> Result<Option<Arc<User>>, Response> {
         let Self((clients, caller)) = self;
-        clients.refusal(*caller, request, authorization)
+        clients.admit(caller, request, authorization)
     }
 }
 

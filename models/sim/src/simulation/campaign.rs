@@ -2,15 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::check::{Failure, Report};
 use super::compare::{apart, differs, history};
 use super::found::Found;
-use super::judge::{Violation, judge, judge_reference, unstruck};
+use super::judge::{Violation, judge, judge_reference, unlawful, unstruck};
 use super::picture::{Event, draw, events};
 use super::plan::{Fault, Plan};
+use super::rights::{Needs, Rights};
 use super::run::{LIMIT, Run, Setup};
 use super::suggest::Choices;
 
@@ -25,6 +26,8 @@ pub struct Campaign {
     reference: Run,
     choices: Choices,
     wish: Wish,
+    /// The rights that all runs have needed.
+    needs: Mutex<Needs>,
 }
 
 /// The settings of a campaign.
@@ -104,7 +107,21 @@ impl Campaign {
             return Err(setup.failure(&plan, &reference, violations, difference));
         }
         let choices = Choices::of(&reference);
-        Ok(Self { setup, reference, choices, wish })
+        let needs = Mutex::new(reference.needs.clone());
+        Ok(Self { setup, reference, choices, wish, needs })
+    }
+
+    /// The rights that the run without faults needs and its controller has not.
+    pub(crate) fn lacking(&self) -> Option<Box<Failure>> {
+        let granted = self.setup.granted.as_ref()?;
+        let lacking = unlawful(&self.reference, granted, None)?;
+        Some(self.setup.failure(&Plan::default(), &self.reference, vec![lacking], None))
+    }
+
+    /// What the report says about rights.
+    fn rights(&self) -> Option<Rights> {
+        let needs = self.needs.lock().unwrap_or_else(PoisonError::into_inner);
+        self.setup.granted.as_ref().map(|it| it.rights(&needs))
     }
 
     /// How many plans there are, whether all of them are tried or not.
@@ -152,11 +169,17 @@ impl Campaign {
         }
         let planned = self.planned();
         let untried = planned.saturating_sub(plans + found.failing);
-        match found.failure(untried) {
-            Some(failure) => Err(failure),
+        let rights = self.rights();
+        let failure = match (self.lacking(), found.failure(untried)) {
+            (Some(lacking), None) => Some(Box::new(Failure { held: plans, ..*lacking })),
+            (Some(lacking), Some(others)) => Some(Box::new(others.after(*lacking))),
+            (None, failure) => failure,
+        };
+        match failure {
+            Some(failure) => Err(Box::new(Failure { rights, ..*failure })),
             None => {
-                let elapsed = began.elapsed();
-                Ok(Report { plans, planned, alone, apart, treated: self.treated(), elapsed })
+                let (treated, elapsed) = (self.treated(), began.elapsed());
+                Ok(Report { plans, planned, alone, apart, treated, rights, elapsed })
             }
         }
     }
@@ -177,10 +200,12 @@ impl Campaign {
 
     fn look(&self, plan: &Plan, twice: bool) -> Result<Held, Box<Failure>> {
         let mut run = self.setup.run(plan);
+        self.learn(&run);
         let mut violations = self.judged(plan, &run);
         let (mut difference, mut share) = (None, None);
         if twice {
             let again = self.setup.run(plan);
+            self.learn(&again);
             difference = differs(&run, &again).map(|[one, other]| format!("{one} or {other}"));
             if !run.is_exact && difference.is_some() {
                 // Each of them is a run under faults of that plan.
@@ -200,8 +225,23 @@ impl Campaign {
         Err(self.setup.failure(plan, &run, violations, difference))
     }
 
+    /// Takes note of the rights that a run has needed.
+    fn learn(&self, run: &Run) {
+        let mut needs = self.needs.lock().unwrap_or_else(PoisonError::into_inner);
+        for (asked, need) in &run.needs {
+            needs.entry(asked.clone()).or_insert_with(|| need.clone());
+        }
+    }
+
+    /// The violations of a run, also of the rights of its controller.
+    fn measured(&self, run: &Run) -> Vec<Violation> {
+        let granted = self.setup.granted.as_ref();
+        let lacks = granted.and_then(|it| unlawful(run, it, Some(&self.reference)));
+        judge(&self.reference, run, &self.setup.rules).into_iter().chain(lacks).collect()
+    }
+
     fn judged(&self, plan: &Plan, run: &Run) -> Vec<Violation> {
-        let mut violations = judge(&self.reference, run, &self.setup.rules);
+        let mut violations = self.measured(run);
         if self.wish.replay.is_some() {
             violations.extend(unstruck(run, plan));
         }
@@ -237,7 +277,7 @@ impl Campaign {
         while index < plan.faults.len() && plan.faults.len() > 1 {
             let smaller = plan.without(index);
             let run = self.setup.run(&smaller);
-            let violations = judge(&self.reference, &run, &self.setup.rules);
+            let violations = self.measured(&run);
             if violations.iter().any(|it| it.rule == rule) {
                 plan = smaller;
                 index = 0;
@@ -312,6 +352,7 @@ impl Setup {
             also: Vec::new(),
             others: Vec::new(),
             untried: 0,
+            rights: None,
         })
     }
 }

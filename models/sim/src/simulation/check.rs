@@ -10,6 +10,7 @@ use super::exact::is_exact;
 use super::judge::Violation;
 use super::picture::Event;
 use super::plan::Plan;
+use super::rights::Rights;
 
 /// The counts of a campaign in which all plans hold.
 #[derive(Clone, Debug)]
@@ -26,6 +27,8 @@ pub struct Report {
     pub apart: (u64, u64),
     /// What is not compared, and what is compared in another way, in lines.
     pub treated: Vec<String>,
+    /// What the controller may do and what it does, if it has roles.
+    pub rights: Option<Rights>,
     /// How long that took.
     pub elapsed: Duration,
 }
@@ -51,7 +54,8 @@ impl fmt::Display for Report {
                 "\n  {plans} of them ran in two ways, of whose events at most {whole}.{tenth} % differ, and hold both"
             )?;
         }
-        self.treated.iter().try_for_each(|line| write!(f, "\n  {line}"))
+        self.treated.iter().try_for_each(|line| write!(f, "\n  {line}"))?;
+        self.rights.iter().try_for_each(|rights| write!(f, "\n{rights}"))
     }
 }
 
@@ -93,6 +97,8 @@ pub struct Failure {
     pub others: Vec<Other>,
     /// How many plans were not tried any more.
     pub untried: u64,
+    /// What the controller may do and what it does under all plans, if it has roles.
+    pub rights: Option<Rights>,
 }
 
 /// A failure of another kind than the first one.
@@ -125,6 +131,15 @@ fn plans(plans: &[Plan]) -> String {
 }
 
 impl Failure {
+    /// Comes after a failure without any fault, as another one.
+    pub(crate) fn after(self, first: Self) -> Self {
+        let plans = std::iter::once(self.plan).chain(self.also).collect();
+        let Self { violations, inadmissible, .. } = self;
+        let own = Other { plans, violations, inadmissible };
+        let others = std::iter::once(own).chain(self.others).collect();
+        Self { others, held: self.held, untried: self.untried, ..first }
+    }
+
     /// Whether something is wrong with the controller, or nothing can be said about it.
     pub fn verdict(&self) -> Verdict {
         if self.inadmissible.is_some() { Verdict::Inadmissible } else { Verdict::Violated }
@@ -160,6 +175,7 @@ impl fmt::Display for Failure {
             writeln!(f, "it also fails so under {}", plans(&self.also))?;
         }
         self.others.iter().try_for_each(|other| write!(f, "{other}"))?;
+        self.rights.iter().try_for_each(|rights| writeln!(f, "\n{rights}"))?;
         match self.untried {
             0 => {}
             untried => writeln!(f, "{untried} plans were not tried any more")?,
@@ -206,7 +222,8 @@ pub(crate) fn diagnosed(diagnosis: Diagnosis) -> Result<Report, Box<Failure>> {
     let Some(difference) = diagnosis.difference else {
         let (plans, planned, alone, apart) = (1, 1, [0; 3], (0, 0));
         let elapsed = began.elapsed();
-        return Ok(Report { plans, planned, alone, apart, treated: Vec::new(), elapsed });
+        let (treated, rights) = (Vec::new(), None);
+        return Ok(Report { plans, planned, alone, apart, treated, rights, elapsed });
     };
     let [one, other] = difference.first;
     Err(Box::new(Failure {
@@ -222,5 +239,6 @@ pub(crate) fn diagnosed(diagnosis: Diagnosis) -> Result<Report, Box<Failure>> {
         also: Vec::new(),
         others: Vec::new(),
         untried: 0,
+        rights: None,
     }))
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::Simulation;
 use super::compare::differs;
 use super::plan::Plan;
 use super::run::Setup;
@@ -25,6 +26,21 @@ pub struct Difference {
     pub first: [String; 2],
     /// The code that asks for something in one of the runs only, if it is known.
     pub asked: Option<String>,
+}
+
+impl Simulation {
+    /// Runs a plan twice, the one of [`replay`](Self::replay) or the one without faults, and says where
+    /// the runs differ, and what they depend on. `cargo seatrial doctor --controller TEST` asks for it
+    /// in place of a [`check`](Self::check).
+    ///
+    /// # Panics
+    ///
+    /// The server refuses an object that is to be there before.
+    pub fn diagnose(mut self) -> Diagnosis {
+        self.prepare();
+        let plan = self.wish.replay.take().unwrap_or_default();
+        diagnose(&mut self.setup, &plan)
+    }
 }
 
 /// Two runs without one of the remedies.

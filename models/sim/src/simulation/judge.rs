@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::plan::{Fault, Plan};
+use super::rights::Granted;
 use super::rules::Rules;
 use super::run::Run;
 use super::state::difference;
 use super::trace::What;
-use crate::apiserver::Written;
+use crate::apiserver::{Attributes, Written};
 
 /// A broken promise.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,10 +31,11 @@ const SAME_END: &str = "the end is that of the run without faults (-), not anoth
 const NO_ERROR: &str = "no error is repeated for ever";
 const NO_PANIC: &str = "the controller does not panic";
 const AWAKE: &str = "the controller reads and writes";
+const RIGHTS: &str = "the controller asks for nothing that its roles do not grant";
 const STRIKES: &str = "the replayed plan strikes";
 
 /// Every promise: a name, and as a violation says it.
-pub const RULES: [(&str, &str); 10] = [
+pub const RULES: [(&str, &str); 11] = [
     ("keeps_the_rules_of_the_test", OWN),
     ("comes_to_rest", RESTS),
     ("is_given_steps_that_are_accepted", ACCEPTED),
@@ -43,6 +45,7 @@ pub const RULES: [(&str, &str); 10] = [
     ("repeats_no_error_for_ever", NO_ERROR),
     ("does_not_panic", NO_PANIC),
     ("reads_and_writes", AWAKE),
+    ("has_the_rights_that_it_needs", RIGHTS),
     ("is_struck_by_the_plan", STRIKES),
 ];
 
@@ -91,6 +94,14 @@ pub(crate) fn judge(reference: &Run, run: &Run, rules: &Rules) -> Vec<Violation>
     let known = failing(reference).into_keys().collect();
     found.extend(errors(run, &known));
     found
+}
+
+/// The rights that a run needs and its controller has not, but for those that another run lacks as well.
+pub(crate) fn unlawful(run: &Run, granted: &Granted, other: Option<&Run>) -> Option<Violation> {
+    let known = |it: &Attributes| other.is_some_and(|other| other.needs.contains_key(it));
+    let missing = granted.missing(&run.needs).into_iter().filter(|it| !known(&it.0));
+    let text: Vec<_> = missing.map(|(_, line)| line).collect();
+    (!text.is_empty()).then(|| Violation::new(RIGHTS, text))
 }
 
 /// The violations that show without a comparison with another run.

@@ -24,6 +24,7 @@ mod normal;
 mod panics;
 mod picture;
 mod plan;
+mod rights;
 mod rules;
 mod run;
 mod script;
@@ -48,6 +49,7 @@ pub use exact::is_exact;
 pub use judge::{RULES, Violation};
 pub use picture::{Column, Event, untimed};
 pub use plan::{BadPlan, Fault, Plan};
+pub use rights::Rights;
 #[cfg(feature = "exact")]
 pub use seatrial_sim_libc::Remedies;
 use serde::Serialize;
@@ -60,7 +62,7 @@ use self::exact::Wanted;
 use self::rules::Rules;
 use self::run::Setup;
 use self::script::{Name, Step, refusal};
-use crate::apiserver::{Options, Server};
+use crate::apiserver::{Options, Server, User};
 
 /// The variable that holds the plan to run again.
 const REPLAY: &str = "SEATRIAL_REPLAY";
@@ -104,7 +106,7 @@ impl Simulation {
         let server = Server::new(&Options { begins_at: BEGINS_AT, ..Options::default() });
         let wanted = Wanted::default();
         let (script, rules, learned) = (Vec::new(), Arc::default(), Arc::default());
-        let setup = Setup { server, script, rules, controller, wanted, learned };
+        let setup = Setup { server, script, rules, controller, wanted, learned, granted: None };
         let wish = Wish { random: 30, seed: 1, once: false, at_most: None, replay: None };
         Self { setup, rules: Rules::default(), given: Vec::new(), wish }
     }
@@ -312,19 +314,6 @@ impl Simulation {
         picture::draw(&self.setup.run(&plan).trace, &[])
     }
 
-    /// Runs a plan twice, the one of [`replay`](Self::replay) or the one without faults, and says where
-    /// the runs differ, and what they depend on. `cargo seatrial doctor --controller TEST` asks for it
-    /// in place of a [`check`](Self::check).
-    ///
-    /// # Panics
-    ///
-    /// The server refuses an object that is to be there before.
-    pub fn diagnose(mut self) -> Diagnosis {
-        self.prepare();
-        let plan = self.wish.replay.take().unwrap_or_default();
-        doctor::diagnose(&mut self.setup, &plan)
-    }
-
     /// Hands the rules over, and creates what is given.
     fn prepare(&mut self) {
         self.setup.rules = Arc::new(std::mem::take(&mut self.rules));
@@ -332,9 +321,13 @@ impl Simulation {
         for object in std::mem::take(&mut self.given) {
             let step = Step::Create(object);
             let request = step.request(server).unwrap_or_else(|why| panic!("{step}: {why}"));
+            let request = request.by(User::admin());
             if let Some(why) = refusal(&server.handle(server.now(), &request)) {
                 panic!("{step}: {why}");
             }
+        }
+        if let Some(granted) = &self.setup.granted {
+            server.note_access(granted.policy.clone());
         }
     }
 
@@ -372,7 +365,9 @@ impl Simulation {
             return check::diagnosed(self.diagnose());
         }
         let began = Instant::now();
-        self.campaign()?.conduct(began)
+        self.prepare();
+        let Self { setup, wish, .. } = self;
+        Campaign::begin(setup, wish)?.conduct(began)
     }
 
     /// Runs the controller without faults, for tests that try the plans themselves: some of them,
@@ -388,7 +383,8 @@ impl Simulation {
     pub fn campaign(mut self) -> Result<Campaign, Box<Failure>> {
         self.prepare();
         let Self { setup, wish, .. } = self;
-        Campaign::begin(setup, wish)
+        let campaign = Campaign::begin(setup, wish)?;
+        campaign.lacking().map_or(Ok(campaign), Err)
     }
 }
 

@@ -6,12 +6,38 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::normal::{Times, normal_object};
+use super::plan::Fault;
+use super::trace::What;
+use super::world::{Lag, Outside};
 use crate::apiserver::{Random, Written};
 
 /// How long a request travels without chance.
 pub(crate) const TRAVEL: Duration = Duration::from_millis(1);
 /// How long an opposite event is waited for.
 const PATIENCE: Duration = Duration::from_secs(120);
+
+impl Outside {
+    /// Whether a restart onto a replica that lags is due now; the replica lags from here on.
+    pub(crate) fn restart_is_due(&mut self) -> bool {
+        let is_due =
+            |fault: &Fault| matches!(fault, Fault::Stale { step, .. } if *step == self.steps);
+        let Some(index) = self.faults.iter().position(is_due) else { return false };
+        let fault = self.faults.remove(index);
+        self.note(What::Struck { text: fault.to_string() });
+        if let Fault::Stale { resource, change, .. } = fault {
+            let change = self.changes.get((change as usize).saturating_sub(1));
+            let revision = change.map_or(self.seen, |it| it.revision - 1);
+            let until = self.now() + Duration::from_secs(10);
+            self.lag = Some(Lag { resource, revision, until });
+        }
+        true
+    }
+
+    /// Whether a restart waits for the user's present step.
+    pub(crate) fn waits_to_restart(&self) -> bool {
+        self.faults.iter().any(|it| matches!(it, Fault::Stale { step, .. } if *step == self.steps))
+    }
+}
 
 /// A journey by chance: between 1 and 50 ms.
 pub(crate) fn journey(chance: &mut Random) -> Duration {

@@ -14,6 +14,7 @@ use super::learn::Learned;
 use super::normal::{Normal, Times, View, normalise};
 use super::panics::{self, Notes};
 use super::plan::{Fault, Plan};
+use super::rights::{Granted, Needs};
 use super::rules::Rules;
 use super::script::{Step, refusal};
 use super::state::State;
@@ -51,6 +52,8 @@ pub(crate) struct Setup {
     pub(crate) controller: Box<dyn Fn(Connection) -> Process + Send + Sync>,
     pub(crate) wanted: Wanted,
     pub(crate) learned: Arc<Learned>,
+    /// What the controller may do, if not everything.
+    pub(crate) granted: Option<Arc<Granted>>,
 }
 
 /// The record of a run.
@@ -75,6 +78,8 @@ pub(crate) struct Run {
     pub(crate) restless: Option<String>,
     /// Requests in each minute of the rest.
     pub(crate) per_minute: u32,
+    /// The rights that it has needed, if it has not all.
+    pub(crate) needs: Needs,
 }
 
 /// Why a process has ended.
@@ -128,7 +133,8 @@ impl Setup {
 
     fn run_here(&self, plan: &Plan, server: Server, hold: &Hold) -> Run {
         let (rules, learned) = (self.rules.clone(), self.learned.clone());
-        let world = Outside::new(server, plan, rules, learned);
+        let mut world = Outside::new(server, plan, rules, learned);
+        world.granted.clone_from(&self.granted);
         let world = Arc::new(Mutex::new(world));
         let (mut driver, mut ends, mut restless) = (Driver::new(self, &world, hold), 0, None);
         loop {
@@ -188,6 +194,7 @@ impl Setup {
             refused_step,
             restless,
             per_minute: (in_rest as u64 * 60 / REST.as_secs()) as u32,
+            needs: world.needs.clone(),
         };
         run.end = self.end(&run);
         run

@@ -9,10 +9,13 @@ use tokio::sync::Notify;
 use super::learn::Learned;
 use super::network::{Silence, TRAVEL, journey};
 use super::plan::{Fault, Plan};
+use super::rights::{Granted, Needs};
 use super::rules::Rules;
 use super::state::State;
 use super::trace::{Asked, Entry, What};
-use crate::apiserver::{self, Answer, Point, Random, Request, Server, Trouble, WatchId, Written};
+use crate::apiserver::{
+    self, Answer, Point, Random, Request, Server, Trouble, User, WatchId, Written,
+};
 use crate::tower::{Backend, Told};
 
 /// How many requests between two steps are more than any controller needs.
@@ -20,10 +23,10 @@ const MOST: u64 = 20_000;
 
 /// A replica that lags.
 #[derive(Clone, Debug)]
-struct Lag {
-    resource: String,
-    revision: u64,
-    until: Duration,
+pub(crate) struct Lag {
+    pub(crate) resource: String,
+    pub(crate) revision: u64,
+    pub(crate) until: Duration,
 }
 
 /// A process' way to the server: a service of tower, such as `kube::Client::new` takes.
@@ -52,13 +55,16 @@ pub struct Outside {
     before: Option<State>,
     pub(crate) faults: Vec<Fault>,
     writes: u32,
-    seen: u64,
+    pub(crate) seen: u64,
     travelling: BTreeMap<u64, Request>,
     next: u64,
     watches: BTreeMap<WatchId, String>,
     silences: BTreeMap<String, Silence>,
-    lag: Option<Lag>,
+    pub(crate) lag: Option<Lag>,
     chance: Option<Random>,
+    /// What the controller may do, if not everything.
+    pub(crate) granted: Option<Arc<Granted>>,
+    pub(crate) needs: Needs,
 }
 
 impl Outside {
@@ -96,6 +102,8 @@ impl Outside {
             silences: BTreeMap::new(),
             lag: None,
             chance,
+            granted: None,
+            needs: Needs::new(),
         }
     }
 
@@ -110,7 +118,8 @@ impl Outside {
 
     /// Sends a request of the user, and returns the answer.
     pub(crate) fn user(&mut self, request: &Request) -> Answer {
-        let answer = self.server.handle(self.now(), request);
+        let request = request.clone().by(User::admin());
+        let answer = self.server.handle(self.now(), &request);
         self.absorb(true);
         answer
     }
@@ -124,27 +133,6 @@ impl Outside {
             self.server.close(id);
         }
         self.is_fenced = false;
-    }
-
-    /// Whether a restart onto a replica that lags is due now; the replica lags from here on.
-    pub(crate) fn restart_is_due(&mut self) -> bool {
-        let is_due =
-            |fault: &Fault| matches!(fault, Fault::Stale { step, .. } if *step == self.steps);
-        let Some(index) = self.faults.iter().position(is_due) else { return false };
-        let fault = self.faults.remove(index);
-        self.note(What::Struck { text: fault.to_string() });
-        if let Fault::Stale { resource, change, .. } = fault {
-            let change = self.changes.get((change as usize).saturating_sub(1));
-            let revision = change.map_or(self.seen, |it| it.revision - 1);
-            let until = self.now() + Duration::from_secs(10);
-            self.lag = Some(Lag { resource, revision, until });
-        }
-        true
-    }
-
-    /// Whether a restart waits for the user's present step.
-    pub(crate) fn waits_to_restart(&self) -> bool {
-        self.faults.iter().any(|it| matches!(it, Fault::Stale { step, .. } if *step == self.steps))
     }
 
     /// How long a lag lasts, or also a silence. The user does not wait for a silence to end.
@@ -326,7 +314,8 @@ impl Backend for Outside {
     }
 
     fn arrive(&mut self, now: Duration, number: u64) -> Option<Answer> {
-        let request = self.travelling.remove(&number)?;
+        let mut request = self.travelling.remove(&number)?;
+        request.by = self.granted.as_ref().map(|it| it.user.clone()).or(request.by);
         self.server.advance(now);
         self.requests.push(now);
         self.busy += 1;
@@ -340,6 +329,10 @@ impl Backend for Outside {
                 asked.status = head.status;
             }
             Answer::Lost => {}
+        }
+        if let Some(granted) = &self.granted {
+            let noted = self.server.noted();
+            granted.learn(&mut self.needs, noted, &asked.text());
         }
         let at = self.trace.len();
         asked.has_changed = self.absorb(false);

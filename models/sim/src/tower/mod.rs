@@ -2,7 +2,8 @@
 //!
 //! With kube-rs: `kube::Client::new(face.service(), "default")`. There is no socket and no thread.
 //! Time is tokio's, so a test that pauses tokio's clock moves the server's clock with it. Each
-//! request is a task of its own: a client that stops waiting does not take a write back.
+//! request is a task of its own: a client that stops waiting does not take a write back. Who makes a
+//! request is told by an extension of it, an `Arc` of a [`User`](crate::apiserver::User), or by its token.
 
 mod stream;
 
@@ -239,7 +240,8 @@ fn translate(parts: Parts, body: Vec<u8>) -> Request {
         Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
     });
     let headers = headers.collect();
-    Request { headers, body, ..Request::new(parts.method.as_str(), target) }
+    let by = parts.extensions.get().cloned();
+    Request { headers, body, by, ..Request::new(parts.method.as_str(), target) }
 }
 
 /// One request, from its departure to the head of its answer.

@@ -245,7 +245,7 @@ fn build(recorded: &[Value], change: &Changed) -> Request {
         body.truncate(cut);
     }
     let method = change.method.map_or_else(|| part(&request["method"]), str::to_owned);
-    Request { method, path, query, headers, body }
+    Request { method, path, query, headers, body, by: None }
 }
 
 /// The properties of every answer.

@@ -47,6 +47,8 @@ fn groups_and_resources_are_listed_and_new_ones_with_them() {
         "admissionregistration.k8s.io",
         "apiextensions.k8s.io",
         "apps",
+        "authentication.k8s.io",
+        "authorization.k8s.io",
         "autoscaling",
         "batch",
         "certificates.k8s.io",
@@ -78,7 +80,7 @@ fn groups_and_resources_are_listed_and_new_ones_with_them() {
 fn everything_comes_at_once_for_those_who_can_read_it() {
     let mut server = Server::new(&Options::default());
     gears(&mut server);
-    for (path, groups) in [("/api", 1), ("/apis", 15)] {
+    for (path, groups) in [("/api", 1), ("/apis", 17)] {
         let mut request = Request::new("GET", path);
         let accept =
             "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";

@@ -1,6 +1,7 @@
 //! The tests of the simulated server: one test program, since each of them would contain most of the
 //! crate. Those that need another build, or a process of their own, are beside it.
 
+mod access;
 mod bad_input;
 mod common;
 mod conformance;

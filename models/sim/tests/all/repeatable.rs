@@ -22,6 +22,7 @@ fn bytes(mut server: Server, steps: &[Step]) -> Vec<u8> {
         let query = request["query"].as_array().into_iter().flatten();
         let headers = request["headers"].as_object().into_iter().flatten();
         let request = Request {
+            by: None,
             method: part(&request["method"]),
             path: part(&request["path"]),
             query: query.map(|pair| (part(&pair[0]), part(&pair[1]))).collect(),

@@ -79,6 +79,9 @@ fn every_built_in_kind_is_created_listed_and_deleted() {
                 "reason": "R", "action": "A", "reportingController": "c", "reportingInstance": "i",
             });
         }
+        if resource.kind.ends_with("RoleBinding") {
+            body["roleRef"] = json!({"kind": "ClusterRole", "name": "a"});
+        }
         let (status, object) = send(&mut server, "POST", &path, &body);
         assert_eq!((status, &object["kind"]), (201, &resource.kind.as_str().into()), "{object}");
         let (status, list) = get(&mut server, &path);

@@ -5,6 +5,7 @@ mod alarms;
 mod hidden;
 #[path = "../on_kube/mod.rs"]
 mod on_kube;
+mod rights;
 mod silence;
 
 use std::collections::BTreeMap;

@@ -3,6 +3,7 @@
 //! Most mistakes are made around the rules: a server that ignores an option is one whose requests
 //! lose the option on the way in. [`Slip`]s are the mistakes that can only be made inside.
 
+mod access;
 mod reads;
 mod writes;
 
@@ -50,6 +51,12 @@ pub(crate) enum Slip {
     StatusNamesKinds,
     JudgesAgain,
     ScalesOwn,
+    NamesAreIgnored,
+    PartsGoWithTheWhole,
+    RolesReachEverywhere,
+    GrantsAnything,
+    AnybodyIsAnybody,
+    ChangesCreate,
 }
 
 const fn inside(name: &'static str, traces: &'static str, slip: Slip) -> Mistake {
@@ -90,6 +97,8 @@ pub const MISTAKES: &[(&str, &[Mistake])] = &[
     ("watch", reads::WATCH),
     ("lease", writes::LEASE),
 ];
+
+pub use access::ACCESS as ACCESS_MISTAKES;
 
 fn lose(request: &mut Request, parameter: &str) {
     request.query.retain(|(key, _)| key != parameter);

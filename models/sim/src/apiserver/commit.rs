@@ -1,0 +1,56 @@
+//! Writes to the storage, and what follows from one: what a definition serves, what a role grants.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::resource::Resource;
+use super::store::Key;
+use super::{Server, crd, status};
+
+impl Server {
+    pub(super) fn write(
+        &mut self,
+        resource: &Resource,
+        key: Key,
+        object: Value,
+        is_odd: bool,
+    ) -> Arc<Value> {
+        let old = self.access.as_ref().and_then(|_| self.stored(resource, &key)).cloned();
+        let object = self.store.put(&resource.qualified(), key.clone(), object, is_odd);
+        self.granted(resource, &key, old.as_ref().map(|it| &*it.object), Some(&object));
+        if resource.plural == crd::PLURAL {
+            let (group, plural) = crd::names(&object);
+            if self.registry.is_built_in(&group, &plural) {
+                return object;
+            }
+            self.registry.remove(&group, &plural);
+            for resource in crd::declared(&object) {
+                self.registry.put(resource);
+            }
+        }
+        object
+    }
+
+    pub(super) fn erase(&mut self, resource: &Resource, key: Key) {
+        if resource.plural == crd::PLURAL
+            && let Some(stored) = self.stored(resource, &key)
+        {
+            let (group, plural) = crd::names(&stored.object);
+            if self.registry.is_built_in(&group, &plural) {
+                self.store.delete(&resource.qualified(), key);
+                return;
+            }
+            self.registry.remove(&group, &plural);
+            let qualified = status::qualify(&plural, &group);
+            let keys: Vec<_> =
+                self.store.objects(&qualified).iter().map(|(key, _)| key.clone()).collect();
+            for key in keys {
+                self.store.delete(&qualified, key);
+            }
+        }
+        let old = self.access.as_ref().and_then(|_| self.stored(resource, &key)).cloned();
+        self.store.delete(&resource.qualified(), key.clone());
+        self.granted(resource, &key, old.as_ref().map(|it| &*it.object), None);
+    }
+}
