@@ -201,7 +201,7 @@ impl Campaign {
     }
 
     fn judged(&self, plan: &Plan, run: &Run) -> Vec<Violation> {
-        let mut violations = judge(&self.reference, run, &self.setup.rules);
+        let mut violations = judge(&self.reference, run, &self.setup);
         if self.wish.replay.is_some() {
             violations.extend(unstruck(run, plan));
         }
@@ -237,7 +237,7 @@ impl Campaign {
         while index < plan.faults.len() && plan.faults.len() > 1 {
             let smaller = plan.without(index);
             let run = self.setup.run(&smaller);
-            let violations = judge(&self.reference, &run, &self.setup.rules);
+            let violations = judge(&self.reference, &run, &self.setup);
             if violations.iter().any(|it| it.rule == rule) {
                 plan = smaller;
                 index = 0;

@@ -5,7 +5,8 @@ use std::fmt;
 
 use super::plan::{Fault, Plan};
 use super::rules::Rules;
-use super::run::Run;
+use super::run::{Run, Setup};
+use super::secrets::flapping;
 use super::state::difference;
 use super::trace::What;
 use crate::apiserver::Written;
@@ -29,11 +30,12 @@ const KEPT: &str = "nothing is deleted or made anew that the run without faults 
 const SAME_END: &str = "the end is that of the run without faults (-), not another one (+)";
 const NO_ERROR: &str = "no error is repeated for ever";
 const NO_PANIC: &str = "the controller does not panic";
+const SECRETS: &str = "what a Secret holds for life without faults does not go and come back";
 const AWAKE: &str = "the controller reads and writes";
 const STRIKES: &str = "the replayed plan strikes";
 
 /// Every promise: a name, and as a violation says it.
-pub const RULES: [(&str, &str); 10] = [
+pub const RULES: [(&str, &str); 11] = [
     ("keeps_the_rules_of_the_test", OWN),
     ("comes_to_rest", RESTS),
     ("is_given_steps_that_are_accepted", ACCEPTED),
@@ -42,6 +44,7 @@ pub const RULES: [(&str, &str); 10] = [
     ("comes_to_the_same_end", SAME_END),
     ("repeats_no_error_for_ever", NO_ERROR),
     ("does_not_panic", NO_PANIC),
+    ("keeps_what_secrets_hold", SECRETS),
     ("reads_and_writes", AWAKE),
     ("is_struck_by_the_plan", STRIKES),
 ];
@@ -77,7 +80,8 @@ pub(crate) fn judge_reference(run: &Run, rules: &Rules) -> Vec<Violation> {
 }
 
 /// The violations of a run under faults.
-pub(crate) fn judge(reference: &Run, run: &Run, rules: &Rules) -> Vec<Violation> {
+pub(crate) fn judge(reference: &Run, run: &Run, setup: &Setup) -> Vec<Violation> {
+    let rules = &*setup.rules;
     let mut found = alone(run, rules);
     let (text, objects) = wrongly_deleted(reference, run, rules);
     if !text.is_empty() {
@@ -90,6 +94,13 @@ pub(crate) fn judge(reference: &Run, run: &Run, rules: &Rules) -> Vec<Violation>
     found.extend(hot_loop(run, rules.requests_per_minute.max(3 * reference.per_minute)));
     let known = failing(reference).into_keys().collect();
     found.extend(errors(run, &known));
+    if !rules.is_left_out("secrets") {
+        let (one, other) = (setup.view(reference), setup.view(run));
+        let (text, objects) = flapping((reference, &one), (run, &other));
+        if !text.is_empty() {
+            found.push(Violation { rule: SECRETS, text, objects });
+        }
+    }
     found
 }
 

@@ -4,6 +4,8 @@
 //! Time is tokio's, so a test that pauses tokio's clock moves the server's clock with it. Each
 //! request is a task of its own: a client that stops waiting does not take a write back.
 
+#[cfg(feature = "http-02")]
+mod http_02;
 mod stream;
 
 use std::collections::BTreeMap;
@@ -17,6 +19,8 @@ use std::time::Duration;
 
 use ::http::{Request as HttpRequest, Response as HttpResponse, request::Parts};
 use bytes::Bytes;
+#[cfg(feature = "http-02")]
+pub use http_02::{Http02, OldReply};
 use http_body::Body as HttpBody;
 pub use stream::Stream;
 use tokio::time::Instant;
