@@ -11,6 +11,7 @@ cargo fmt --check
 cargo fmt --check --manifest-path fuzz/Cargo.toml
 cargo fmt --check --manifest-path examples/reconciler/Cargo.toml
 cargo fmt --check --manifest-path ci/elections/Cargo.toml
+cargo fmt --check --manifest-path ci/kubes/Cargo.toml
 echo "== licences, sources"
 cargo fetch --quiet # of every platform, which is what the next line asks about
 cargo deny --offline --log-level error check licenses bans sources

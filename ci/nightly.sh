@@ -47,6 +47,10 @@ RUNS=100 SECONDS=30 cargo test --release -p seatrial-kube --test starvation -- -
 # Published elections beside ours, each with the kube that it was written for.
 cargo test --quiet --locked --manifest-path ci/elections/Cargo.toml
 cargo run --quiet --locked --manifest-path ci/elections/Cargo.toml
+# Patterns of controllers, each with a bug that is found.
+SEATRIAL_PATTERNS=all cargo test --release -p seatrial-sim --features simulation --test patterns
+# One controller on every generation of kube.
+ci/kubes.sh
 # Clients that others wrote, where they are installed.
 ci/clients/kube.sh
 if command -v kubectl >/dev/null; then ci/clients/kubectl.sh; fi

@@ -6,7 +6,8 @@ use std::fmt;
 use super::plan::{Fault, Plan};
 use super::rights::Granted;
 use super::rules::Rules;
-use super::run::Run;
+use super::run::{Run, Setup};
+use super::secrets::flapping;
 use super::state::difference;
 use super::trace::What;
 use crate::apiserver::{Attributes, Written};
@@ -30,6 +31,7 @@ const KEPT: &str = "nothing is deleted or made anew that the run without faults 
 const SAME_END: &str = "the end is that of the run without faults (-), not another one (+)";
 const NO_ERROR: &str = "no error is repeated for ever";
 const NO_PANIC: &str = "the controller does not panic";
+const SECRETS: &str = "what a Secret holds for life without faults does not go and come back";
 const AWAKE: &str = "the controller reads and writes";
 const RIGHTS: &str = "the controller asks for nothing that its roles do not grant";
 const STRIKES: &str = "the replayed plan strikes";
@@ -44,6 +46,7 @@ pub const RULES: [(&str, &str); 11] = [
     ("comes_to_the_same_end", SAME_END),
     ("repeats_no_error_for_ever", NO_ERROR),
     ("does_not_panic", NO_PANIC),
+    ("keeps_what_secrets_hold", SECRETS),
     ("reads_and_writes", AWAKE),
     ("has_the_rights_that_it_needs", RIGHTS),
     ("is_struck_by_the_plan", STRIKES),
@@ -80,7 +83,8 @@ pub(crate) fn judge_reference(run: &Run, rules: &Rules) -> Vec<Violation> {
 }
 
 /// The violations of a run under faults.
-pub(crate) fn judge(reference: &Run, run: &Run, rules: &Rules) -> Vec<Violation> {
+pub(crate) fn judge(reference: &Run, run: &Run, setup: &Setup) -> Vec<Violation> {
+    let rules = &*setup.rules;
     let mut found = alone(run, rules);
     let (text, objects) = wrongly_deleted(reference, run, rules);
     if !text.is_empty() {
@@ -93,6 +97,13 @@ pub(crate) fn judge(reference: &Run, run: &Run, rules: &Rules) -> Vec<Violation>
     found.extend(hot_loop(run, rules.requests_per_minute.max(3 * reference.per_minute)));
     let known = failing(reference).into_keys().collect();
     found.extend(errors(run, &known));
+    if !rules.is_left_out("secrets") {
+        let (one, other) = (setup.view(reference), setup.view(run));
+        let (text, objects) = flapping((reference, &one), (run, &other));
+        if !text.is_empty() {
+            found.push(Violation { rule: SECRETS, text, objects });
+        }
+    }
     found
 }
 

@@ -17,10 +17,12 @@ mod compare;
 mod doctor;
 mod exact;
 mod found;
+mod garbage;
 mod judge;
 mod learn;
 mod network;
 mod normal;
+mod paint;
 mod panics;
 mod picture;
 mod plan;
@@ -28,6 +30,7 @@ mod rights;
 mod rules;
 mod run;
 mod script;
+mod secrets;
 mod state;
 mod suggest;
 mod trace;
@@ -332,7 +335,7 @@ impl Simulation {
     }
 
     /// Runs the controller under the default plan, or under that of `SEATRIAL_REPLAY` if it is set.
-    /// Prints the report.
+    /// Prints the report. `SEATRIAL_HTML=1` writes a failure as a page too.
     ///
     /// # Panics
     ///
@@ -344,7 +347,7 @@ impl Simulation {
                 println!("{report}");
                 report
             }
-            Err(failure) => panic!("{failure}"),
+            Err(failure) => panic!("{}", paint::message(&failure)),
         }
     }
 

@@ -29,6 +29,16 @@ pub(crate) struct Times {
     pub(crate) around: Vec<Duration>,
 }
 
+impl View<'_> {
+    /// Takes out of an object as it was written what is not compared: times, and what was left out. A value
+    /// that was drawn stays as it is, since within one run it can be compared.
+    pub(crate) fn clear(&self, resource: &str, key: &str, object: &mut Value) {
+        decoded_times(object, &self.times);
+        self.learned.mask(resource, key, object, &BTreeMap::new());
+        self.rules.leave_out(resource, object);
+    }
+}
+
 /// The normal form of a state, which is the same in equal runs.
 pub(crate) fn normalise(state: &State, changes: &[Written], view: &View<'_>) -> Normal {
     let mut names = BTreeMap::new();

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::trace::{Entry, What};
+use super::trace::{Entry, What, Who};
 
 /// How wide a column is.
 const WIDTH: usize = 44;
@@ -51,8 +51,12 @@ pub(crate) fn events(trace: &[Entry]) -> Vec<Event> {
 
 fn cell(what: &What) -> (Column, String) {
     match what {
-        What::Changed { by_user, number, text, .. } => {
-            let who = if *by_user { "user: " } else { "" };
+        What::Changed { who, number, text, .. } => {
+            let who = match who {
+                Who::Controller => "",
+                Who::User => "user: ",
+                Who::Collector => "garbage: ",
+            };
             (Column::Server, format!("{number}: {who}{text}"))
         }
         What::Step { text } => (Column::Server, format!("the user's step: {text}")),

@@ -60,6 +60,13 @@ pub enum Fault {
         /// How long.
         seconds: u32,
     },
+    /// The garbage that this change makes is collected so much later.
+    Uncollected {
+        /// The change.
+        change: u32,
+        /// How late.
+        seconds: u32,
+    },
     /// Requests and events take between 1 and 50 ms, by chance.
     Jitter {
         /// Decides the chance.
@@ -81,6 +88,7 @@ impl fmt::Display for Fault {
             Self::Silent { resource, change, seconds } => {
                 write!(f, "silent({resource},{change},{seconds})")
             }
+            Self::Uncollected { change, seconds } => write!(f, "uncollected({change},{seconds})"),
             Self::Jitter { seed } => write!(f, "jitter({seed})"),
         }
     }
@@ -97,7 +105,7 @@ impl fmt::Display for BadPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:?} is no fault; a plan is faults with blanks between them, such as \"crash(3) stale(configmaps,7,2) unobserved(pods,4) lost(2) refused(5,500) cut(pods,1) silent(pods,1,20) jitter(9)\"",
+            "{:?} is no fault; a plan is faults with blanks between them, such as \"crash(3) stale(configmaps,7,2) unobserved(pods,4) lost(2) refused(5,500) cut(pods,1) silent(pods,1,20) uncollected(4,60) jitter(9)\"",
             self.part
         )
     }
@@ -137,6 +145,9 @@ impl FromStr for Fault {
                 change: number(change)?,
                 seconds: number(seconds)?,
             },
+            ("uncollected", [change, seconds]) => {
+                Self::Uncollected { change: number(change)?, seconds: number(seconds)? }
+            }
             ("jitter", [seed]) => Self::Jitter { seed: seed.parse().map_err(|_| bad())? },
             _ => return Err(bad()),
         })
@@ -198,9 +209,9 @@ mod tests {
 
     #[test]
     fn a_plan_is_read_as_it_is_written() {
-        let text = "crash(3) stale(statefulsets.apps,7,2) unobserved(pods,4) lost(2) refused(5,500) cut(pods,1) silent(pods,1,20) jitter(9)";
+        let text = "crash(3) stale(statefulsets.apps,7,2) unobserved(pods,4) lost(2) refused(5,500) cut(pods,1) silent(pods,1,20) uncollected(4,60) jitter(9)";
         let plan: Plan = text.parse().expect("it is a plan");
-        assert_eq!(plan.faults.len(), 8);
+        assert_eq!(plan.faults.len(), 9);
         assert_eq!(plan.to_string(), text);
         assert_eq!("".parse(), Ok(Plan::default()));
         for bad in ["crash", "crash(x)", "crash(1", "crash(1,2)", "hail(3)", "refused(1,70000)"] {

@@ -71,6 +71,8 @@ pub(crate) struct Run {
     pub(crate) is_exact: bool,
     /// The faults that did not strike.
     pub(crate) left: Vec<Fault>,
+    /// The changes that have made garbage.
+    pub(crate) garbage: Vec<u32>,
     pub(crate) panics: Vec<String>,
     pub(crate) broken_rule: Option<String>,
     pub(crate) refused_step: Option<String>,
@@ -96,6 +98,8 @@ enum Death {
 /// The next act of a run.
 enum Next {
     Wait(Duration),
+    /// The garbage collector has had its turn.
+    Collected,
     Act,
     Die(Death),
 }
@@ -117,9 +121,12 @@ impl Setup {
 
     /// The end of a run, as it is compared.
     pub(crate) fn end(&self, run: &Run) -> Normal {
-        let (rules, learned) = (&*self.rules, &*self.learned);
-        let view = View { rules, learned, times: run.times.clone() };
-        normalise(&run.state, &run.changes, &view)
+        normalise(&run.state, &run.changes, &self.view(run))
+    }
+
+    /// What of a run is not compared as it is.
+    pub(crate) fn view(&self, run: &Run) -> View<'_> {
+        View { rules: &self.rules, learned: &self.learned, times: run.times.clone() }
     }
 
     /// The code that asks for chance and time in a run.
@@ -190,6 +197,7 @@ impl Setup {
             end: Normal::new(),
             is_exact,
             left: world.faults.iter().filter(|it| !is_jitter(it)).cloned().collect(),
+            garbage: world.garbage.causes.clone(),
             panics,
             refused_step,
             restless,
@@ -258,6 +266,7 @@ impl<'a> Driver<'a> {
         loop {
             match self.next(face.now()) {
                 Next::Die(death) => return death,
+                Next::Collected => face.wake(),
                 Next::Act => {
                     self.act();
                     face.wake();
@@ -294,6 +303,9 @@ impl<'a> Driver<'a> {
                 false => Death::Crash,
             });
         }
+        if world.collect(now) {
+            return Next::Collected;
+        }
         if now > self.active + LIMIT {
             let minutes = LIMIT.as_secs() / 60;
             return Next::Die(Death::Limit(format!("still writes after {minutes} minutes")));
@@ -303,7 +315,7 @@ impl<'a> Driver<'a> {
         let quiet = world.last_change.max(self.active) + if is_over { REST } else { PAUSE };
         let quiet = quiet.max(world.disturbed_until(is_over).unwrap_or_default());
         if now < quiet {
-            return Next::Wait(quiet);
+            return Next::Wait(world.garbage.due().map_or(quiet, |it| it.min(quiet)));
         }
         if is_over {
             return Next::Die(Death::Rest);

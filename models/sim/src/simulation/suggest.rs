@@ -8,12 +8,16 @@ use super::run::Run;
 use super::trace::{Asked, What};
 use crate::apiserver::Random;
 
+/// How late the garbage collector is, in seconds: later than the user's next step.
+const LATE: u32 = 60;
+
 /// The faults that a plan can be made of.
 #[derive(Debug, Default)]
 pub(crate) struct Choices {
     crashes: Vec<Fault>,
     stale: Vec<Fault>,
     unobserved: Vec<Fault>,
+    uncollected: Vec<Fault>,
     /// Refused writes, lost answers, watches that are cut or silent: only by chance.
     others: Vec<Fault>,
 }
@@ -33,6 +37,8 @@ impl Choices {
         }
         choices.stale = stale(reference);
         choices.unobserved = unobserved(reference);
+        let late = |change: &u32| Fault::Uncollected { change: *change, seconds: LATE };
+        choices.uncollected = reference.garbage.iter().map(late).collect();
         let watched = watched(reference);
         for (number, change) in (1..).zip(&reference.changes) {
             let resource = change.resource.to_string();
@@ -55,15 +61,15 @@ impl Choices {
         self.tried_alone().into_iter().map(|faults| faults.len() as u64).sum()
     }
 
-    fn tried_alone(&self) -> [&Vec<Fault>; 3] {
-        [&self.crashes, &self.stale, &self.unobserved]
+    fn tried_alone(&self) -> [&Vec<Fault>; 4] {
+        [&self.crashes, &self.stale, &self.unobserved, &self.uncollected]
     }
 
     /// A plan of one to three faults on a network of changing speed.
     fn by_chance(&self, seed: u64) -> Plan {
         let mut chance = Random::new(seed);
-        let kinds = [&self.crashes, &self.stale, &self.unobserved, &self.others];
-        let kinds: Vec<_> = kinds.into_iter().filter(|it| !it.is_empty()).collect();
+        let kinds = self.tried_alone().into_iter().chain([&self.others]);
+        let kinds: Vec<_> = kinds.filter(|it| !it.is_empty()).collect();
         let mut faults = vec![Fault::Jitter { seed }];
         for _ in 0..1 + chance.below(3) {
             let Some(kind) = kinds.get(chance.below(kinds.len() as u64) as usize) else { break };
@@ -159,6 +165,7 @@ mod tests {
             stale: (0..2_000).map(stale).collect(),
             unobserved: (1..=700).map(gone).collect(),
             others: vec![Fault::Lost { write: 1 }],
+            ..Choices::default()
         };
         let plans: Vec<_> = choices.plans(25, 7).collect();
         assert_eq!((choices.alone(), plans.len()), (3_700, 3_725));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::apiserver::Response;
+use crate::apiserver::{Request, Response, Server};
 
 /// Something that happened.
 #[derive(Clone, Debug)]
@@ -12,11 +12,19 @@ pub(crate) struct Entry {
     pub(crate) what: What,
 }
 
+/// The author of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Who {
+    Controller,
+    User,
+    Collector,
+}
+
 #[derive(Clone, Debug)]
 pub(crate) enum What {
     /// A change at the server: `create pods default/a`, and its number. A beat only carries a time or a
     /// counter.
-    Changed { by_user: bool, number: u32, beat: bool, text: String },
+    Changed { who: Who, number: u32, beat: bool, text: String },
     /// The user's next step begins.
     Step { text: String },
     /// A watch told of something.
@@ -49,6 +57,25 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
+    /// A request that has no answer yet, nor a number.
+    pub(crate) fn of(server: &Server, request: &Request) -> Self {
+        let subject = server.subject(&request.path);
+        let (resource, key) = subject.unwrap_or_else(|| (request.path.clone(), None));
+        let is_read = matches!(request.method.as_str(), "GET" | "HEAD");
+        let is_watch =
+            is_read && request.parameter("watch").is_some_and(|it| matches!(it, "1" | "true"));
+        Self {
+            method: request.method.clone(),
+            is_watch,
+            resource,
+            key: key.unwrap_or_default(),
+            status: 0,
+            write: 0,
+            has_changed: false,
+            takes_any: is_read && request.parameter("resourceVersion") == Some("0"),
+        }
+    }
+
     pub(crate) fn is_list(&self) -> bool {
         self.method == "GET" && self.key.is_empty() && !self.is_of_nothing_served()
     }

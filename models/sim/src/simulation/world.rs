@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
+use super::garbage::Garbage;
 use super::learn::Learned;
 use super::network::{Silence, TRAVEL, journey};
 use super::plan::{Fault, Plan};
 use super::rights::{Granted, Needs};
 use super::rules::Rules;
 use super::state::State;
-use super::trace::{Asked, Entry, What};
+use super::trace::{Asked, Entry, What, Who};
 use crate::apiserver::{
     self, Answer, Point, Random, Request, Server, Trouble, User, WatchId, Written,
 };
@@ -61,7 +62,8 @@ pub struct Outside {
     watches: BTreeMap<WatchId, String>,
     silences: BTreeMap<String, Silence>,
     pub(crate) lag: Option<Lag>,
-    chance: Option<Random>,
+    pub(crate) garbage: Garbage,
+    pub(crate) chance: Option<Random>,
     /// What the controller may do, if not everything.
     pub(crate) granted: Option<Arc<Granted>>,
     pub(crate) needs: Needs,
@@ -101,6 +103,7 @@ impl Outside {
             watches: BTreeMap::new(),
             silences: BTreeMap::new(),
             lag: None,
+            garbage: Garbage::default(),
             chance,
             granted: None,
             needs: Needs::new(),
@@ -120,7 +123,7 @@ impl Outside {
     pub(crate) fn user(&mut self, request: &Request) -> Answer {
         let request = request.clone().by(User::admin());
         let answer = self.server.handle(self.now(), &request);
-        self.absorb(true);
+        self.absorb(Who::User);
         answer
     }
 
@@ -135,10 +138,11 @@ impl Outside {
         self.is_fenced = false;
     }
 
-    /// How long a lag lasts, or also a silence. The user does not wait for a silence to end.
-    pub(crate) fn disturbed_until(&self, silences: bool) -> Option<Duration> {
-        let silences = self.silences.values().filter(|_| silences).map(|it| it.until);
-        silences.chain(self.lag.iter().map(|it| it.until)).max()
+    /// How long a lag lasts; for the end of a run also silences and a collector that is late, for which the
+    /// user does not wait.
+    pub(crate) fn disturbed_until(&self, is_over: bool) -> Option<Duration> {
+        let late = self.silences.values().map(|it| it.until).chain(self.garbage.due());
+        late.filter(|_| is_over).chain(self.lag.iter().map(|it| it.until)).max()
     }
 
     /// The controller sends more requests than any needs.
@@ -147,28 +151,37 @@ impl Outside {
     }
 
     /// Takes note of what was written since it was last asked, and lets faults strike that wait for it.
-    fn absorb(&mut self, by_user: bool) -> bool {
+    pub(crate) fn absorb(&mut self, who: Who) -> bool {
         let before = self.changes.len();
         for written in self.server.writes_after(self.seen) {
             if !Rules::is_noise(&written.resource) {
-                self.change(written, by_user);
+                self.change(written, who);
             }
         }
         self.seen = self.server.revision();
         let has_changed = self.changes.len() > before;
-        if has_changed && self.broken_rule.is_none() {
+        if has_changed {
             let state = State::of(&self.server);
-            self.broken_rule = self.rules.always(&state);
-            if let Some(before) = self.before.as_mut() {
-                let before = std::mem::replace(before, state.clone());
-                let broken = self.rules.step(&before, &state);
-                self.broken_rule = self.broken_rule.take().or(broken);
-            }
+            self.look_for_garbage(&state, before..self.changes.len());
+            self.judge(state);
         }
         has_changed
     }
 
-    fn change(&mut self, written: Written, by_user: bool) {
+    /// Asks the rules of the test.
+    fn judge(&mut self, state: State) {
+        if self.broken_rule.is_some() {
+            return;
+        }
+        self.broken_rule = self.rules.always(&state);
+        if let Some(before) = self.before.as_mut() {
+            let before = std::mem::replace(before, state.clone());
+            let broken = self.rules.step(&before, &state);
+            self.broken_rule = self.broken_rule.take().or(broken);
+        }
+    }
+
+    fn change(&mut self, written: Written, who: Who) {
         let number = self.changes.len() as u32 + 1;
         let verb = match (&written.old, &written.new) {
             (None, _) => "create",
@@ -176,15 +189,16 @@ impl Outside {
             _ => "change",
         };
         let text = format!("{verb} {} {}", written.resource, written.key);
-        let beat = !by_user && self.learned.is_beat(&written);
-        self.note(What::Changed { by_user, number, beat, text });
+        let beat = who == Who::Controller && self.learned.is_beat(&written);
+        self.note(What::Changed { who, number, beat, text });
         if !beat && !self.rules.is_left_out(&written.resource) {
             self.last_change = self.now();
         }
         if let Some(chance) = &mut self.chance {
             let until = self.server.now() + journey(chance);
-            let name = written.resource.to_string();
-            self.silences.entry(name).or_insert(Silence { until, opposite: None });
+            self.silences
+                .entry(written.resource.to_string())
+                .or_insert(Silence { until, opposite: None });
         }
         if let Some(silence) = self.silences.get(&*written.resource)
             && silence.ends_with(&written)
@@ -270,23 +284,12 @@ impl Outside {
 
     /// Describes a request, and numbers it if it is a write.
     fn look(&mut self, request: &Request) -> Asked {
-        let subject = self.server.subject(&request.path);
-        let (resource, key) = subject.unwrap_or_else(|| (request.path.clone(), None));
-        let is_read = matches!(request.method.as_str(), "GET" | "HEAD");
-        let counts = !is_read && !Rules::is_noise(&resource);
-        self.writes += u32::from(counts);
-        let is_watch =
-            is_read && request.parameter("watch").is_some_and(|it| matches!(it, "1" | "true"));
-        Asked {
-            method: request.method.clone(),
-            is_watch,
-            resource,
-            key: key.unwrap_or_default(),
-            status: 0,
-            write: if counts { self.writes } else { 0 },
-            has_changed: false,
-            takes_any: is_read && request.parameter("resourceVersion") == Some("0"),
+        let mut asked = Asked::of(&self.server, request);
+        if !matches!(&*asked.method, "GET" | "HEAD") && !Rules::is_noise(&asked.resource) {
+            self.writes += 1;
+            asked.write = self.writes;
         }
+        asked
     }
 
     /// Answers, from the replica that lags if that is allowed.
@@ -335,7 +338,7 @@ impl Backend for Outside {
             granted.learn(&mut self.needs, noted, &asked.text());
         }
         let at = self.trace.len();
-        asked.has_changed = self.absorb(false);
+        asked.has_changed = self.absorb(Who::Controller);
         let time = now.saturating_sub(self.begins_at);
         if dies {
             asked.status = 0;
@@ -376,10 +379,7 @@ impl Backend for Outside {
             self.note(What::Told { text });
         }
         let due = self.server.due(id);
-        let again_at = match (due, until) {
-            (Some(due), Some(until)) => Some(due.min(until)),
-            (due, until) => due.or(until),
-        };
+        let again_at = due.into_iter().chain(until).min();
         Told { events: news.events, has_ended: news.has_ended, again_at }
     }
 

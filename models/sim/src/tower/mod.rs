@@ -5,6 +5,8 @@
 //! request is a task of its own: a client that stops waiting does not take a write back. Who makes a
 //! request is told by an extension of it, an `Arc` of a [`User`](crate::apiserver::User), or by its token.
 
+#[cfg(feature = "http-02")]
+mod http_02;
 mod stream;
 
 use std::collections::BTreeMap;
@@ -18,6 +20,8 @@ use std::time::Duration;
 
 use ::http::{Request as HttpRequest, Response as HttpResponse, request::Parts};
 use bytes::Bytes;
+#[cfg(feature = "http-02")]
+pub use http_02::{Http02, OldReply};
 use http_body::Body as HttpBody;
 pub use stream::Stream;
 use tokio::time::Instant;

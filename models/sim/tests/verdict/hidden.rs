@@ -72,6 +72,26 @@ fn failures_that_are_distinct_are_all_reported() {
     assert!(failed.to_string().contains("another failure: crash(2)"), "{failed}");
 }
 
+/// A new process empties the Secret and fills it again.
+async fn refills(client: Client) {
+    drop(apply(&client, "a", json!({})).await);
+    let secrets: Api<Secret> = Api::default_namespaced(client);
+    for value in [None, Some("dmFsdWU=")] {
+        let patch = Patch::Merge(json!({"data": {"key": value}}));
+        drop(secrets.patch("a", &PatchParams::default(), &patch).await);
+    }
+    std::future::pending::<()>().await;
+}
+
+#[test]
+fn a_secret_that_goes_and_comes_back_is_convicted_although_the_end_is_the_same() {
+    let refills = || on_kube(refills).given(&config_map("a")).may_be_idle();
+    let failed = failure(refills());
+    assert_eq!(failed.plan.to_string(), "crash(3)", "{failed}");
+    assert_eq!(failed.violations[0].text, ["data.key of secrets default/a goes and comes back"]);
+    refills().ignoring("secrets").check();
+}
+
 #[test]
 fn a_rule_over_time_sees_each_change() {
     let never_back = |before: &seatrial_sim::simulation::State, after: &_| {

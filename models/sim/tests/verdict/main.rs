@@ -2,6 +2,7 @@
 //! convicted, and a test that says nothing is not a pass.
 
 mod alarms;
+mod garbage;
 mod hidden;
 #[path = "../on_kube/mod.rs"]
 mod on_kube;
