@@ -37,7 +37,7 @@ const RIGHTS: &str = "the controller asks for nothing that its roles do not gran
 const STRIKES: &str = "the replayed plan strikes";
 
 /// Every promise: a name, and as a violation says it.
-pub const RULES: [(&str, &str); 11] = [
+pub const RULES: [(&str, &str); 12] = [
     ("keeps_the_rules_of_the_test", OWN),
     ("comes_to_rest", RESTS),
     ("is_given_steps_that_are_accepted", ACCEPTED),
