@@ -18,7 +18,11 @@ pub struct Scenario<C: Component> {
     pub(crate) says: &'static str,
     pub(crate) run: Run<C>,
     pub(crate) reaches: fn(&HistoryOf<C>) -> bool,
+    /// Only engines that control the time or the wake-ups ask.
+    #[cfg_attr(not(any(feature = "loom", feature = "shuttle")), expect(dead_code))]
     pub(crate) free_deadlines: u32,
+    /// Only engines that control the time or the wake-ups ask.
+    #[cfg_attr(not(any(feature = "loom", feature = "shuttle")), expect(dead_code))]
     pub(crate) wakes_in_order: bool,
     pub(crate) traces: Option<u64>,
     refuses: Vec<Refuses>,

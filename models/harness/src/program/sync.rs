@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use seatrial_core::runtime::{Atomic as _, Runtime};
+use seatrial_core::runtime::{Atomic as Number, Runtime};
 
 use super::Seam;
 use crate::engine::AnyRuntime;
@@ -210,23 +210,23 @@ impl Atomic {
 
     /// Reads the number.
     pub fn load(&self, order: Ordering) -> u64 {
-        self.did(format_args!("loads"), self.inner.load(order))
+        self.did(format_args!("loads"), Number::load(&self.inner, order))
     }
 
     /// Writes the number.
     pub fn store(&self, value: u64, order: Ordering) {
-        self.inner.store(value, order);
+        Number::store(&self.inner, value, order);
         self.did(format_args!("stores in"), value);
     }
 
     /// Writes the number and returns the old one.
     pub fn swap(&self, value: u64, order: Ordering) -> u64 {
-        self.did(format_args!("swaps {value} into"), self.inner.swap(value, order))
+        self.did(format_args!("swaps {value} into"), Number::swap(&self.inner, value, order))
     }
 
     /// Adds to the number, wrapping around, and returns the old one.
     pub fn fetch_add(&self, more: u64, order: Ordering) -> u64 {
-        self.did(format_args!("adds {more} to"), self.inner.fetch_add(more, order))
+        self.did(format_args!("adds {more} to"), Number::fetch_add(&self.inner, more, order))
     }
 
     /// Writes `new` if the number is `current`; returns the old one.
@@ -240,7 +240,7 @@ impl Atomic {
         success: Ordering,
         failure: Ordering,
     ) -> Result<u64, u64> {
-        let result = self.inner.compare_exchange(current, new, success, failure);
+        let result = Number::compare_exchange(&self.inner, current, new, success, failure);
         self.did(format_args!("replaces {current} by {new} in"), result)
     }
 }
