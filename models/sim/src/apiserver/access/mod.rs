@@ -58,6 +58,7 @@ impl fmt::Debug for Tokens {
 }
 
 /// A request that was decided over.
+#[cfg_attr(not(feature = "ordered"), allow(dead_code))]
 #[derive(Clone, Debug)]
 pub(crate) struct Noted {
     pub(crate) asked: Attributes,
