@@ -16,6 +16,7 @@ use crate::engine::AnyRuntime;
 use crate::trial::{Join, World};
 
 /// The shell that ships, or a broken one.
+#[allow(clippy::large_enum_variant, reason = "there is one for each execution")]
 enum Tried {
     Ships(Monitor<Gate, AnyRuntime>),
     Broken(Reference),

@@ -18,6 +18,7 @@ use crate::trial::{Join, World};
 type Object = Arc<Labelled>;
 
 /// The store that ships, or a broken one.
+#[allow(clippy::large_enum_variant, reason = "there is one for each execution")]
 enum Tried {
     Ships(Store<u8, Object, AnyRuntime>),
     Broken(PlainStore),

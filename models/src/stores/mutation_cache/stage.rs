@@ -87,6 +87,7 @@ impl<R: Runtime> Ships<R> {
 }
 
 /// The code that ships, or broken code.
+#[allow(clippy::large_enum_variant, reason = "there is one for each execution")]
 enum Tried {
     Ships(Ships<AnyRuntime>, MutationDetector<Slow, AnyRuntime>),
     Broken(Lock<Model>, Lock<Vec<Slow>>),
