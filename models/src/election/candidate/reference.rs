@@ -33,6 +33,8 @@ mistakes! {
         CreatesWithoutATime,
         /// A renewal keeps the time of the one before.
         KeepsTheRenewTime,
+        /// The deletion of its object is not noted.
+        KeepsTheDeleted,
         /// Pings are not looked at.
         IgnoresPings,
         /// It renews once.
@@ -104,6 +106,9 @@ impl<R: Runtime> Plain<R> {
     }
 
     fn see(&self, object: Option<Object<CandidateSpec>>) {
+        if object.is_none() && self.makes(KeepsTheDeleted) {
+            return;
+        }
         let pinged = object.as_ref().is_some_and(|object| self.is_pinged(&object.content));
         *self.stage.world.runtime().lock(&self.shown) = object;
         if pinged && !self.makes(IgnoresPings) {

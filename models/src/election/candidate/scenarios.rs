@@ -5,6 +5,7 @@ use std::time::Duration;
 use seatrial_core::elector::{StoreError, Timestamp};
 use seatrial_core::runtime::Runtime;
 
+use super::deleted::Deleted;
 use super::invariants::CandidateLedger;
 use super::server::{Answer, Call, Ping, Place, Refuse, Serve};
 use super::stage::{CANCELS, Stage, itself};
@@ -18,13 +19,17 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Candidate>>> {
         Box::new(RenewsAndIsPinged),
         Box::new(PingedAtOnce),
         Box::new(StrangeObject),
+        Box::new(Deleted),
         Box::new(WritesAreRefused),
         Box::new(CancelledAnywhere),
         Box::new(CancelledBeforeItBegan),
     ]
 }
 
-fn is_write(event: &Event, wanted: impl Fn(&Serve, Result<(), &StoreError>) -> bool) -> bool {
+pub(super) fn is_write(
+    event: &Event,
+    wanted: impl Fn(&Serve, Result<(), &StoreError>) -> bool,
+) -> bool {
     match event.returned() {
         Some((Call::Serve(serve), Answer::Serve(answer))) => {
             wanted(serve, answer.as_ref().map(|_| ()))
