@@ -1,5 +1,6 @@
 //! Small concurrent programs with workers at a queue, each named by the case that it must reach.
 
+mod dropped;
 mod ends;
 mod judged;
 mod tasks;
@@ -36,6 +37,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Pool>>> {
         Box::new(GivesUp),
         Box::new(TaskGivesUp),
         Box::new(ends::DroppedPool),
+        Box::new(dropped::DroppedAtRest),
         Box::new(ends::WaitingAtTheEnd),
         Box::new(ends::BreakingQueue),
         Box::new(ends::PanickingListener),
