@@ -3,6 +3,7 @@
 use seatrial_core::request::TransportKind;
 use seatrial_core::runtime::Runtime;
 
+use super::away::TheCallerIsAway;
 use super::machine::{Call, IDLE, LONGEST, Told};
 use super::pieces::{
     ADDED, BOOKMARK, DELETED, ERROR, HALVES, LETTER, MODIFIED, NONSENSE, TURNED, UNENDED, line_of,
@@ -18,6 +19,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<Watch>>> {
         Box::new(ServersSayNonsense),
         Box::new(LinesAtTheLimit),
         Box::new(AServerIsSilent),
+        Box::new(TheCallerIsAway),
         Box::new(ConnectionsEnd),
         Box::new(CancelledWhileEventsCome),
     ]
@@ -137,7 +139,7 @@ impl Scenario<Watch> for AServerIsSilent {
         almost();
         watch.comes(HALVES[0]);
         almost();
-        watch.call(Call::Again);
+        watch.call(Call::Again(Vec::new()));
         watch.call(Call::Silence(1));
         watch.comes(HALVES[1]);
     }
