@@ -87,22 +87,23 @@ impl Scenario<DelayingQueue> for LoneTask {
     }
 }
 
-/// Two callers sleep until a time; the one that holds the timer for both gives up.
+/// Two tasks sleep until a time; the one that holds the timer for both gives up.
 pub(super) struct HolderGivesUp;
 
 impl Scenario<DelayingQueue> for HolderGivesUp {
     const NAME: &'static str = "holder_gives_up";
     const SAYS: &'static str =
-        "a task and a thread sleep until the same time, and the task gives up";
+        "two tasks sleep until the same time, and the one with the timer gives up";
 
     fn run<R: Runtime>(&self, world: &World<R, DelayingQueue>) {
         holder_gives_up(world, &queue(world));
     }
 
-    /// The task gives up while both callers sleep.
+    /// The first sleeper gives up while both sleep.
     fn reaches(history: &History) -> bool {
         some(history, |before, event| {
-            matches!(event.what, What::Cancel { .. }) && before.getters.len() == 2
+            let gives_up = matches!(event.what, What::Cancel { .. });
+            gives_up && before.getters.len() == 2 && before.getters[0] == event.thread
         })
     }
 }

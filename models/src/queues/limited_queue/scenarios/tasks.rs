@@ -46,19 +46,19 @@ impl Scenario<LimitedQueue> for DroppedGetter {
     }
 }
 
-/// Two callers sleep until a time; the one that holds the timer for both gives up.
+/// Two tasks sleep until a time; the one that holds the timer for both gives up.
 pub(super) struct HolderGivesUp;
 
 impl Scenario<LimitedQueue> for HolderGivesUp {
     const NAME: &'static str = "holder_gives_up";
     const SAYS: &'static str =
-        "a task and a thread sleep until the same time, and the task gives up";
+        "two tasks sleep until the same time, and the one with the timer gives up";
 
     fn run<R: Runtime>(&self, world: &World<R, LimitedQueue>) {
         holder_gives_up(world, &queue(world));
     }
 
-    /// The task gives up beside a thread that sleeps.
+    /// One task gives up beside another that sleeps.
     fn reaches(history: &History) -> bool {
         sleep_together(history, 2) && gives_up(history)
     }

@@ -1,5 +1,6 @@
 //! Small concurrent programs on the priority queue, each named by the case that it must reach.
 
+pub(super) mod answers;
 mod calls;
 mod delivery;
 mod ends;
@@ -51,6 +52,7 @@ pub(super) fn all() -> Vec<Box<dyn DynScenario<PriorityQueue>>> {
         Box::new(delivery::DoneByName),
         Box::new(delivery::WorkersGoOn),
         Box::new(pooled::Pooled),
+        Box::new(answers::EveryAnswer),
         Box::new(ends::ShutDownWhileReady),
         Box::new(ends::ShutDownTwice),
         Box::new(ends::FailedAtTheEnd),
