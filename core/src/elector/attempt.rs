@@ -92,6 +92,9 @@ impl Election {
                 self.written_transitions = transitions;
                 self.own_until = attempt.began + self.acting;
             }
+            if self.last_write.0 < attempt.desired.renew_time {
+                self.last_write = (attempt.desired.renew_time, attempt.began + self.acting);
+            }
         }
         self.attempt = Some(attempt);
         let deadline = self.call_deadline();

@@ -21,7 +21,7 @@ use super::attempt::Attempt;
 use super::config::{Config, ConfigError, Profile, Versions};
 use super::fence::Fence;
 use super::lock::{StoreError, Stored, Version};
-use super::record::{Name, Record};
+use super::record::{Name, Record, Timestamp};
 use super::run::Phase;
 use super::sighting::{Observed, Raw, Sightings};
 use super::turn::{Next, Notes, Turn};
@@ -71,6 +71,9 @@ pub struct Election {
     /// Until when nobody else can hold the lease of a record that this elector wrote. Without a limit
     /// before its first write (`election:SF-16`).
     pub(super) own_until: Instant,
+    /// The renew time of the last write sent, and until when nobody else can hold the lease of the record
+    /// with that time. An earlier write may have had the same transitions.
+    pub(super) last_write: (Option<Timestamp>, Instant),
     /// How many runs were begun.
     pub(super) runs: u64,
     /// Whether the current run was cancelled.
@@ -106,6 +109,7 @@ impl Election {
             wrote: false,
             written_transitions: None,
             own_until: Instant::NEVER,
+            last_write: (None, Instant::ZERO),
             runs: 0,
             cancelled: false,
             term: Term::default(),
@@ -163,7 +167,9 @@ impl Election {
     /// lease of its own whose time is over, since another may have held it meanwhile.
     pub(super) fn may_take(&self, began: Instant) -> bool {
         let record = &self.observed.record;
-        let is_own = self.is_holder() && began < self.own_until;
+        let (renewed, until) = self.last_write;
+        let is_last = record.renew_time == renewed && began < until;
+        let is_own = self.is_holder() && (began < self.own_until || is_last);
         if self.sightings.is_current() && (record.holder.is_empty() || is_own) {
             return true;
         }

@@ -146,6 +146,8 @@ pub enum Passed {
     WakeUp,
     /// The timer that a call held for all callers of its kind that wait for the same time.
     Timer,
+    /// The same timer of a call that is given up.
+    TimerGivenUp,
 }
 
 /// The state of a part and the data form of its operations; object-safe.

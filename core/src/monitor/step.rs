@@ -48,7 +48,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         match stepped {
             Ok(Step::Done(ret)) => {
                 guard.sleepers.leave(stay);
-                Self::pass_timer_on(&mut guard, stay);
+                Self::pass_timer_on(&mut guard, stay, Passed::Timer);
                 self.unlock(guard, wakes);
                 if let Some(spent) = stay.spent.take() {
                     drop_caught(spent);
@@ -145,7 +145,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         guard.sleepers.was_woken(stay); // or it might not know that it was given the timer
         let woken_on = guard.sleepers.leave(stay);
         Self::pass_wake_up_on(&mut guard, woken_on, &mut wakes);
-        Self::pass_timer_on(&mut guard, stay);
+        Self::pass_timer_on(&mut guard, stay, Passed::TimerGivenUp);
         self.unlock(guard, wakes);
         if let Some(spent) = stay.spent.take() {
             drop_caught(spent);
@@ -163,9 +163,9 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
 
     /// If the call held the timer, has another one of its kind find the next deadline.
     #[inline]
-    fn pass_timer_on(guard: &mut Guard<'_, H, R>, stay: &mut Stay<R>) {
+    fn pass_timer_on(guard: &mut Guard<'_, H, R>, stay: &mut Stay<R>, what: Passed) {
         if let Some(on) = guard.sleepers.drop_timer(stay)
-            && guard.host.passes_on(Passed::Timer)
+            && guard.host.passes_on(what)
         {
             guard.sleepers.give_timer(on, stay.kind());
         }

@@ -41,6 +41,8 @@ pub(super) fn block_on<R: Runtime, F: Future>(runtime: &R, future: F) -> F::Outp
         if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
             return value;
         }
+        #[cfg(feature = "tokio")]
+        super::tokio::give_way();
         let mut woken = runtime.lock(&signal.woken);
         while !*woken {
             woken = runtime.wait(&signal.changed, woken);

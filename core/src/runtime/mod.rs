@@ -180,7 +180,10 @@ pub trait Runtime: Ambient + Clone + 'static {
     /// # Errors
     /// The thread panicked; the payload is returned.
     fn join<T: Send + 'static>(&self, thread: Self::Join<T>) -> Result<T, Panic>;
-    /// Runs a future to its end on this thread.
+    /// Runs a future to its end on this thread. On a worker of a tokio runtime with several threads the
+    /// others go on with its tasks. On the only thread of one, a future that waits for a task of that
+    /// runtime, such as a request or an informer's stream, waits for ever: await it, or use
+    /// `spawn_blocking`.
     fn block_on<F: Future>(&self, future: F) -> F::Output {
         block_on::block_on(self, future)
     }

@@ -11,6 +11,7 @@ mod bed;
 mod chain;
 mod collections;
 mod leases;
+mod protocols;
 mod throughput;
 mod typed;
 mod wire;

@@ -165,3 +165,21 @@ fn an_own_record_is_its_writers_while_nobody_else_can_have_led() {
     let mut restarted = Bench::strict();
     assert!(writes(&mut restarted, own()), "SF-16");
 }
+
+#[test]
+fn a_number_that_is_proposed_again_is_its_writers_from_then() {
+    for (stores, again) in [(1, true), (0, false)] {
+        let mut bench = Bench::strict();
+        let proposed = [0.0, 16.0].map(|later| {
+            bench.pass(s(later));
+            bench.io(Try);
+            let Io::Update(record, _) = bench.reply_io(Ok(stored("", 1.0, 1))) else { panic!() };
+            bench.reply(Err(StoreError::Timeout));
+            record
+        });
+        assert_eq!(proposed[0].transitions, proposed[1].transitions);
+        bench.pass(s(2.0));
+        let read = Stored { record: proposed[stores].clone(), ..stored("me", 0.0, 2) };
+        assert_eq!(writes(&mut bench, Ok(read)), again, "another may have led since the first");
+    }
+}

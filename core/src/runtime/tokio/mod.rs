@@ -36,7 +36,7 @@ use std::sync::Arc;
 use std::task::{Wake, Waker};
 use std::time::Duration;
 
-use ::tokio::runtime::Handle;
+use ::tokio::runtime::{Handle, RuntimeFlavor};
 use ::tokio::task::AbortHandle;
 use ::tokio::time::Instant as TokioInstant;
 use parking_lot::MutexGuard;
@@ -45,6 +45,17 @@ use super::manual::{ManualCondvar, Roused, Sleeper};
 use super::sequence::Sequence;
 use super::through_system::through_system;
 use super::{Ambient, Instant, Runtime, System, WallTime};
+
+/// Leaves the task that is next on this thread to the other workers, if there are any. It is the task
+/// that was woken last here, and none of them takes it until another replaces it. The thread is about
+/// to sleep, perhaps until that task has run.
+pub(super) fn give_way() {
+    if let Ok(handle) = Handle::try_current()
+        && handle.runtime_flavor() == RuntimeFlavor::MultiThread
+    {
+        drop(handle.spawn(async {}));
+    }
+}
 
 /// Real threads, and the time of one tokio runtime.
 #[derive(Clone)]

@@ -20,7 +20,7 @@ use seatrial_sim::http::{Face, Tls};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
-pub(crate) use ours::tls;
+pub(crate) use ours::{HTTP1, tls};
 
 pub(crate) type Http = Client<System, HttpTransport>;
 

@@ -17,9 +17,13 @@ pub(super) fn serve(tls: Tls) -> (Face, Address) {
     (face, address)
 }
 
+/// If it is set, the server speaks HTTP/1.1 alone.
+pub(crate) const HTTP1: &str = "SEATRIAL_CLUSTER_HTTP1";
+
 /// TLS for `localhost`, and the authority that vouches for it.
 pub(crate) fn tls() -> Tls {
-    Tls::generate(Ipv4Addr::LOCALHOST.into()).expect("there is randomness")
+    let tls = Tls::generate(Ipv4Addr::LOCALHOST.into()).expect("there is randomness");
+    if std::env::var_os(HTTP1).is_some() { tls.without_http2() } else { tls }
 }
 
 pub(super) fn ask(face: &Face, request: &Request) -> Value {

@@ -118,6 +118,7 @@ impl trial::Ledger<Candidate> for CandidateLedger {
             }
             Some((Call::Serve(_), Answer::Serve(Err(_)))) => self.failed = Some(at),
             Some((Call::Place(Place(spec)), _)) => self.store(spec, at),
+            Some((Call::Delete(_), _)) => (self.object, self.pinged) = (None, None),
             Some((Call::Ping(Ping), _)) => {
                 // The machine set the ping time to its own clock; any time after the last renewal
                 // will do.

@@ -30,6 +30,9 @@ pub(super) fn all() -> Vec<Mutant<Candidate>> {
             (CreatesWithoutATime) breaks ["describes_itself"];
         Seeded "keeps_the_renew_time" from "election:LC-6":
             (KeepsTheRenewTime) breaks ["describes_itself"];
+        Seeded "keeps_the_deleted"
+            from "own: a candidate does not note that its object was deleted":
+            (KeepsTheDeleted) breaks ["renews_in_time"];
         Seeded "ignores_pings" from "election:LC-7":
             (IgnoresPings) breaks ["pings_are_answered"];
         Seeded "renews_once" from "election:LC-5":

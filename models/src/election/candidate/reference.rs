@@ -35,6 +35,8 @@ mistakes! {
         CreatesWithoutATime,
         /// A renewal keeps the time of the one before.
         KeepsTheRenewTime,
+        /// The deletion of its object is not noted.
+        KeepsTheDeleted,
         /// Pings are not looked at.
         IgnoresPings,
         /// It renews once.
@@ -106,6 +108,9 @@ impl Plain {
     }
 
     fn see(&self, object: Option<Object<CandidateSpec>>) {
+        if object.is_none() && self.makes(KeepsTheDeleted) {
+            return;
+        }
         let pinged = object.as_ref().is_some_and(|object| self.is_pinged(&object.content));
         *self.stage.world.runtime().lock(&self.shown) = object;
         if pinged && !self.makes(IgnoresPings) {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use seatrial_core::elector::{StoreError, Timestamp};
 
+use super::deleted;
 use super::invariants::CandidateLedger;
 use super::server::{Answer, Call, Ping, Place, Refuse, Serve};
 use super::stage::{CANCELS, Stage, itself};
@@ -16,13 +17,17 @@ pub(super) fn all() -> Vec<Scenario<Candidate>> {
         renews_and_is_pinged(),
         pinged_at_once(),
         strange_object(),
+        deleted::deleted(),
         writes_are_refused(),
         cancelled_anywhere(),
         cancelled_before_it_began(),
     ]
 }
 
-fn is_write(event: &Event, wanted: impl Fn(&Serve, Result<(), &StoreError>) -> bool) -> bool {
+pub(super) fn is_write(
+    event: &Event,
+    wanted: impl Fn(&Serve, Result<(), &StoreError>) -> bool,
+) -> bool {
     match event.returned() {
         Some((Call::Serve(serve), Answer::Serve(answer))) => {
             wanted(serve, answer.as_ref().map(|_| ()))

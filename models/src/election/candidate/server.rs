@@ -67,6 +67,10 @@ impl Serve {
 #[derive(Clone, Debug)]
 pub struct Place(pub CandidateSpec);
 
+/// Another program deletes the object.
+#[derive(Clone, Debug)]
+pub struct Delete;
+
 /// The server asks whether the candidate is there.
 #[derive(Clone, Debug)]
 pub struct Ping;
@@ -91,6 +95,7 @@ seatrial_core::operations! {
         Who(Who) -> Tried,
         Serve(Serve) -> Result<Shown, StoreError>,
         Place(Place) -> (),
+        Delete(Delete) -> (),
         Ping(Ping) -> (),
         Refuse(Refuse) -> (),
         Watch(Watch) -> Option<Shown>,
@@ -158,6 +163,15 @@ impl Operation<Server> for Serve {
 impl Operation<Server> for Place {
     fn step(&mut self, server: &mut Server, cx: &mut Cx<'_>) -> Step<()> {
         server.keep(self.0.clone(), cx);
+        Step::Done(())
+    }
+}
+
+impl Operation<Server> for Delete {
+    fn step(&mut self, server: &mut Server, cx: &mut Cx<'_>) -> Step<()> {
+        server.object = None;
+        server.changes += 1;
+        cx.wakes.all(WATCHERS);
         Step::Done(())
     }
 }

@@ -35,16 +35,24 @@ impl Faults for Slow {
 }
 
 /// How a leader of three electors ends.
-#[derive(Clone, Copy, Debug)]
-struct End {
-    seed: u64,
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct End {
+    pub(crate) seed: u64,
     /// It frees its lease, and runs again soon. Otherwise it is back when another leads.
-    frees: bool,
+    pub(crate) frees: bool,
 }
 
 impl End {
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        (0..SEEDS).flat_map(|seed| [false, true].map(|frees| Self { seed, frees }))
+    }
+
+    pub(crate) fn terms(self) -> Terms {
+        Terms { config: config(self.frees), drift_ppm: 0 }
+    }
+
     /// The leader is cancelled; at a given time the store goes back by a number of writes.
-    fn run<H: Host<Election>>(
+    pub(crate) fn run<H: Host<Election>>(
         self,
         back: Option<(u64, u64)>,
         make: impl Fn(Config) -> H + Send + Sync + 'static,
@@ -73,7 +81,7 @@ fn config(frees: bool) -> Config {
 /// Returns the times just after each step by which every elector that runs has learned, by an answer,
 /// that the lease has its newest holder or that its own write was too late. Before that, no elector
 /// could tell the state after the return from the state that it saw before.
-fn steps(run: &Run, frees: bool) -> BTreeSet<u64> {
+pub(crate) fn steps(run: &Run, frees: bool) -> BTreeSet<u64> {
     let holder = |version: u64| {
         let entry = run.versions.get((version as usize).wrapping_sub(1));
         entry.and_then(|entry| entry.record.as_ref()).map(|record| &record.holder)
@@ -112,14 +120,13 @@ pub(crate) fn two_leaders<H: Host<Election>>(
     make: impl Fn(Config) -> H + Clone + Send + Sync + 'static,
 ) -> (Vec<String>, usize) {
     let (mut broken, mut runs) = (Vec::new(), 0);
-    for (seed, frees) in (0..SEEDS).flat_map(|seed| [(seed, false), (seed, true)]) {
-        let (end, terms) = (End { seed, frees }, Terms { config: config(frees), drift_ppm: 0 });
-        let calm = end.run(None, make.clone());
-        for at in steps(&calm, frees) {
-            for writes in [1, 2, 3, u64::MAX] {
+    for end in End::all() {
+        let (calm, terms) = (end.run(None, make.clone()), end.terms());
+        for at in steps(&calm, end.frees) {
+            for writes in BY {
                 let run = end.run(Some((at, writes)), make.clone());
                 runs += 1;
-                for name in ["one_leader", "one_actor"] {
+                for name in BROKEN {
                     let found = invariant(name).expect("it exists").check(&run, &terms);
                     broken.extend(found.err().map(|_| format!("{name} {end:?} {at} {writes}")));
                 }
@@ -130,6 +137,12 @@ pub(crate) fn two_leaders<H: Host<Election>>(
 }
 
 const SEEDS: u64 = 8;
+
+/// By how many writes the store goes back.
+pub(crate) const BY: [u64; 4] = [1, 2, 3, u64::MAX];
+
+/// What two leaders break.
+pub(crate) const BROKEN: [&str; 2] = ["one_leader", "one_actor"];
 
 fn a_store_that_goes_back_at_any_step_leaves_one_leader() {
     let (broken, runs) = two_leaders(Election::unchecked);

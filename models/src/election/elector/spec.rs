@@ -54,6 +54,8 @@ pub struct Spec {
     written: Option<i64>,
     /// Until when nobody else can hold a lease that this elector wrote.
     own_until: u64,
+    /// The same for the last write alone, by its renew time.
+    last: (Option<Timestamp>, u64),
 }
 
 impl Spec {
@@ -74,6 +76,7 @@ impl Spec {
             over: 0,
             written: None,
             own_until: u64::MAX,
+            last: (None, 0),
         }
     }
 
@@ -231,11 +234,14 @@ impl Spec {
         around: &mut impl Surroundings,
         io: Io,
     ) -> Result<Stored, StoreError> {
-        if let Io::Create(record) | Io::Update(record, _) = &io
-            && self.written != Some(record.transitions)
-        {
-            self.written = Some(record.transitions);
-            self.own_until = began.saturating_add(self.acting());
+        if let Io::Create(record) | Io::Update(record, _) = &io {
+            let until = began.saturating_add(self.acting());
+            if self.written != Some(record.transitions) {
+                (self.written, self.own_until) = (Some(record.transitions), until);
+            }
+            if record.renew_time > self.last.0 {
+                self.last = (record.renew_time, until);
+            }
         }
         self.overtaking(around, io)
     }
@@ -326,7 +332,8 @@ impl Spec {
             seconds => seconds.max(own),
         };
         let over = i128::from(self.newest) + i128::from(seconds) * 1_000_000_000 <= i128::from(now);
-        let is_own = self.holds() && now < self.own_until;
+        let is_last = record.renew_time == self.last.0 && now < self.last.1;
+        let is_own = self.holds() && (now < self.own_until || is_last);
         over || self.current && (record.holder.is_empty() || is_own)
     }
 

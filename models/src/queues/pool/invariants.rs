@@ -42,7 +42,8 @@ pub(super) fn all() -> Vec<Invariant<Pool>> {
         ),
         Invariant::always(
             "ends_as_it_says",
-            "a shutdown ends by its deadline, and counts the busy workers and the waiting keys",
+            "a shutdown ends by its deadline, and counts the busy workers and the waiting keys; a \
+             pool that is dropped leaves no worker asleep",
             &["workqueue:CL-7"],
             ends_as_it_says,
         ),
@@ -135,6 +136,9 @@ fn given_up_is_given_up(history: &History) -> Checked {
     Ok(())
 }
 
+/// A note that the pool was dropped.
+pub(super) const DROPPED: &str = "the pool was dropped";
+
 /// A scenario notes the deadline, and later the numbers of the end. In such a scenario every key is
 /// added once, and waits until it is handed out. In real time an end may be as late as the machine is.
 fn ends_as_it_says(history: &History) -> Checked {
@@ -145,7 +149,13 @@ fn ends_as_it_says(history: &History) -> Checked {
     };
     let added = count(|event| matches!(event.returned(), Some((Op::Add(_), _))));
     let taken = count(|event| got(event).is_some());
+    let dropped = history.events.iter().position(|event| event.noted(DROPPED).is_some());
+    let dropped = dropped.map(|at| history.events[at].at);
     PoolLedger::at_every_event(history, |before, event| {
+        let is_over = dropped.is_some_and(|dropped| event.at > dropped);
+        if is_over && matches!(event.what, What::Quiet) && !before.asleep.is_empty() {
+            return Err("the pool was dropped, and a worker sleeps on".to_owned());
+        }
         if event.noted("running").is_some() && event.at.as_nanos() > deadline {
             return Err(format!("the end comes at {:?} only", event.at));
         }

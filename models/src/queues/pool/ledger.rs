@@ -28,6 +28,8 @@ pub(super) struct PoolLedger {
     pub(super) given_up: BTreeSet<u8>,
     /// Keys that were added while they were reconciled.
     pub(super) dirty: BTreeSet<u8>,
+    /// Threads that sleep until there is a key.
+    pub(super) asleep: BTreeSet<u8>,
     pub(super) shut_down: bool,
 }
 
@@ -66,8 +68,10 @@ impl PoolLedger {
 
 impl trial::Ledger<Pool> for PoolLedger {
     fn apply(&mut self, event: &Event) {
+        self.asleep.remove(&event.thread);
         let What::Step { op, outcome, .. } = &event.what else { return };
         match (op, outcome) {
+            (Op::Get(_), Step::Wait { .. }) => drop(self.asleep.insert(event.thread)),
             (Op::Add(add), _) => {
                 if let Some(key) = add.key {
                     self.given_up.remove(&key);

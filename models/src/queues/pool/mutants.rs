@@ -170,6 +170,14 @@ fn ends() -> Vec<Mutant<Pool>> {
                 }
                 step
             }) breaks ["ends_as_it_says"];
+        Seeded "shutdown_at_rest_is_ignored"
+            from "own: a pool that is dropped stops its workers, and leaves its queue open":
+            (|rules, op, cx| match op {
+                Op::ShutDown(_) if rules.delaying().queue().is_empty() => {
+                    Step::Done(Ret::ShutDown(()))
+                }
+                op => rules.step(op, cx),
+            }) breaks ["ends_as_it_says"];
     }
 }
 

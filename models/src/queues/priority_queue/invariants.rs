@@ -7,6 +7,7 @@ use seatrial_core::runtime::Instant;
 
 use super::figures::Known;
 use super::ledger::{PriorityLedger, before_time_passes, moment, numbers};
+use super::scenarios::answers::{ANSWER, ANSWERS};
 use super::{Call, Event, History, PriorityQueue, Ret};
 use crate::trial::figures::{self, Books as _};
 use crate::trial::{Invariant, Ledger as _, Violation, What};
@@ -88,6 +89,12 @@ fn delivery() -> Vec<Invariant<PriorityQueue>> {
             "done ends the delivery that it names and no other",
             &["workqueue:PQ-26"],
             done_ends_its_own_delivery,
+        ),
+        Invariant::always(
+            "workers_do_as_asked",
+            "a worker settles an item as its answer says, with the priority that it had or is given",
+            &["workqueue:PQ-42"],
+            workers_do_as_asked,
         ),
     ]
 }
@@ -313,6 +320,22 @@ fn done_ends_its_own_delivery(history: &History) -> Checked {
             _ => Ok(()),
         }
     })
+}
+
+fn workers_do_as_asked(history: &History) -> Checked {
+    let mut answer = None;
+    for (number, event) in history.events.iter().enumerate() {
+        answer = event.noted(ANSWER).or(answer);
+        let Some(Call::Settle(Settle { outcome, priority, .. })) = event.call() else { continue };
+        let Some((answer, asked, of)) = answer.take().map(|number| ANSWERS[number as usize]) else {
+            continue;
+        };
+        if (*outcome, *priority) != (asked, of) {
+            let because = format!("{answer:?} is settled as {outcome:?} of priority {priority}");
+            return Err(Violation::at(number, because));
+        }
+    }
+    Ok(())
 }
 
 fn len_counts_ready(history: &History) -> Checked {

@@ -105,6 +105,9 @@ fn times() -> Vec<Mutant<PriorityQueue>> {
             (&[LastDelayCounts]) breaks ["nothing_late"];
         Seeded "sleep_without_time" from "museum P11":
             (&[SleepWithoutTime]) breaks ["nothing_late"];
+        Seeded "given_priority_hurries"
+            from "own: an answer that names a priority and no time requeues at once":
+            (&[GivenPriorityHurries]) breaks ["never_early"];
         Seeded "ready_waits_again" from "workqueue:PQ-10":
             (&[ReadyWaitsAgain]) breaks ["nothing_lost"];
     }

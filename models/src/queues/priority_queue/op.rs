@@ -32,6 +32,8 @@ pub enum Op {
     Forget(u8),
     NumRequeues(u8),
     Advance(u16),
+    /// Thirty-two items wait, and eight of them are brought forward, wherever they are among the others.
+    Forward(u8),
     Get,
     Done(u8),
     DoneByValue(u8),
@@ -95,13 +97,11 @@ pub fn decode(bytes: &[u8]) -> Vec<Op> {
             15 => Op::Done(key),
             16 => Op::DoneByValue(key),
             17..19 => Op::Settle(key, outcomes[usize::from(bytes[1] / 52)], options.priority),
-            _ => {
-                if bytes[2] < 32 {
-                    Op::ShutDown
-                } else {
-                    Op::Len
-                }
-            }
+            _ => match bytes[2] {
+                0..32 => Op::ShutDown,
+                192.. => Op::Forward(bytes[1]),
+                _ => Op::Len,
+            },
         }
     };
     bytes.chunks_exact(3).map(op).collect()
@@ -134,6 +134,7 @@ impl Pair<Ours, Spec<u8>> {
                 self.ours.advance(by);
                 self.spec.advance(by);
             }
+            Op::Forward(seed) => self.forward(seed),
             Op::Get => self.get(),
             Op::Done(_) | Op::DoneByValue(_) | Op::Settle(..) => self.done(op),
             Op::Len => {
@@ -150,6 +151,22 @@ impl Pair<Ours, Spec<u8>> {
         assert!(matches!(retries, Ret::Retries(n) if n == self.spec.retries), "{retries:?}");
         let says = self.call(Call::ShuttingDown(ShuttingDown));
         assert!(matches!(says, Ret::ShuttingDown(says) if says == self.spec.shut_down));
+    }
+
+    fn forward(&mut self, seed: u8) {
+        let options = |after| AddOptions { after, rate_limited: false, priority: 0 };
+        for item in 0..32_u64 {
+            let seed = u64::from(seed);
+            let delay = Duration::from_millis((seed + 1) * (item + 11) * (item + 3) % 251 % 31 + 1);
+            self.step(Op::Add(100 + item as u8, options(Some(delay))));
+        }
+        for item in 0..8 {
+            self.step(Op::Add(100 + seed.wrapping_add(5 * item) % 32, options(None)));
+        }
+        for by in [8, 8, 16] {
+            self.step(Op::Advance(by));
+            (0..16).for_each(|_| self.get());
+        }
     }
 
     fn get(&mut self) {

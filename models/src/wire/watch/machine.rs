@@ -34,8 +34,8 @@ pub enum Call {
     Bytes(Vec<u8>),
     /// Nothing comes for this many seconds.
     Silence(u8),
-    /// The caller gives up waiting for an event, and waits again.
-    Again,
+    /// The caller gives up waiting for an event, these bytes come, and it waits again.
+    Again(Vec<u8>),
     /// The body ends: normally, or because its connection does.
     Ends(Option<TransportKind>),
     /// Bytes come, and the token ends before the reader runs.
@@ -49,7 +49,7 @@ impl fmt::Debug for Call {
             Self::Begin => f.write_str("Begin"),
             Self::Bytes(bytes) => write!(f, "\"{}\"", bytes.escape_ascii()),
             Self::Silence(seconds) => write!(f, "Silence({seconds})"),
-            Self::Again => f.write_str("Again"),
+            Self::Again(bytes) => write!(f, "\"{}\" between two waits", bytes.escape_ascii()),
             Self::Ends(how) => write!(f, "Ends({how:?})"),
             Self::Cancel(bytes) => write!(f, "\"{}\" and cancelled", bytes.escape_ascii()),
         }
@@ -170,7 +170,12 @@ impl Ships {
             Call::Begin => *self = Self::new(),
             Call::Bytes(bytes) => self.comes(bytes),
             Call::Silence(seconds) => self.clock.advance(Duration::from_secs((*seconds).into())),
-            Call::Again => self.pipe.line().gives_up = true,
+            Call::Again(bytes) => {
+                self.pipe.line().gives_up = true;
+                if !bytes.is_empty() {
+                    self.comes(bytes);
+                }
+            }
             Call::Ends(how) => {
                 let end = how.map(|kind| Err(TransportError::new(kind, "it broke")));
                 self.pipe.line().coming.push_back(end);

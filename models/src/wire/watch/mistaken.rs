@@ -69,6 +69,8 @@ mistakes! {
         IdleFromTheStart,
         /// The silence is counted from the beginning of the caller's wait.
         IdleFromTheWait,
+        /// What comes between two waits ends no silence.
+        DeafBetweenWaits,
         /// Only events end a silence.
         OnlyEventsAreHeard,
         /// Input that has come is told although the token has ended.
@@ -249,8 +251,14 @@ impl Machine for Mistaken {
             _ if self.ended => {}
             Call::Bytes(_) => {}
             Call::Silence(seconds) => self.silence(*seconds, &mut told),
-            Call::Again if self.makes(IdleFromTheWait) => self.silent = 0,
-            Call::Again => {}
+            Call::Again(bytes) => {
+                self.silent = if self.makes(IdleFromTheWait) { 0 } else { self.silent };
+                let silent = self.silent;
+                if !bytes.is_empty() {
+                    self.bytes(bytes, &mut told);
+                }
+                self.silent = if self.makes(DeafBetweenWaits) { silent } else { self.silent };
+            }
             Call::Ends(None) => self.closes(&mut told),
             Call::Ends(Some(kind)) => self.breaks(*kind, &mut told),
             Call::Cancel(bytes) => {

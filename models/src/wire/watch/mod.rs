@@ -6,6 +6,7 @@
 //!
 //! `cargo seatrial list watch` prints what is checked, and the mutants that break it.
 
+mod away;
 mod invariants;
 mod machine;
 mod mistaken;

@@ -76,6 +76,9 @@ fn of_ends() -> Vec<Mutant<Watch>> {
         Seeded "idle_from_the_wait"
             from "own: the silence counts from the start of the caller's wait":
             (IdleFromTheWait) breaks ["ends_when_it_should"];
+        Seeded "deaf_between_waits"
+            from "own: what comes between a wait that is given up and the next ends no silence":
+            (DeafBetweenWaits) breaks ["ends_when_it_should"];
         Seeded "only_events_are_heard" from "own: only a complete event ends the silence":
             (OnlyEventsAreHeard) breaks ["ends_when_it_should"];
         Seeded "tells_after_cancel" from "election:RINV-14":

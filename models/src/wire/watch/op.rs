@@ -56,7 +56,7 @@ fn decode_call(bytes: &mut impl Iterator<Item = u8>, pieces: &[Vec<u8>]) -> Opti
         10 | 11 => Call::Silence((code >> 4) % (IDLE + 2)),
         12 => Call::Ends(ENDS[usize::from(code >> 4) % ENDS.len()]),
         13 => Call::Cancel(some(1)),
-        14 => Call::Again,
+        14 => Call::Again(some(usize::from(code >> 4) % 2)),
         _ => Call::Begin,
     })
 }

@@ -2,6 +2,7 @@
 
 use seatrial_core::request::TransportKind;
 
+use super::away;
 use super::machine::{Call, IDLE, LONGEST, Told};
 use super::pieces::{
     ADDED, BOOKMARK, DELETED, ERROR, HALVES, LETTER, MODIFIED, NONSENSE, TURNED, UNENDED, line_of,
@@ -17,6 +18,7 @@ pub(super) fn all() -> Vec<Scenario<Watch>> {
         servers_say_nonsense(),
         lines_at_the_limit(),
         a_server_is_silent(),
+        away::the_caller_is_away(),
         connections_end(),
         cancelled_while_events_come(),
     ]
@@ -119,7 +121,7 @@ fn a_server_is_silent() -> Scenario<Watch> {
             almost();
             watch.comes(HALVES[0]);
             almost();
-            watch.call(Call::Again);
+            watch.call(Call::Again(Vec::new()));
             watch.call(Call::Silence(1));
             watch.comes(HALVES[1]);
         },

@@ -26,12 +26,12 @@ impl Spec {
         match call {
             Call::Begin => *self = Self::default(),
             _ if was_over => {}
-            Call::Bytes(bytes) => {
+            Call::Again(bytes) if bytes.is_empty() => {}
+            Call::Bytes(bytes) | Call::Again(bytes) => {
                 self.silent = 0;
                 self.bytes.extend_from_slice(bytes);
                 told = self.news(false);
             }
-            Call::Again => {}
             Call::Silence(seconds) => {
                 self.silent += u32::from(*seconds);
                 self.ended = self.silent >= IDLE.into();

@@ -97,6 +97,9 @@ fn a_call_that_blocks_one_of_several_threads_ends() {
         for _ in 0..300 {
             let token = CancelToken::new(&System::new());
             assert_eq!(client.send_blocking(&pods(&client), &token).unwrap().body, b"{}");
+            let request = pods(&client);
+            let by_hand = System::new().block_on(client.send(&request, &token));
+            assert_eq!(by_hand.unwrap().body, b"{}");
         }
     };
     let again = calls.clone();

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
 
-use super::server::{Authority, Server, Terms, Valid};
+use super::server::{Authority, Server, Terms, Valid, head, say, whole};
 use super::{Folder, client, echo, send};
 use crate::request::http::kubeconfig::{Kubeconfig, KubeconfigError};
 use crate::request::http::{ConfigError, HttpConfig};
@@ -90,6 +90,42 @@ contexts:
     assert!(head.contains("authorization: Bearer fallback\r\n"), "{head}");
     let head = head_of(&two.with_context("three").config().unwrap()).await;
     assert!(head.contains("authorization: Basic YTpi\r\n"), "{head}");
+}
+
+#[tokio::test]
+async fn a_token_file_may_come_after_the_first_request() {
+    let server = Server::start(|_, mut stream| async move {
+        while let Some(head) = head(&mut stream).await {
+            let is_new = head.contains("authorization: Bearer from-file\r\n");
+            let status = if is_new { "200 OK" } else { "401 Unauthorized" };
+            say(&mut stream, whole(status, "", "{}")).await;
+        }
+    })
+    .await;
+    let folder = Folder::new("late-token");
+    let text = |user| {
+        let authority = encoded(&server.authority.pem());
+        let address = format!("https://localhost:{}", server.address.port());
+        of(json!({ "server": address, "certificate-authority-data": authority }), user)
+    };
+    let path = folder.write("config", text(json!({ "tokenFile": "late", "token": SECRET })));
+    let http = client(&Kubeconfig::read(path).unwrap().config().unwrap());
+    for written in [None, Some(" \n")] {
+        if let Some(text) = written {
+            folder.write("late", text);
+        }
+        assert_eq!(send(&http).await.unwrap_err().status().unwrap().code, 401, "{written:?}");
+    }
+    folder.write("late", "from-file\n");
+    send(&http).await.unwrap();
+    std::fs::remove_file(folder.0.join("late")).unwrap();
+    send(&http).await.unwrap(); // the token that was read last
+
+    let path = folder.write("config", text(json!({ "tokenFile": "late" })));
+    let kubeconfig = Kubeconfig::read(path).unwrap();
+    assert!(kubeconfig.config().is_err(), "there is no token at all");
+    folder.write("late", "from-file");
+    send(&client(&kubeconfig.config().unwrap())).await.unwrap();
 }
 
 #[test]

@@ -110,27 +110,43 @@ async fn a_write_that_may_have_been_processed_is_not() {
     }
 }
 
-/// A connection that is reset.
-struct Resets;
+/// An error of TLS, as a connection tells it.
+fn io(why: rustls::Error) -> std::io::Error {
+    std::io::Error::new(std::io::ErrorKind::InvalidData, why)
+}
 
-impl AsyncRead for Resets {
+/// A connection that ends with this error.
+struct Ends(fn() -> std::io::Error);
+
+impl AsyncRead for Ends {
     fn poll_read(
         self: Pin<&mut Self>,
         _: &mut Context<'_>,
         _: &mut ReadBuf<'_>,
     ) -> Poll<std::io::Result<()>> {
-        Poll::Ready(Err(std::io::ErrorKind::ConnectionReset.into()))
+        Poll::Ready(Err(self.0()))
     }
 }
 
 #[tokio::test]
-async fn a_request_that_has_not_left_when_its_connection_is_reset_was_not_processed() {
-    let stream = TokioIo::new(tokio::io::join(Resets, tokio::io::sink()));
-    let (mut sender, connection) = hyper::client::conn::http1::handshake(stream).await.unwrap();
-    let sent = sender.try_send_request(hyper::Request::new(String::new()));
-    let (sent, _) = tokio::join!(sent, connection);
-    let error = unsent(sent.unwrap_err(), true).unwrap_err();
-    assert_eq!(error.kind(), TransportKind::Unprocessed, "{error}");
+async fn a_request_that_has_not_left_when_its_connection_ends_was_not_processed() {
+    let ends: [(fn() -> std::io::Error, _); 3] = [
+        (|| std::io::ErrorKind::ConnectionReset.into(), TransportKind::Unprocessed),
+        // Another attempt would end in the same way.
+        (|| io(rustls::CertificateError::UnknownIssuer.into()), TransportKind::Untrusted),
+        (
+            || io(rustls::Error::AlertReceived(rustls::AlertDescription::UnknownCA)),
+            TransportKind::Untrusted,
+        ),
+    ];
+    for (end, expected) in ends {
+        let stream = TokioIo::new(tokio::io::join(Ends(end), tokio::io::sink()));
+        let (mut sender, connection) = hyper::client::conn::http1::handshake(stream).await.unwrap();
+        let sent = sender.try_send_request(hyper::Request::new(String::new()));
+        let (sent, _) = tokio::join!(sent, connection);
+        let error = unsent(sent.unwrap_err(), true).unwrap_err();
+        assert_eq!(error.kind(), expected, "{error}");
+    }
 }
 
 #[tokio::test]

@@ -44,6 +44,8 @@ const NEED_A_CLUSTER: &[&str] = &[
     "renewal_keeps_the_renew_time",
     "acting_time_from_the_reply",
     "metric_stays_on",
+    "refusals_are_no_news",
+    "own_is_own_for_ever",
 ];
 
 /// Mutants that no simulation shows: they answer wrongly, or need two threads.

@@ -54,6 +54,12 @@ mutants! {
     Seeded, counts_from_the_old_sighting: CountsFromTheOldSighting ["election:CX-12", "election:SF-6"]
         ["one_leader"]
         "own: a state that is seen again after newer ones counts from its own first sighting";
+    Seeded, refusals_are_no_news: RefusalsAreNoNews ["election:CX-12", "election:SF-6"]
+        ["one_leader"]
+        "own: a state that is read again after a refused write is taken for the one before it";
+    Seeded, own_is_own_for_ever: OwnIsOwnForEver ["election:CX-12", "election:SF-16"]
+        ["one_leader"]
+        "own: a record of its own is renewed however old it is";
     Seeded, creates_at_once: CreatesAtOnce ["election:LE-20", "election:SF-6"] ["one_leader"]
         "own: a lock object that is gone is created at once, although another held the lease";
     Seeded, no_wait: NoWait ["election:LE-22", "election:SF-6"]

@@ -67,6 +67,9 @@ impl Plain {
                 self.own_until = attempt.began + self.config.acting();
             }
             self.written = Some(desired.transitions);
+            if desired.renew_time > self.last.0 {
+                self.last = (desired.renew_time, attempt.began + self.config.acting());
+            }
             if self.makes(LeadsBeforeTheReply) {
                 self.observed.record = desired;
             }

@@ -93,6 +93,8 @@ pub(super) struct Plain {
     written: Option<i64>,
     /// Until when nobody else can hold a lease that this elector wrote.
     own_until: Instant,
+    /// The same for the last write alone, by its renew time.
+    last: (Option<Timestamp>, Instant),
     /// The number of its runs.
     runs: u64,
     cancelled: bool,
@@ -154,6 +156,7 @@ impl Plain {
             wrote: false,
             written: None,
             own_until: Instant::NEVER,
+            last: (None, Instant::ZERO),
             runs: 0,
             cancelled: false,
             term,
@@ -247,7 +250,8 @@ impl Plain {
     fn may_take(&self, began: Instant) -> bool {
         if self.current || self.makes(CountsFromTheOldSighting) {
             let held = !self.observed.record.holder.is_empty() && self.lease_is_valid(began);
-            let is_own = began < self.own_until || self.makes(OwnIsOwnForEver);
+            let is_last = self.observed.record.renew_time == self.last.0 && began < self.last.1;
+            let is_own = began < self.own_until || is_last || self.makes(OwnIsOwnForEver);
             return self.is_holder() && is_own || !held;
         }
         let recorded = u64::try_from(self.observed.record.duration_seconds).unwrap_or(0);

@@ -5,6 +5,7 @@ mod campaign;
 mod directed;
 mod judged;
 mod picture;
+mod returns;
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -33,6 +34,7 @@ pub(super) fn all() -> Vec<Box<dyn Simulation<Elector>>> {
     let mut all: Vec<Box<dyn Simulation<Elector>>> = Vec::new();
     all.extend(directed::all().iter().map(|one| Box::new(one) as Box<dyn Simulation<Elector>>));
     all.extend(campaign::ALL.iter().map(|one| Box::new(one) as Box<dyn Simulation<Elector>>));
+    all.push(Box::new(returns::Returns));
     all
 }
 

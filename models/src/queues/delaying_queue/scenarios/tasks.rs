@@ -69,16 +69,17 @@ pub(super) fn lone_task() -> Scenario<DelayingQueue> {
     )
 }
 
-/// Two callers sleep until a time; the one that holds the timer for both gives up.
+/// Two tasks sleep until a time; the one that holds the timer for both gives up.
 pub(super) fn holder_gives_up() -> Scenario<DelayingQueue> {
     Scenario::new(
         "holder_gives_up",
-        "a task and a thread sleep until the same time, and the task gives up",
+        "two tasks sleep until the same time, and the one with the timer gives up",
         |world| tasks::holder_gives_up(world, &queue(world)),
-        // The task gives up while both callers sleep.
+        // The first sleeper gives up while both sleep.
         |history| {
             some(history, |before, event| {
-                matches!(event.what, What::Cancel { .. }) && before.getters.len() == 2
+                let gives_up = matches!(event.what, What::Cancel { .. });
+                gives_up && before.getters.len() == 2 && before.getters[0] == event.thread
             })
         },
     )

@@ -28,13 +28,13 @@ pub(super) fn dropped_getter() -> Scenario<LimitedQueue> {
     )
 }
 
-/// Two callers sleep until a time; the one that holds the timer for both gives up.
+/// Two tasks sleep until a time; the one that holds the timer for both gives up.
 pub(super) fn holder_gives_up() -> Scenario<LimitedQueue> {
     Scenario::new(
         "holder_gives_up",
-        "a task and a thread sleep until the same time, and the task gives up",
+        "two tasks sleep until the same time, and the one with the timer gives up",
         |world| tasks::holder_gives_up(world, &queue(world)),
-        // The task gives up beside a thread that sleeps.
+        // One task gives up beside another that sleeps.
         |history| sleep_together(history, 2) && gives_up(history),
     )
 }

@@ -1,5 +1,6 @@
 //! Small concurrent programs with workers at a queue, each named by the case that it must reach.
 
+mod dropped;
 mod ends;
 mod judged;
 mod tasks;
@@ -37,6 +38,7 @@ pub(super) fn all() -> Vec<Scenario<Pool>> {
         gives_up(),
         task_gives_up(),
         ends::dropped_pool(),
+        dropped::dropped_at_rest(),
         ends::waiting_at_the_end(),
         ends::breaking_queue(),
         ends::panicking_listener(),

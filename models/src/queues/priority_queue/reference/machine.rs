@@ -50,6 +50,11 @@ impl OneList {
         let priority = if self.makes(loses) { 0 } else { settle.priority };
         let again = match settle.outcome {
             Outcome::Success | Outcome::GiveUp => None,
+            Outcome::Retry
+                if self.makes(GivenPriorityHurries) && self.had.get(&key) != Some(&priority) =>
+            {
+                Some(AddOptions { after: Some(Duration::ZERO), rate_limited: true, priority })
+            }
             Outcome::Retry => Some(AddOptions { after: None, rate_limited: true, priority }),
             Outcome::RetryAfter(delay) => {
                 if !self.shut_down || self.makes(SettledAfterShutdownFails) {

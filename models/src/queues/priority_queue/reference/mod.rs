@@ -89,6 +89,8 @@ pub(super) enum Mistake {
     RetryForgets,
     /// An item that is tried again comes back with priority 0.
     RetryLosesPriority,
+    /// An item that is tried again and is given another priority comes back at once.
+    GivenPriorityHurries,
     /// An item that succeeded and comes back has priority 0.
     RequeueLosesPriority,
     /// The failures of an item that comes back at once are not forgotten.
@@ -118,6 +120,8 @@ pub(super) struct OneList {
     mistakes: &'static [Mistake],
     entries: Vec<Entry>,
     held: Vec<(Token, u8)>,
+    /// The priority of each item when it was last handed out.
+    had: BTreeMap<u8, i32>,
     failures: BTreeMap<u8, u32>,
     sequence: u64,
     deliveries: u32,
@@ -131,6 +135,7 @@ impl OneList {
             mistakes,
             entries: Vec::new(),
             held: Vec::new(),
+            had: BTreeMap::new(),
             failures: BTreeMap::new(),
             sequence: 0,
             deliveries: 0,
@@ -279,6 +284,7 @@ impl OneList {
         self.deliveries += 1;
         let token = Token::new(entry.key.into(), self.deliveries);
         self.held.push((token, entry.key));
+        self.had.insert(entry.key, entry.priority);
         let told = if self.makes(PriorityIsNotTold) { 0 } else { entry.priority };
         Some((token, entry.key, told))
     }

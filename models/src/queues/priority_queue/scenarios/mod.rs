@@ -1,5 +1,6 @@
 //! Small concurrent programs on the priority queue, each named by the case that it must reach.
 
+pub(super) mod answers;
 mod calls;
 mod delivery;
 mod ends;
@@ -49,6 +50,7 @@ pub(super) fn all() -> Vec<Scenario<PriorityQueue>> {
         delivery::done_by_name(),
         delivery::workers_go_on(),
         pooled::pooled(),
+        answers::every_answer(),
         ends::shut_down_while_ready(),
         ends::shut_down_twice(),
         ends::failed_at_the_end(),
