@@ -32,6 +32,6 @@ impl Scenario<Watch> for TheCallerIsAway {
     fn reaches(history: &History) -> bool {
         let said = || history.events.iter().filter_map(|event| Some(&event.returned()?.1.told));
         let events = said().flatten().filter(|told| matches!(told, Told::Event(..))).count();
-        events == 3 && said().last().is_some_and(|told| *told == [Told::End])
+        events == 3 && said().next_back().is_some_and(|told| *told == [Told::End])
     }
 }
