@@ -63,6 +63,14 @@ impl Component for PriorityQueue {
         mutants::all()
     }
 
+    fn never_alone() -> &'static [(&'static str, &'static str)] {
+        &[(
+            "workers_do_as_asked",
+            "the workers of a pool are no machine, so no mutant is one of them; mutants of the queue \
+             that lose a priority also break `keeps_the_highest_priority`",
+        )]
+    }
+
     fn describe(op: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {
         match (op, outcome) {
             (Call::Add(add), _) => {

@@ -27,7 +27,7 @@ pub(super) fn the_caller_is_away() -> Scenario<Watch> {
         |history: &History| {
             let said = || history.events.iter().filter_map(|event| Some(&event.returned()?.1.told));
             let events = said().flatten().filter(|told| matches!(told, Told::Event(..))).count();
-            events == 3 && said().last().is_some_and(|told| *told == [Told::End])
+            events == 3 && said().next_back().is_some_and(|told| *told == [Told::End])
         },
     )
 }
