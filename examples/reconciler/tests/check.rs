@@ -54,7 +54,9 @@ fn two_changes<C: Component<Machine = Queue<u8>>>(
     world.note("actual", cluster.read(7).actual.into());
 }
 
-fn scenario<C: Component<Machine = Queue<u8>>>(work: fn(&Shared, &Cluster<AnyRuntime>)) -> Scenario<C> {
+fn scenario<C: Component<Machine = Queue<u8>>>(
+    work: fn(&Shared, &Cluster<AnyRuntime>),
+) -> Scenario<C> {
     Scenario::new(
         "two_changes",
         "an object changes twice while two workers reconcile it",
