@@ -10,8 +10,21 @@ use crate::apiserver::{Random, Written};
 
 /// How long a request travels without chance.
 pub(crate) const TRAVEL: Duration = Duration::from_millis(1);
-/// How long an opposite event is waited for.
-const PATIENCE: Duration = Duration::from_secs(120);
+
+/// How long faults last that last a while.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    /// How long a replica lags after a restart.
+    pub(crate) lag: Duration,
+    /// How long an opposite event is waited for.
+    pub(crate) patience: Duration,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { lag: Duration::from_secs(10), patience: Duration::from_secs(120) }
+    }
+}
 
 /// A journey by chance: between 1 and 50 ms.
 pub(crate) fn journey(chance: &mut Random) -> Duration {
@@ -28,9 +41,9 @@ pub(crate) struct Silence {
 }
 
 impl Silence {
-    pub(crate) fn until_opposite(now: Duration, written: &Written) -> Self {
+    pub(crate) fn until_opposite(until: Duration, written: &Written) -> Self {
         let opposite = Some((written.key.clone(), written.old.clone()));
-        Self { until: now + PATIENCE, opposite }
+        Self { until, opposite }
     }
 
     /// Whether a write undoes the write that began the silence.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 use super::learn::Learned;
-use super::network::{Silence, TRAVEL, journey};
+use super::network::{Pace, Silence, TRAVEL, journey};
 use super::plan::{Fault, Plan};
 use super::rules::Rules;
 use super::state::State;
@@ -58,6 +58,7 @@ pub struct Outside {
     watches: BTreeMap<WatchId, String>,
     silences: BTreeMap<String, Silence>,
     lag: Option<Lag>,
+    pub(crate) pace: Pace,
     chance: Option<Random>,
 }
 
@@ -95,6 +96,7 @@ impl Outside {
             watches: BTreeMap::new(),
             silences: BTreeMap::new(),
             lag: None,
+            pace: Pace::default(),
             chance,
         }
     }
@@ -136,7 +138,7 @@ impl Outside {
         if let Fault::Stale { resource, change, .. } = fault {
             let change = self.changes.get((change as usize).saturating_sub(1));
             let revision = change.map_or(self.seen, |it| it.revision - 1);
-            let until = self.now() + Duration::from_secs(10);
+            let until = self.now() + self.pace.lag;
             self.lag = Some(Lag { resource, revision, until });
         }
         true
@@ -159,7 +161,7 @@ impl Outside {
     }
 
     /// Takes note of what was written since it was last asked, and lets faults strike that wait for it.
-    fn absorb(&mut self, by_user: bool) -> bool {
+    pub(crate) fn absorb(&mut self, by_user: bool) -> bool {
         let before = self.changes.len();
         for written in self.server.writes_after(self.seen) {
             if !Rules::is_noise(&written.resource) {
@@ -244,7 +246,7 @@ impl Outside {
                     self.silences.insert(resource, silence);
                 }
                 Fault::Unobserved { resource, .. } => {
-                    let silence = Silence::until_opposite(self.now(), written);
+                    let silence = Silence::until_opposite(self.now() + self.pace.patience, written);
                     self.silences.insert(resource, silence);
                 }
                 _ => {}
