@@ -4,7 +4,7 @@
 //! plans, the faults and the promises are those of [`Simulation`](crate::simulation::Simulation). Time is
 //! real here: a run is at rest when nothing has changed for a while and only watches and renewals of
 //! leases go on. The run without faults is made three times, and what differs between the three is not
-//! compared. A plan that fails is run five times. The guide is `docs/check-any-operator.md`.
+//! compared. A plan that fails is run five times.
 
 mod act;
 mod conduct;

@@ -4,13 +4,18 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use serde_json::Value;
 
+use super::act::apply;
 use super::run::{Ran, Setting};
+use crate::apiserver::{Options, Server};
 use crate::simulation::Plan;
 use crate::simulation::learn::leaves;
-use crate::simulation::normal::Normal;
+use crate::simulation::normal::{Normal, View, normalise};
+use crate::simulation::run::Run;
+use crate::simulation::script::refusal;
 
 /// A resource and a key.
 type Key = (String, String);
@@ -83,6 +88,26 @@ fn remove(object: &mut Value, pointer: &str) {
 }
 
 impl Setting {
+    /// The server as it is before the processes begin.
+    pub(super) fn server(&self, seed: u64) -> Result<Server, String> {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let begins_at = now.unwrap_or_default();
+        let mut server = Server::new(&Options { seed, begins_at, ..Options::default() });
+        for object in &self.given {
+            let request = apply(object, &server)?;
+            if let Some(why) = refusal(&server.handle(begins_at, &request)) {
+                return Err(format!("{}: {why}", request.path));
+            }
+        }
+        Ok(server)
+    }
+
+    /// The end of a run, as it is compared.
+    pub(super) fn end(&self, run: &Run) -> Normal {
+        let (rules, learned) = (&*self.rules, &*self.learned);
+        normalise(&run.state, &run.changes, &View { rules, learned, times: run.times.clone() })
+    }
+
     /// Three runs without faults, each with a seed of its own.
     fn three(&self, folder: &Path, name: &str) -> io::Result<[Ran; 3]> {
         std::thread::scope(|scope| {

@@ -5,24 +5,22 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tokio::sync::Notify;
 
-use super::act::{Act, apply};
+use super::act::Act;
 use super::face;
 use super::inside::Inside;
 use super::process::{Process, Used, filled, folder, last_line};
-use crate::apiserver::{Options, Server};
 use crate::controllers::{AGAIN, Controllers};
 use crate::http::Tls;
 use crate::simulation::learn::Learned;
 use crate::simulation::network::Pace;
-use crate::simulation::normal::{Normal, Times, View, normalise};
+use crate::simulation::normal::{Normal, Times};
 use crate::simulation::rules::Rules;
 use crate::simulation::run::Run;
-use crate::simulation::script::refusal;
 use crate::simulation::trace::What;
 use crate::simulation::{Fault, Outside, Plan, State};
 use crate::tower::Face;
@@ -89,26 +87,6 @@ impl Setting {
             let restless = runner.live(address, &signal).await?;
             Ok(runner.record(restless))
         })
-    }
-
-    /// The server as it is before the processes begin.
-    pub(super) fn server(&self, seed: u64) -> Result<Server, String> {
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        let begins_at = now.unwrap_or_default();
-        let mut server = Server::new(&Options { seed, begins_at, ..Options::default() });
-        for object in &self.given {
-            let request = apply(object, &server)?;
-            if let Some(why) = refusal(&server.handle(begins_at, &request)) {
-                return Err(format!("{}: {why}", request.path));
-            }
-        }
-        Ok(server)
-    }
-
-    /// The end of a run, as it is compared.
-    pub(super) fn end(&self, run: &Run) -> Normal {
-        let (rules, learned) = (&*self.rules, &*self.learned);
-        normalise(&run.state, &run.changes, &View { rules, learned, times: run.times.clone() })
     }
 }
 
