@@ -12,9 +12,10 @@
 //! | `assets` | with the feature `assets`: the server in place of the programs that envtest starts |
 //! | `tower` | with the feature `tower`: the server as a service in the same process, on tokio's clock |
 //! | `simulation` | with the feature `simulation` or `ordered`: controllers as they are, under plans of faults |
+//! | `drive` | with the feature `drive`: any process, in any language, under the same plans |
 //! | `campaign` | with the feature `campaign`: the same as cases for `seatrial`, for a fleet |
 //!
-//! Nothing but `http`, and simulations where the level `exact` is not to be had, reads a clock or opens a socket, and nothing draws a number of its own: a
+//! Nothing but `http` and `drive`, and simulations where the level `exact` is not to be had, reads a clock or opens a socket, and nothing draws a number of its own: a
 //! program of requests gives the same bytes whenever and wherever it runs.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -30,6 +31,8 @@ pub mod assets;
 pub mod campaign;
 pub mod conformance;
 pub mod controllers;
+#[cfg(feature = "drive")]
+pub mod drive;
 #[cfg(feature = "http")]
 pub mod http;
 mod map;

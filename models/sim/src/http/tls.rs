@@ -164,6 +164,12 @@ impl Tls {
         &self.authority
     }
 
+    /// Greets clients that may want HTTP/2; `h2` is agreed upon then.
+    #[cfg(feature = "drive")]
+    pub(crate) fn acceptor(&self) -> TlsAcceptor {
+        TlsAcceptor::from(Arc::clone(&self.with_http2))
+    }
+
     /// The certificate and its key, for a server of your own that speaks HTTP/1.1.
     pub fn config(&self) -> Arc<ServerConfig> {
         Arc::clone(&self.config)

@@ -237,7 +237,10 @@ impl Campaign {
     fn measured(&self, run: &Run) -> Vec<Violation> {
         let granted = self.setup.granted.as_ref();
         let lacks = granted.and_then(|it| unlawful(run, it, Some(&self.reference)));
-        judge(&self.reference, run, &self.setup).into_iter().chain(lacks).collect()
+        judge(&self.reference, run, (&self.setup.rules, &self.setup.learned))
+            .into_iter()
+            .chain(lacks)
+            .collect()
     }
 
     fn judged(&self, plan: &Plan, run: &Run) -> Vec<Violation> {

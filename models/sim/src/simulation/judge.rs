@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use super::learn::Learned;
 use super::plan::{Fault, Plan};
 use super::rights::Granted;
 use super::rules::Rules;
-use super::run::{Run, Setup};
+use super::run::Run;
 use super::secrets::flapping;
 use super::state::difference;
 use super::trace::What;
@@ -83,8 +84,11 @@ pub(crate) fn judge_reference(run: &Run, rules: &Rules) -> Vec<Violation> {
 }
 
 /// The violations of a run under faults.
-pub(crate) fn judge(reference: &Run, run: &Run, setup: &Setup) -> Vec<Violation> {
-    let rules = &*setup.rules;
+pub(crate) fn judge(
+    reference: &Run,
+    run: &Run,
+    (rules, learned): (&Rules, &Learned),
+) -> Vec<Violation> {
     let mut found = alone(run, rules);
     let (text, objects) = wrongly_deleted(reference, run, rules);
     if !text.is_empty() {
@@ -98,7 +102,7 @@ pub(crate) fn judge(reference: &Run, run: &Run, setup: &Setup) -> Vec<Violation>
     let known = failing(reference).into_keys().collect();
     found.extend(errors(run, &known));
     if !rules.is_left_out("secrets") {
-        let (one, other) = (setup.view(reference), setup.view(run));
+        let [one, other] = [reference, run].map(|it| it.view(rules, learned));
         let (text, objects) = flapping((reference, &one), (run, &other));
         if !text.is_empty() {
             found.push(Violation { rule: SECRETS, text, objects });

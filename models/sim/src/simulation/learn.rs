@@ -242,7 +242,7 @@ fn changed(written: &Written) -> Option<Vec<String>> {
 }
 
 /// The values in an object that hold no others, each with its pointer.
-fn leaves(value: &Value) -> Vec<(String, &Value)> {
+pub(crate) fn leaves(value: &Value) -> Vec<(String, &Value)> {
     let mut found = Vec::new();
     let mut open = vec![(String::new(), value)];
     while let Some((pointer, value)) = open.pop() {

@@ -18,23 +18,23 @@ mod doctor;
 mod exact;
 mod found;
 mod garbage;
-mod judge;
-mod learn;
-mod network;
-mod normal;
+pub(crate) mod judge;
+pub(crate) mod learn;
+pub(crate) mod network;
+pub(crate) mod normal;
 mod paint;
 mod panics;
-mod picture;
-mod plan;
+pub(crate) mod picture;
+pub(crate) mod plan;
 mod rights;
-mod rules;
-mod run;
-mod script;
+pub(crate) mod rules;
+pub(crate) mod run;
+pub(crate) mod script;
 mod secrets;
-mod state;
-mod suggest;
-mod trace;
-mod world;
+pub(crate) mod state;
+pub(crate) mod suggest;
+pub(crate) mod trace;
+pub(crate) mod world;
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../../docs/check-your-kube-controller.md")]

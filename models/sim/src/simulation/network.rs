@@ -13,8 +13,21 @@ use crate::apiserver::{Random, Written};
 
 /// How long a request travels without chance.
 pub(crate) const TRAVEL: Duration = Duration::from_millis(1);
-/// How long an opposite event is waited for.
-const PATIENCE: Duration = Duration::from_secs(120);
+
+/// How long faults last that last a while.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    /// How long a replica lags after a restart.
+    pub(crate) lag: Duration,
+    /// How long an opposite event is waited for.
+    pub(crate) patience: Duration,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { lag: Duration::from_secs(10), patience: Duration::from_secs(120) }
+    }
+}
 
 impl Outside {
     /// Whether a restart onto a replica that lags is due now; the replica lags from here on.
@@ -27,7 +40,7 @@ impl Outside {
         if let Fault::Stale { resource, change, .. } = fault {
             let change = self.changes.get((change as usize).saturating_sub(1));
             let revision = change.map_or(self.seen, |it| it.revision - 1);
-            let until = self.now() + Duration::from_secs(10);
+            let until = self.now() + self.pace.lag;
             self.lag = Some(Lag { resource, revision, until });
         }
         true
@@ -54,9 +67,9 @@ pub(crate) struct Silence {
 }
 
 impl Silence {
-    pub(crate) fn until_opposite(now: Duration, written: &Written) -> Self {
+    pub(crate) fn until_opposite(until: Duration, written: &Written) -> Self {
         let opposite = Some((written.key.clone(), written.old.clone()));
-        Self { until: now + PATIENCE, opposite }
+        Self { until, opposite }
     }
 
     /// Whether a write undoes the write that began the silence.

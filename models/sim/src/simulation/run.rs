@@ -104,6 +104,13 @@ enum Next {
     Die(Death),
 }
 
+impl Run {
+    /// What of it is not compared as it is.
+    pub(crate) fn view<'a>(&self, rules: &'a Rules, learned: &'a Learned) -> View<'a> {
+        View { rules, learned, times: self.times.clone() }
+    }
+}
+
 impl Setup {
     /// Runs the controller under a plan.
     pub(crate) fn run(&self, plan: &Plan) -> Run {
@@ -126,7 +133,7 @@ impl Setup {
 
     /// What of a run is not compared as it is.
     pub(crate) fn view(&self, run: &Run) -> View<'_> {
-        View { rules: &self.rules, learned: &self.learned, times: run.times.clone() }
+        run.view(&self.rules, &self.learned)
     }
 
     /// The code that asks for chance and time in a run.

@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 
 use super::garbage::Garbage;
 use super::learn::Learned;
-use super::network::{Silence, TRAVEL, journey};
+use super::network::{Pace, Silence, TRAVEL, journey};
 use super::plan::{Fault, Plan};
 use super::rights::{Granted, Needs};
 use super::rules::Rules;
@@ -62,6 +62,7 @@ pub struct Outside {
     watches: BTreeMap<WatchId, String>,
     silences: BTreeMap<String, Silence>,
     pub(crate) lag: Option<Lag>,
+    pub(crate) pace: Pace,
     pub(crate) garbage: Garbage,
     pub(crate) chance: Option<Random>,
     /// What the controller may do, if not everything.
@@ -104,6 +105,7 @@ impl Outside {
             silences: BTreeMap::new(),
             lag: None,
             garbage: Garbage::default(),
+            pace: Pace::default(),
             chance,
             granted: None,
             needs: Needs::new(),
@@ -246,7 +248,7 @@ impl Outside {
                     self.silences.insert(resource, silence);
                 }
                 Fault::Unobserved { resource, .. } => {
-                    let silence = Silence::until_opposite(self.now(), written);
+                    let silence = Silence::until_opposite(self.now() + self.pace.patience, written);
                     self.silences.insert(resource, silence);
                 }
                 _ => {}

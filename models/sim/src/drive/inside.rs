@@ -1,0 +1,99 @@
+//! The server of a run as the processes reach it: who asks, and whose connection is cut.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use crate::apiserver::{Answer, Failure, Request, WatchId};
+use crate::simulation::Outside;
+use crate::simulation::rules::Rules;
+use crate::tower::{Backend, Told};
+
+/// What is known of the present life of a process.
+#[derive(Debug, Default)]
+pub(super) struct Caller {
+    /// By it the process is known. Each life has another one, so that what is left of an earlier life is
+    /// nobody.
+    pub(super) token: String,
+    /// It is to be ended, and gets no answer any more.
+    pub(super) is_dying: bool,
+    /// The resources that it watches, or has watched.
+    pub(super) watched: BTreeSet<String>,
+    pub(super) requests: u64,
+}
+
+/// The world of a run, and the processes in it.
+#[derive(Debug)]
+pub(super) struct Inside {
+    pub(super) outside: Outside,
+    pub(super) callers: Vec<Caller>,
+    /// When requests came that are work: no watches, renewals or looks at what is served.
+    pub(super) work: Vec<Duration>,
+    travelling: BTreeMap<u64, usize>,
+    strangers: u64,
+}
+
+/// The numbers of requests that nobody known has sent begin here.
+const STRANGERS: u64 = 1 << 63;
+
+impl Inside {
+    pub(super) fn new(outside: Outside, processes: usize) -> Self {
+        let callers = (0..processes).map(|_| Caller::default()).collect();
+        Self { outside, callers, work: Vec::new(), travelling: BTreeMap::new(), strangers: 0 }
+    }
+
+    /// The process that has sent a request, unless its life is over.
+    fn caller(&self, request: &Request) -> Option<usize> {
+        let token = request.header("Authorization")?.strip_prefix("Bearer ")?.trim();
+        self.callers.iter().position(|it| !it.token.is_empty() && it.token == token)
+    }
+
+    fn note(&mut self, now: Duration, index: usize, request: &Request) {
+        let is_watch = request.parameter("watch").is_some_and(|it| matches!(it, "1" | "true"));
+        let Some((resource, _)) = self.outside.server.subject(&request.path) else { return };
+        let caller = &mut self.callers[index];
+        caller.requests += 1;
+        if is_watch {
+            caller.watched.insert(resource);
+        } else if !Rules::is_noise(&resource) {
+            self.work.push(now);
+        }
+    }
+}
+
+impl Backend for Inside {
+    fn depart(&mut self, now: Duration, request: Request) -> Option<(Duration, u64)> {
+        let Some(index) = self.caller(&request) else {
+            self.strangers += 1;
+            return Some((Duration::ZERO, STRANGERS + self.strangers));
+        };
+        if self.callers[index].is_dying {
+            return None;
+        }
+        self.note(now, index, &request);
+        let (travel, number) = self.outside.depart(now, request)?;
+        self.travelling.insert(number, index);
+        Some((travel, number))
+    }
+
+    fn arrive(&mut self, now: Duration, number: u64) -> Option<Answer> {
+        if number > STRANGERS {
+            let answer = Failure::new(401, "Unauthorized", "Unauthorized").response();
+            return Some(Answer::Response(answer));
+        }
+        let index = self.travelling.remove(&number)?;
+        let answer = self.outside.arrive(now, number);
+        // Only the process that has made this write dies.
+        if std::mem::take(&mut self.outside.is_fenced) {
+            self.callers[index].is_dying = true;
+        }
+        answer
+    }
+
+    fn tell(&mut self, now: Duration, id: WatchId) -> Told {
+        self.outside.tell(now, id)
+    }
+
+    fn close(&mut self, id: WatchId) {
+        self.outside.close(id);
+    }
+}

@@ -1,0 +1,215 @@
+//! Any process, in any language, under plans of faults.
+//!
+//! Each plan has a server of its own and processes of their own, which find it by their `KUBECONFIG`. The
+//! plans, the faults and the promises are those of [`Simulation`](crate::simulation::Simulation). Time is
+//! real here: a run is at rest when nothing has changed for a while and only watches and renewals of
+//! leases go on. The run without faults is made three times, and what differs between the three is not
+//! compared. A plan that fails is run five times.
+
+mod act;
+mod conduct;
+mod face;
+mod inside;
+mod process;
+mod reference;
+mod report;
+mod run;
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+pub use act::{Act, Object, Patch, Wait};
+pub use report::{Finding, Progress, Report};
+use serde_json::Value;
+
+use self::conduct::Wish;
+use self::run::{Program, Setting};
+use crate::http::Tls;
+use crate::simulation::rules::Rules;
+use crate::simulation::{BadPlan, Plan};
+
+/// Processes, and the events around them.
+#[derive(Debug)]
+pub struct Drive {
+    programs: Vec<Program>,
+    given: Vec<Value>,
+    acts: Vec<Act>,
+    controllers: bool,
+    rules: Rules,
+    rest: Duration,
+    limit: Duration,
+    stop: Arc<AtomicBool>,
+    wish: Wish,
+}
+
+impl Drive {
+    /// A campaign whose files lie in this folder: the output of each run, and its kubeconfigs.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        let wish = Wish {
+            random: 30,
+            seed: 1,
+            at_most: None,
+            part: (0, 1),
+            replay: None,
+            jobs: None,
+            folder: folder.into(),
+            again: String::new(),
+        };
+        Self {
+            programs: Vec::new(),
+            given: Vec::new(),
+            acts: Vec::new(),
+            controllers: false,
+            rules: Rules::default(),
+            rest: Duration::from_secs(2),
+            limit: Duration::from_secs(120),
+            stop: Arc::default(),
+            wish,
+        }
+    }
+
+    /// Adds a process. In its command `{kubeconfig}`, `{port}` (each is another free one) and `{dir}` are
+    /// filled in.
+    #[must_use]
+    pub fn process(mut self, name: &str, command: Vec<String>) -> Self {
+        self.programs.push((name.to_owned(), command));
+        self
+    }
+
+    /// These objects are there before the processes begin.
+    #[must_use]
+    pub fn given(mut self, objects: impl IntoIterator<Item = Value>) -> Self {
+        self.given.extend(objects);
+        self
+    }
+
+    /// What the user does, one step after the other, each when all is quiet.
+    #[must_use]
+    pub fn steps(mut self, acts: impl IntoIterator<Item = Act>) -> Self {
+        self.acts.extend(acts);
+        self
+    }
+
+    /// Runs the controllers of a cluster as well.
+    #[must_use]
+    pub fn controllers(mut self) -> Self {
+        self.controllers = true;
+        self
+    }
+
+    /// How long nothing may change before a run is at rest.
+    #[must_use]
+    pub fn rest(mut self, rest: Duration) -> Self {
+        self.rest = rest.clamp(Duration::from_millis(100), Duration::from_secs(3_600));
+        self
+    }
+
+    /// How long a run may take until it is at rest, after each step of the user and each fault.
+    #[must_use]
+    pub fn limit(mut self, limit: Duration) -> Self {
+        self.limit = limit.clamp(Duration::from_secs(1), Duration::from_secs(86_400));
+        self
+    }
+
+    /// A process may end by itself with an error, up to four times in a run.
+    #[must_use]
+    pub fn may_exit(mut self) -> Self {
+        self.rules.may_panic = true;
+        self
+    }
+
+    /// Ignores a resource: its objects are not compared, and writes to them are no sign of unrest.
+    #[must_use]
+    pub fn ignoring(mut self, resource: &str) -> Self {
+        self.rules.ignored.push(resource.to_owned());
+        self
+    }
+
+    /// Sets how many requests a minute are fine while nothing happens; the default is 60.
+    #[must_use]
+    pub fn requests_per_minute(mut self, most: u32) -> Self {
+        self.rules.requests_per_minute = most;
+        self
+    }
+
+    /// How many plans are made by chance, and from which seed; 30 from 1 unless it is said.
+    #[must_use]
+    pub fn random(mut self, plans: u64, seed: u64) -> Self {
+        (self.wish.random, self.wish.seed) = (plans, seed);
+        self
+    }
+
+    /// Bounds how many plans are tried.
+    #[must_use]
+    pub fn at_most(mut self, plans: u64) -> Self {
+        self.wish.at_most = Some(plans);
+        self
+    }
+
+    /// Tries every plan of which the number, from 0, leaves this remainder when divided.
+    #[must_use]
+    pub fn part(mut self, remainder: u64, of: u64) -> Self {
+        self.wish.part = (remainder, of);
+        self
+    }
+
+    /// How many plans run at once; by the memory and the cores of the machine unless it is said.
+    #[must_use]
+    pub fn jobs(mut self, jobs: usize) -> Self {
+        self.wish.jobs = Some(jobs);
+        self
+    }
+
+    /// Runs this plan only.
+    ///
+    /// # Errors
+    ///
+    /// The text is no plan.
+    pub fn replay(mut self, plan: &str) -> Result<Self, BadPlan> {
+        self.wish.replay = Some(plan.parse::<Plan>()?);
+        Ok(self)
+    }
+
+    /// The command line that runs a plan again, as a report shows it; `{plan}` stands for the plan.
+    #[must_use]
+    pub fn shown_as(mut self, command: String) -> Self {
+        self.wish.again = command;
+        self
+    }
+
+    /// Setting this ends the campaign soon, with all its processes.
+    pub fn stop(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stop)
+    }
+
+    /// Runs the processes under the default plan of faults, and tells how far it has come.
+    ///
+    /// # Errors
+    ///
+    /// A process cannot be started, an object that is to be there is refused, or a file cannot be written.
+    pub fn check(self, tell: &(dyn Fn(Progress) + Sync)) -> io::Result<Report> {
+        let invalid = |why: String| io::Error::new(io::ErrorKind::InvalidInput, why);
+        if self.programs.iter().any(|it| it.1.is_empty()) || self.programs.is_empty() {
+            return Err(invalid("there is no command to run".to_owned()));
+        }
+        let setting = Setting {
+            programs: self.programs,
+            given: self.given,
+            acts: self.acts,
+            controllers: self.controllers,
+            rules: Arc::new(self.rules),
+            learned: Arc::default(),
+            tls: Tls::generate(std::net::Ipv4Addr::LOCALHOST.into())?,
+            rest: self.rest,
+            limit: self.limit,
+            watched: BTreeSet::new(),
+            stop: self.stop,
+        };
+        setting.server(0).map_err(invalid)?;
+        conduct::conduct(setting, &self.wish, tell)
+    }
+}

@@ -1,0 +1,122 @@
+//! `drive`: small controllers as processes, and processes that do harm.
+
+#![cfg(unix)]
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use seatrial_sim::drive::{Act, Drive, Report};
+use serde_json::json;
+
+/// A folder of a test, which goes when the test ends.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        Self(std::env::temp_dir().join(format!("seatrial-drive-{}-{name}", std::process::id())))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        drop(std::fs::remove_dir_all(&self.0));
+    }
+}
+
+fn drive(folder: &Folder, words: &[&str]) -> Drive {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/drive/controller.py");
+    let mut command = vec!["python3".to_owned(), script.to_string_lossy().into_owned()];
+    command.extend(words.iter().map(|it| (*it).to_owned()));
+    let map = |name: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "labels": {"app": "x"}}});
+    let two = serde_json::from_value(json!({"apply": map("two")})).expect("it is a step");
+    let done = json!({"kind": "ConfigMap", "name": "two", "at": "/metadata/annotations/example.com~1done"});
+    let done = serde_json::from_value(json!({"wait": done})).expect("it is a step");
+    let steps: [Act; 2] = [two, done];
+    let drive = Drive::new(&folder.0).process("controller", command).given([map("one")]);
+    drive.steps(steps).rest(Duration::from_millis(700))
+}
+
+fn check(drive: Drive) -> Report {
+    drive.check(&|_| {}).expect("the campaign can run")
+}
+
+#[test]
+fn a_correct_controller_holds_under_crashes_stale_restarts_and_chance() {
+    let folder = Folder::new("good");
+    let report = check(drive(&folder, &["good"]).random(4, 1).jobs(4));
+    assert_eq!(report.exit_code(), 0, "{report}");
+    assert!(report.plans >= 8 && report.held == report.plans, "{report}");
+}
+
+#[test]
+fn a_controller_that_marks_too_early_is_convicted_by_one_crash() {
+    let folder = Folder::new("bug");
+    let report = check(drive(&folder, &["bug"]).random(0, 1).jobs(4));
+    assert_eq!(report.exit_code(), 100, "{report}");
+    let finding = &report.found[0];
+    assert_eq!(finding.seen, (5, 5), "{report}");
+    assert!(finding.plan.to_string().starts_with("crash("), "{report}");
+    assert!(finding.violations[0].text[0].contains("secrets default/"), "{report}");
+    let plan = finding.plan.to_string();
+    let again = check(drive(&folder, &["bug"]).replay(&plan).expect("it is a plan"));
+    assert_eq!((again.exit_code(), again.planned), (100, 1), "{again}");
+}
+
+/// What is wrong with a process without any fault.
+fn wrong(name: &str, words: &[&str]) -> String {
+    let folder = Folder::new(name);
+    let report = check(drive(&folder, words).limit(Duration::from_secs(8)));
+    assert_eq!(report.exit_code(), 100, "{report}");
+    assert!(report.found[0].plan.faults.is_empty(), "{report}");
+    report.to_string()
+}
+
+#[test]
+fn a_process_that_never_rests_or_dies_again_and_again_is_told_of() {
+    let report = wrong("restless", &["restless"]);
+    assert!(report.contains("does not come to rest within 8 s"), "{report}");
+    let report = wrong("dying", &["dying"]);
+    assert!(report.contains("exit status: 3") && report.contains("the disk is full"), "{report}");
+    assert!(report.contains("5 times"), "{report}");
+}
+
+#[test]
+fn noise_and_garbage_change_no_verdict() {
+    for word in ["noisy", "garbage"] {
+        let folder = Folder::new(word);
+        let report = check(drive(&folder, &[word]).random(0, 1).at_most(2));
+        assert_eq!((report.exit_code(), report.held), (0, 2), "{report}");
+    }
+}
+
+/// The processes that have this word among their arguments.
+#[cfg(target_os = "linux")]
+fn left(word: &str) -> usize {
+    let entries = std::fs::read_dir("/proc").expect("there is /proc").flatten();
+    let commands = entries.filter_map(|it| std::fs::read(it.path().join("cmdline")).ok());
+    let words = |it: &Vec<u8>| it.split(|it| *it == 0).any(|it| it == word.as_bytes());
+    commands.filter(words).count()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_is_left_of_a_process_that_forks_and_ignores_signals() {
+    let folder = Folder::new("stubborn");
+    // Nobody else sleeps for this time.
+    let word = format!("{}.25", 100_000 + std::process::id());
+    let report = check(drive(&folder, &["stubborn", &word]).random(0, 1).at_most(2));
+    assert_eq!((report.exit_code(), report.held), (0, 2), "{report}");
+    assert_eq!(left(&word), 0);
+}
+
+#[test]
+fn what_cannot_run_is_an_error() {
+    let folder = Folder::new("none");
+    let none = Drive::new(&folder.0).process("it", vec!["/no/such/program".to_owned()]);
+    let error = none.check(&|_| {}).expect_err("there is no such program");
+    assert!(error.to_string().contains("/no/such/program cannot be started"), "{error}");
+    let bad = Drive::new(&folder.0).given([json!({"kind": "Nothing", "apiVersion": "v1"})]);
+    let error = bad.process("it", vec!["true".to_owned()]).check(&|_| {});
+    let error = error.expect_err("the server has no such kind");
+    assert!(error.to_string().contains("Nothing"), "{error}");
+}
