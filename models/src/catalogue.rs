@@ -91,6 +91,11 @@ pub static CATALOGUE: Catalogue = Catalogue {
         crate::apiserver::patch,
         crate::apiserver::watch,
     ],
-    commands: &[boundary::COMMAND, crate::apiserver::COMMAND, crate::apiserver::ASSETS],
+    commands: &[
+        boundary::COMMAND,
+        crate::apiserver::COMMAND,
+        crate::apiserver::ASSETS,
+        crate::apiserver::DRIVE,
+    ],
     built_from: Some(env!("SEATRIAL_BUILT_FROM")),
 };

@@ -6,6 +6,7 @@ use seatrial::tests::Tests;
 /// All of them. One that is missing here is dead code, which the compiler refuses.
 pub static TESTS: &[Tests] = &[
     crate::apiserver::config::tests::TESTS,
+    crate::apiserver::drive::tests::TESTS,
     crate::cancel::tests::mistakes::TESTS,
     crate::cancel::tests::proptest::TESTS,
     crate::conformance::carried::tests::TESTS,

@@ -1,0 +1,286 @@
+//! `drive`: any process, in any language, under the default plan of faults.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use clap::{ArgMatches, Args, FromArgMatches as _};
+use seatrial_sim::drive::{Act, Drive, Progress};
+use serde_json::Value;
+
+use crate::cli::{ExtraCommand, Failure, Outcome};
+use crate::report::{Colour, write_atomically};
+
+/// How often a progress line is written where there is no terminal.
+const LINE: Duration = Duration::from_secs(30);
+
+#[derive(Debug, Args)]
+struct DriveArguments {
+    /// Objects that are there before the processes begin: YAML, also many documents in one file.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    given: Vec<PathBuf>,
+    /// What the user does: a YAML list of steps, each after all is quiet.
+    #[arg(long, value_name = "FILE")]
+    steps: Option<PathBuf>,
+    /// A further process: a name, and a command as a shell would split it at blanks.
+    #[arg(long, value_name = "NAME=COMMAND")]
+    process: Vec<String>,
+    /// Runs the controllers of a cluster: workloads become ready, what has no owner goes.
+    #[arg(long)]
+    controllers: bool,
+    /// The plan: `default`, or faults as in `--replay`.
+    #[arg(long, value_name = "PLAN", default_value = "default")]
+    plan: String,
+    /// Runs one plan only, such as "crash(3) lost(5)".
+    #[arg(long, value_name = "PLAN", conflicts_with = "plan")]
+    replay: Option<String>,
+    /// How many seconds nothing may change before a run is at rest.
+    #[arg(long, value_name = "SECONDS", default_value_t = 2.0)]
+    rest: f64,
+    /// How many seconds a run may take until it is at rest, after each step and each fault.
+    #[arg(long, value_name = "SECONDS", default_value_t = 120.0)]
+    limit: f64,
+    /// How many plans are made by chance, beside those of one fault.
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    random: u64,
+    /// Decides them.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Tries this number of plans at most.
+    #[arg(long, value_name = "N")]
+    at_most: Option<u64>,
+    /// How many plans run at once; by the memory and the cores of the machine if it is not said.
+    #[arg(long, value_name = "N")]
+    jobs: Option<usize>,
+    /// Only a part of the plans, such as 1/4, for many machines.
+    #[arg(long, value_name = "K/N")]
+    partition: Option<String>,
+    /// Objects of this resource are not compared, such as `configmaps`.
+    #[arg(long, value_name = "RESOURCE")]
+    ignore: Vec<String>,
+    /// How many requests a minute are fine while nothing happens.
+    #[arg(long, value_name = "N", default_value_t = 60)]
+    requests_per_minute: u32,
+    /// A process may end with an error now and then, and is started again.
+    #[arg(long)]
+    may_exit: bool,
+    /// The folder for the output of every run; without it a new one in the folder for temporary files.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Writes the report as JSON.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// The command. `{kubeconfig}`, `{port}` (each another free one) and `{dir}` are filled in.
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+/// The command `drive`.
+pub const COMMAND: ExtraCommand = ExtraCommand { definition, run };
+
+fn definition() -> clap::Command {
+    let says = "Runs any controller, a process in any language, under the default plan of faults";
+    let after = "Each plan has a simulated server and processes of its own, with KUBECONFIG in their \
+                 environment:\n\n    seatrial drive --given crds.yaml --steps steps.yaml -- ./manager \
+                 --metrics-bind-address=127.0.0.1:{port}\n\nA step is one of\n\n    \
+                 - apply: {apiVersion: v1, kind: ConfigMap, ...}\n    \
+                 - patch: {kind: ConfigMap, name: a, patch: {data: {k: v}}}\n    \
+                 - delete: {kind: ConfigMap, name: a}\n    \
+                 - wait: {kind: Secret, name: a, at: /data/k, equals: dg==}\n\n\
+                 Exit codes: 0 all plans hold, 2 wrong usage, 4 nothing ran, 5 inconclusive (stopped, or a \
+                 plan failed in one run of five), 100 a promise is broken.";
+    DriveArguments::augment_args(clap::Command::new("drive").about(says).after_help(after))
+}
+
+fn run(matches: &ArgMatches, _: Colour) -> Outcome {
+    let arguments = DriveArguments::from_arg_matches(matches)
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    let drive = configured(&arguments)?;
+    let stop = drive.stop();
+    ctrlc::set_handler(move || stop.store(true, Ordering::Relaxed))
+        .map_err(|error| Failure::usage(format!("cannot listen for Ctrl-C: {error}")))?;
+    let told = Mutex::new(Instant::now());
+    let report = drive.check(&|progress| tell(progress, &told));
+    let report = report.map_err(|error| Failure::usage(error.to_string()))?;
+    if std::io::stderr().is_terminal() {
+        eprintln!();
+    }
+    // The reader of this may have ended by now, so a failed write is no error.
+    drop(writeln!(std::io::stdout(), "{report}"));
+    if let Some(path) = &arguments.report {
+        write_atomically(path, &format!("{:#}\n", report.json()))
+            .map_err(|error| Failure::usage(format!("cannot write {}: {error}", path.display())))?;
+    }
+    Ok(report.exit_code())
+}
+
+/// One line that is written again and again, or a line now and then.
+fn tell(progress: Progress, told: &Mutex<Instant>) {
+    let mut told = told.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if std::io::stderr().is_terminal() {
+        eprint!("\r{progress}\x1b[K");
+    } else if told.elapsed() > LINE {
+        *told = Instant::now();
+        eprintln!("{progress}");
+    }
+}
+
+fn configured(arguments: &DriveArguments) -> Result<Drive, Failure> {
+    let name = format!("seatrial-drive-{}", std::process::id());
+    let out = arguments.out.clone().unwrap_or_else(|| std::env::temp_dir().join(name));
+    let mut drive = Drive::new(out)
+        .rest(seconds(arguments.rest)?)
+        .limit(seconds(arguments.limit)?)
+        .random(arguments.random, arguments.seed)
+        .requests_per_minute(arguments.requests_per_minute)
+        .shown_as(shown(std::env::args().skip(1)));
+    if !arguments.command.is_empty() {
+        drive = drive.process("controller", arguments.command.clone());
+    }
+    for process in &arguments.process {
+        let bad = || Failure::usage(format!("{process:?} is no NAME=COMMAND"));
+        let (name, command) = process.split_once('=').ok_or_else(bad)?;
+        let is_plain = |it: char| it.is_ascii_alphanumeric() || it == '-';
+        if name.is_empty() || !name.chars().all(is_plain) {
+            return Err(bad());
+        }
+        drive = drive.process(name, command.split_whitespace().map(str::to_owned).collect());
+    }
+    for path in &arguments.given {
+        drive = drive.given(documents(path)?);
+    }
+    if let Some(path) = &arguments.steps {
+        drive = drive.steps(steps(path)?);
+    }
+    let plan = Some(&arguments.plan).filter(|it| *it != "default");
+    if let Some(plan) = arguments.replay.as_ref().or(plan) {
+        drive = drive.replay(plan).map_err(|error| Failure::usage(error.to_string()))?;
+    }
+    if let Some(part) = &arguments.partition {
+        let (part, of) = partition(part)?;
+        drive = drive.part(part, of);
+    }
+    drive = arguments.ignore.iter().fold(drive, |drive, it| drive.ignoring(it));
+    drive = arguments.at_most.into_iter().fold(drive, Drive::at_most);
+    drive = arguments.jobs.into_iter().fold(drive, Drive::jobs);
+    drive = if arguments.controllers { drive.controllers() } else { drive };
+    Ok(if arguments.may_exit { drive.may_exit() } else { drive })
+}
+
+fn seconds(number: f64) -> Result<Duration, Failure> {
+    Duration::try_from_secs_f64(number)
+        .map_err(|_| Failure::usage(format!("{number} is no number of seconds")))
+}
+
+/// `1/4` is the first of four.
+fn partition(text: &str) -> Result<(u64, u64), Failure> {
+    let bad = || Failure::usage(format!("{text:?} is no part: say 1/4 for the first of four"));
+    let (part, of) = text.split_once('/').ok_or_else(bad)?;
+    match (part.parse(), of.parse()) {
+        (Ok(part @ 1u64..), Ok(of)) if part <= of => Ok((part - 1, of)),
+        _ => Err(bad()),
+    }
+}
+
+/// The documents of a file of YAML. An error tells the place alone: a file may hold secrets.
+fn documents(path: &Path) -> Result<Vec<Value>, Failure> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())))?;
+    let read: Result<Vec<Value>, _> = serde_saphyr::from_multiple(&text);
+    let documents = read.map_err(|error| {
+        let at = error.location().map(|it| format!(" at line {}", it.line()));
+        let at = at.unwrap_or_default();
+        Failure::usage(format!("{} is no YAML{at}", path.display()))
+    })?;
+    Ok(documents.into_iter().filter(|it| !it.is_null()).collect())
+}
+
+/// A list of steps. A word that no step knows is an error.
+fn steps(path: &Path) -> Result<Vec<Act>, Failure> {
+    let lists = documents(path)?.into_iter().map(|it| match it {
+        Value::Array(steps) => steps,
+        other => vec![other],
+    });
+    let read = |(index, value)| {
+        serde_json::from_value(value).map_err(|error| {
+            Failure::usage(format!("{}, step {}: {error}; see --help", path.display(), index + 1))
+        })
+    };
+    lists.flatten().enumerate().map(read).collect()
+}
+
+/// This command line, with the plan to be filled in.
+fn shown(words: impl Iterator<Item = String>) -> String {
+    let mut shown = vec!["seatrial".to_owned()];
+    let (mut words, mut is_after) = (words.peekable(), false);
+    while let Some(word) = words.next() {
+        if !is_after && matches!(word.as_str(), "--replay" | "--plan" | "--report") {
+            words.next();
+            continue;
+        }
+        if !is_after && word == "--" {
+            is_after = true;
+            shown.push("--replay '{plan}'".to_owned());
+        }
+        let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_./=:,{}".contains(it);
+        shown.push(match word.chars().all(is_plain) && !word.is_empty() {
+            true => word,
+            false => format!("'{}'", word.replace('\'', "'\\''")),
+        });
+    }
+    if !is_after {
+        shown.push("--replay '{plan}'".to_owned());
+    }
+    shown.join(" ")
+}
+
+pub(crate) mod tests {
+    use seatrial::tests;
+    use seatrial::tests::Tests;
+
+    use super::*;
+
+    fn the_command_that_is_shown_runs_one_plan_of_the_same() {
+        let words = ["drive", "--report", "r.json", "--", "./a b", "--report"].map(str::to_owned);
+        let wanted = "seatrial drive --replay '{plan}' -- './a b' --report";
+        assert_eq!(shown(words.into_iter()), wanted);
+        assert_eq!(shown(["drive".to_owned()].into_iter()), "seatrial drive --replay '{plan}'");
+    }
+
+    fn a_part_is_one_of_its_number() {
+        assert_eq!(partition("1/4").ok(), Some((0, 4)));
+        assert_eq!(partition("4/4").ok(), Some((3, 4)));
+        for bad in ["", "1", "0/4", "5/4", "1/x"] {
+            assert!(partition(bad).is_err(), "{bad}");
+        }
+    }
+
+    fn steps_are_read_from_yaml_and_a_wrong_word_is_named() {
+        let file = std::env::temp_dir().join(format!("seatrial-steps-{}", std::process::id()));
+        let read = |text: &str| {
+            std::fs::write(&file, text).expect("the file is written");
+            steps(&file).map(|it| it.iter().map(Act::to_string).collect::<Vec<_>>().join(", "))
+        };
+        let good = "- apply: {kind: ConfigMap, metadata: {name: a}}\n\
+                    - patch: {kind: Pod, name: b, status: true, patch: {status: {phase: Running}}}\n\
+                    - wait: {kind: Secret, name: c, at: /data/k, equals: null}\n\
+                    - delete: {kind: ConfigMap, name: a}\n";
+        let told = read(good).ok();
+        let bad = read("- aply: {}").map_err(|it| format!("{it:?}")).expect_err("no such step");
+        let secret = read("- apply: {a: hunter2").map_err(|it| format!("{it:?}"));
+        drop(std::fs::remove_file(&file));
+        let wanted =
+            "apply ConfigMap a, patch Pod b, wait for Secret c /data/k, delete ConfigMap a";
+        assert_eq!(told.as_deref(), Some(wanted));
+        assert!(bad.contains("step 1") && bad.contains("`aply`"), "{bad}");
+        assert!(!secret.expect_err("it is no YAML").contains("hunter2"));
+    }
+
+    pub(crate) const TESTS: Tests = tests![
+        steps_are_read_from_yaml_and_a_wrong_word_is_named,
+        the_command_that_is_shown_runs_one_plan_of_the_same,
+        a_part_is_one_of_its_number
+    ];
+}
