@@ -14,7 +14,8 @@ pub(crate) async fn children(map: Value, kit: Arc<Kit>) -> Done {
     if !has_secret {
         kit.ensure("Secret", name(&map), json!({"metadata": child(&map)})).await?;
     }
-    if !(kit.is_wrong && has_secret) && !kit.has("Pod", name(&map)).await? {
+    let is_left_out = kit.is_wrong && has_secret;
+    if !is_left_out && !kit.has("Pod", name(&map)).await? {
         kit.ensure("Pod", name(&map), pod(&map)).await?;
     }
     done()
