@@ -58,6 +58,7 @@ if /usr/bin/python3 -c 'import kubernetes' 2>/dev/null; then ci/clients/python.s
 if command -v go >/dev/null; then
   ci/versus.sh
   ci/clients/go.sh
+  ci/clients/drive.sh
   ci/protobuf.sh compare 20000
   ci/real-apiserver.sh
 fi
