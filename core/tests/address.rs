@@ -1,12 +1,14 @@
 //! The address of a request takes one piece of memory: its own text. Nothing else is allocated on the
 //! way.
 //!
-//! While one is put together, the limit of this process's memory is what it has, and the text.
+//! While one is put together, the limit of this process's memory is what it has, and the text. So no other
+//! thread may run, and the test has no harness of the standard library, which has one.
 
 use std::hint::black_box;
 use std::sync::Arc;
 
 use cap::Cap;
+use libtest_mimic::{Arguments, Trial, run};
 use seatrial_core::request::{Base, Request, Verb};
 
 #[global_allocator]
@@ -20,7 +22,16 @@ fn with_room_for(bytes: usize, request: &Request) -> String {
     url.expect("it has no mistake")
 }
 
-#[test]
+fn main() {
+    let arguments = Arguments { test_threads: Some(1), ..Arguments::from_args() };
+    let name = "an_address_takes_its_own_text_and_nothing_else";
+    let test = Trial::test(name, || {
+        an_address_takes_its_own_text_and_nothing_else();
+        Ok(())
+    });
+    run(&arguments, vec![test]).exit();
+}
+
 fn an_address_takes_its_own_text_and_nothing_else() {
     let server = Arc::new(Base::parse("https://cluster:6443").expect("an address"));
     let plain = || Request::new(&server, Verb::Get, "/apis/apps/v1").namespace("default");

@@ -27,7 +27,7 @@ struct DriveArguments {
     /// A further process: a name, and a command as a shell would split it at blanks.
     #[arg(long, value_name = "NAME=COMMAND")]
     process: Vec<String>,
-    /// Runs the controllers of a cluster: workloads become ready, what has no owner goes.
+    /// Runs the controllers of a cluster: workloads become ready, and so on.
     #[arg(long)]
     controllers: bool,
     /// The plan: `default`, or faults as in `--replay`.

@@ -78,7 +78,8 @@ impl Setting {
             let server = self.server(seed).map_err(io::Error::other)?;
             let (rules, learned) = (Arc::clone(&self.rules), Arc::clone(&self.learned));
             let mut outside = Outside::new(server, plan, rules, learned);
-            outside.pace = Pace { lag: self.rest * 3, patience: self.rest * 10 };
+            let (lag, patience, collector) = (self.rest * 3, self.rest * 10, self.rest / 8);
+            outside.pace = Pace { lag, patience, collector };
             let (signal, now) = (Arc::clone(&outside.signal), outside.now());
             let world = Arc::new(Mutex::new(Inside::new(outside, self.programs.len())));
             let face = Face::over(Arc::clone(&world), now);

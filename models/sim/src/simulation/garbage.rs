@@ -12,16 +12,16 @@ use super::trace::{What, Who};
 use super::world::Outside;
 use crate::controllers::{Controller, Controllers};
 
-/// How long the collector takes.
-const DELAY: Duration = Duration::from_secs(1);
-/// How much longer it takes at most on a slow network, in milliseconds.
-const SLOW: u64 = 5_000;
+/// How many times longer it takes at most on a slow network.
+const SLOW: u64 = 5;
 
 /// When the collector comes next, and where it has found something.
 #[derive(Debug, Default)]
 pub(crate) struct Garbage {
     /// The time, and the change that is the cause.
     due: Option<(Duration, u32)>,
+    /// By a fault it comes this number of seconds after the last change of this step of the user.
+    late: Option<(u32, u32)>,
     /// The changes that have made garbage.
     pub(crate) causes: Vec<u32>,
 }
@@ -57,16 +57,22 @@ impl Outside {
         }
         let (now, last) = (self.now(), changes.end as u32);
         if self.garbage.due.is_none() {
-            let slow = self.chance.as_mut().map_or(0, |chance| chance.below(SLOW));
-            self.garbage.due = Some((now + DELAY + Duration::from_millis(slow), last));
+            let delay = self.pace.collector;
+            let slow = SLOW * delay.as_millis() as u64;
+            let slow = self.chance.as_mut().map_or(0, |chance| chance.below(slow));
+            self.garbage.due = Some((now + delay + Duration::from_millis(slow), last));
         }
         let is_late = |fault: &Fault| matches!(fault, Fault::Uncollected { change, .. } if changes.contains(&(*change as usize).wrapping_sub(1)));
         if let Some(index) = self.faults.iter().position(is_late) {
             let fault = self.faults.remove(index);
             self.note(What::Struck { text: fault.to_string() });
             if let Fault::Uncollected { seconds, .. } = fault {
-                self.garbage.due = Some((now + Duration::from_secs(seconds.into()), last));
+                self.garbage.late = Some((self.steps, seconds));
             }
+        }
+        // It waits for the user's next step, and that one for all changes.
+        if let Some((_, seconds)) = self.garbage.late.filter(|(step, _)| *step == self.steps) {
+            self.garbage.due = Some((now + Duration::from_secs(seconds.into()), last));
         }
         self.signal.notify_one();
     }

@@ -21,11 +21,14 @@ pub(crate) struct Pace {
     pub(crate) lag: Duration,
     /// How long an opposite event is waited for.
     pub(crate) patience: Duration,
+    /// How long the garbage collector takes.
+    pub(crate) collector: Duration,
 }
 
 impl Default for Pace {
     fn default() -> Self {
-        Self { lag: Duration::from_secs(10), patience: Duration::from_secs(120) }
+        let [collector, lag, patience] = [1, 10, 120].map(Duration::from_secs);
+        Self { lag, patience, collector }
     }
 }
 

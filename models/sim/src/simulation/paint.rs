@@ -1,7 +1,7 @@
 //! A failure for the eye: in colours on a terminal, and as a page.
 
 use std::io::IsTerminal as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::check::Failure;
 use super::picture::{Column, Event};
@@ -34,7 +34,9 @@ fn write(failure: &Failure, folder: PathBuf) -> std::io::Result<PathBuf> {
     std::fs::create_dir_all(&folder)?;
     let thread = std::thread::current();
     let name = thread.name().unwrap_or("failure").replace("::", ".");
-    let path = folder.join(format!("{name}.html"));
+    let program = std::env::args().next().unwrap_or_default();
+    let program = Path::new(&program).file_stem().unwrap_or_default().to_string_lossy();
+    let path = folder.join(format!("{program}.{name}.html"));
     std::fs::write(&path, page(failure))?;
     Ok(path)
 }

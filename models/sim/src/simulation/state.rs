@@ -20,7 +20,7 @@ impl State {
         Self { objects: server.contents() }
     }
 
-    /// The same after a cluster's garbage collection, which the simulation does not run: objects
+    /// The same after a cluster's garbage collection, which may not have come yet: objects
     /// that have lost all their owners are gone, and so are the objects that they own.
     pub(crate) fn collected(mut self) -> Self {
         loop {

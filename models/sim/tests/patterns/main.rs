@@ -194,6 +194,9 @@ fn correct_patterns_hold_and_bugs_are_convicted() {
             Ok(report) => wrong.push(format!("not found: {row} {report}")),
         }
     }
+    let (rows, count) = (PAGE.matches("` |\n").count(), patterns().len());
+    assert_eq!(rows, count, "rows of the page");
+    assert!(PAGE.contains(&format!("{count} correct ones")), "the page counts otherwise");
     assert!(tried > 0, "no pattern has the words {words:?}");
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }

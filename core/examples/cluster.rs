@@ -2,7 +2,7 @@
 //! their own: the leader writes an object, and the informer sees it. The example ends by itself.
 //!
 //! ```text
-//! cargo run -p seatrial-core --features kubeconfig --example client
+//! cargo run -p seatrial-core --features kubeconfig --example cluster
 //! ```
 
 use std::collections::BTreeMap;
