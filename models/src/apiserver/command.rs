@@ -86,6 +86,8 @@ fn run(matches: &ArgMatches, _: Colour) -> Outcome {
     if let Some(path) = &arguments.kubeconfig {
         let authority = tls.as_ref().map(Tls::authority);
         write(path, &config::kubeconfig(&address, authority, token.as_deref()))?;
+        #[cfg(unix)]
+        own(path)?;
     }
     let (stop, stopped) = channel();
     let handler = move || {
@@ -155,6 +157,14 @@ fn faults(path: &Path) -> Result<Vec<Fault>, Failure> {
     config::faults(&text).map_err(|why| {
         Failure::usage(format!("{} is no list of faults: {why}; see --help", path.display()))
     })
+}
+
+/// Only the user may read it: there may be a token in it.
+#[cfg(unix)]
+fn own(path: &Path) -> Result<(), Failure> {
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    std::fs::set_permissions(path, mode)
+        .map_err(|error| Failure::usage(format!("cannot protect {}: {error}", path.display())))
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {

@@ -129,7 +129,10 @@ fn tell(progress: Progress, told: &Mutex<Instant>) {
 
 fn configured(arguments: &DriveArguments) -> Result<Drive, Failure> {
     let name = format!("seatrial-drive-{}", std::process::id());
-    let out = arguments.out.clone().unwrap_or_else(|| std::env::temp_dir().join(name));
+    let out = match &arguments.out {
+        Some(out) => out.clone(),
+        None => private(std::env::temp_dir().join(name))?,
+    };
     let mut drive = Drive::new(out)
         .rest(seconds(arguments.rest)?)
         .limit(seconds(arguments.limit)?)
@@ -167,6 +170,18 @@ fn configured(arguments: &DriveArguments) -> Result<Drive, Failure> {
     drive = arguments.jobs.into_iter().fold(drive, Drive::jobs);
     drive = if arguments.controllers { drive.controllers() } else { drive };
     Ok(if arguments.may_exit { drive.may_exit() } else { drive })
+}
+
+/// A new folder that nobody else reads: there are credentials in it.
+fn private(folder: PathBuf) -> Result<PathBuf, Failure> {
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    let made = builder.create(&folder);
+    made.map_err(|error| {
+        Failure::usage(format!("cannot make {}: {error}; name one with --out", folder.display()))
+    })?;
+    Ok(folder)
 }
 
 fn seconds(number: f64) -> Result<Duration, Failure> {
@@ -211,13 +226,19 @@ fn steps(path: &Path) -> Result<Vec<Act>, Failure> {
     lists.flatten().enumerate().map(read).collect()
 }
 
+/// Options that say which plans run, or where the outcome goes: a replay has its own.
+const ONE_RUN: [&str; 6] = ["--replay", "--plan", "--report", "--partition", "--at-most", "--out"];
+
 /// This command line, with the plan to be filled in.
 fn shown(words: impl Iterator<Item = String>) -> String {
     let mut shown = vec!["seatrial".to_owned()];
     let (mut words, mut is_after) = (words.peekable(), false);
     while let Some(word) = words.next() {
-        if !is_after && matches!(word.as_str(), "--replay" | "--plan" | "--report") {
-            words.next();
+        let (option, value) = word.split_once('=').unzip();
+        if !is_after && ONE_RUN.contains(&option.unwrap_or(&word)) {
+            if value.is_none() {
+                words.next();
+            }
             continue;
         }
         if !is_after && word == "--" {
@@ -243,7 +264,8 @@ pub(crate) mod tests {
     use super::*;
 
     fn the_command_that_is_shown_runs_one_plan_of_the_same() {
-        let words = ["drive", "--report", "r.json", "--", "./a b", "--report"].map(str::to_owned);
+        let words = ["drive", "--report", "r.json", "--out=d", "--", "./a b", "--report"];
+        let words = words.map(str::to_owned);
         let wanted = "seatrial drive --replay '{plan}' -- './a b' --report";
         assert_eq!(shown(words.into_iter()), wanted);
         assert_eq!(shown(["drive".to_owned()].into_iter()), "seatrial drive --replay '{plan}'");

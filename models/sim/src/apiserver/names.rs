@@ -41,7 +41,7 @@ pub(crate) fn name(name: &str, naming: Naming, is_prefix: bool) -> Vec<String> {
     wrong
 }
 
-fn segment(name: &str, is_prefix: bool) -> Vec<String> {
+pub(super) fn segment(name: &str, is_prefix: bool) -> Vec<String> {
     let whole = [".", ".."].into_iter().filter(|it| !is_prefix && *it == name);
     let whole = whole.map(|it| format!("may not be '{it}'"));
     let part = ["/", "%"].into_iter().filter(|it| name.contains(*it));

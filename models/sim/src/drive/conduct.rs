@@ -1,5 +1,6 @@
 //! The campaign: many plans at once, and every failure seen again.
 
+use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -48,7 +49,7 @@ struct Work<'a> {
     reference: &'a Ran,
     unstable: &'a Unstable,
     wish: &'a Wish,
-    plans: Mutex<Box<dyn Iterator<Item = (u64, Plan)> + Send + 'a>>,
+    plans: Mutex<VecDeque<(u64, Plan)>>,
     found: Mutex<Found>,
     held: AtomicU64,
     tried: AtomicU64,
@@ -58,6 +59,9 @@ struct Work<'a> {
 struct Found {
     /// Each failure with what distinguishes it; none while it is seen again.
     findings: Vec<(Kind, Option<Finding>)>,
+    /// Plans that failed like one that is being seen again: they count if that one is sure, and are tried
+    /// again if it is not.
+    waiting: Vec<(Kind, (u64, Plan))>,
     once: Vec<Finding>,
     error: Option<io::Error>,
 }
@@ -69,7 +73,12 @@ pub(super) fn conduct(
     tell: &(dyn Fn(Progress) + Sync),
 ) -> io::Result<Report> {
     let began = Instant::now();
-    let (runs, unstable) = setting.reference(&wish.folder)?;
+    let (runs, unstable) = match setting.reference(&wish.folder) {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+            return Ok(Report { is_stopped: true, elapsed: began.elapsed(), ..Report::default() });
+        }
+        done => done?,
+    };
     let mut treated: Vec<String> = setting.rules.told();
     treated.extend(setting.learned.told());
     treated.extend(unstable.told());
@@ -78,7 +87,8 @@ pub(super) fn conduct(
     let wrong = judged.iter().filter(|it| !it.is_empty()).count() as u32;
     if let Some(index) = judged.iter().position(|it| !it.is_empty()) {
         let finding = finding(Plan::default(), judged[index].clone(), &runs[index]);
-        report.found.push(Finding { seen: (wrong, 3), ..finding });
+        let place = if wrong >= ENOUGH { &mut report.found } else { &mut report.once };
+        place.push(Finding { seen: (wrong, 3), ..finding });
         report.elapsed = began.elapsed();
         return Ok(report);
     }
@@ -88,9 +98,12 @@ pub(super) fn conduct(
         Some(plan) => vec![plan.clone()],
         None => choices.plans(wish.random, wish.seed).collect(),
     };
-    let (part, parts) = wish.part;
-    let mine = (0..).zip(made).filter(|(number, _)| number % parts.max(1) == part);
-    let mine: Vec<_> = mine.take(wish.at_most.unwrap_or(u64::MAX) as usize).collect();
+    let (part, parts, most) = match wish.replay {
+        Some(_) => (0, 1, u64::MAX), // one plan, whichever part it was in
+        None => (wish.part.0, wish.part.1.max(1), wish.at_most.unwrap_or(u64::MAX)),
+    };
+    let mine = (0..).zip(made).filter(|(number, _)| number % parts == part);
+    let mine: VecDeque<_> = mine.take(most as usize).collect();
     report.planned = mine.len() as u64;
     report.memory = runs.iter().map(|it| it.used.memory).max().unwrap_or(0);
     let busy = began.elapsed();
@@ -100,7 +113,7 @@ pub(super) fn conduct(
         reference,
         unstable: &unstable,
         wish,
-        plans: Mutex::new(Box::new(mine.into_iter())),
+        plans: Mutex::new(mine),
         found: Mutex::default(),
         held: AtomicU64::new(0),
         tried: AtomicU64::new(0),
@@ -114,8 +127,12 @@ pub(super) fn conduct(
     report.held = work.held.into_inner();
     let found = work.found.into_inner().unwrap_or_else(PoisonError::into_inner);
     if let Some(error) = found.error {
-        if error.kind() != io::ErrorKind::Interrupted {
+        let is_asked_for = error.kind() == io::ErrorKind::Interrupted;
+        if !is_asked_for && found.findings.iter().all(|it| it.1.is_none()) {
             return Err(error);
+        }
+        if !is_asked_for {
+            report.treated.push(format!("the campaign ended early: {error}"));
         }
         report.is_stopped = true;
     }
@@ -177,15 +194,17 @@ impl Work<'_> {
     fn go_on(&self, report: &Report, began: Instant, tell: &(dyn Fn(Progress) + Sync)) {
         loop {
             let found = self.found();
-            if found.error.is_some() || found.findings.len() >= KINDS {
+            let sure = found.findings.iter().filter(|it| it.1.is_some()).count();
+            if found.error.is_some() || sure >= KINDS {
                 return;
             }
             drop(found);
-            let next = self.plans.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let next = self.plans.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
             let Some((number, plan)) = next else { return };
             match self.attempt(number, &plan) {
-                Ok(true) => drop(self.held.fetch_add(1, Ordering::Relaxed)),
-                Ok(false) => {}
+                Ok(Some(true)) => drop(self.held.fetch_add(1, Ordering::Relaxed)),
+                Ok(Some(false)) => {}
+                Ok(None) => continue,
                 Err(error) => {
                     self.found().error.get_or_insert(error);
                     return;
@@ -209,19 +228,24 @@ impl Work<'_> {
         Ok((ran, violations))
     }
 
-    /// Tries a plan. False: it does not hold.
-    fn attempt(&self, number: u64, plan: &Plan) -> io::Result<bool> {
+    /// Tries a plan. False: it does not hold; none: it waits for one that fails in the same way.
+    fn attempt(&self, number: u64, plan: &Plan) -> io::Result<Option<bool>> {
         let (ran, violations) = self.run(plan, number, 1)?;
         if violations.is_empty() {
-            return Ok(true);
+            return Ok(Some(true));
         }
         let kind = kind(&violations);
         let mut found = self.found();
-        if let Some((_, known)) = found.findings.iter_mut().find(|it| it.0 == kind) {
-            if let Some(known) = known.as_mut().filter(|it| it.also.len() < ALSO) {
-                known.also.push(plan.clone());
+        match found.findings.iter_mut().find(|it| it.0 == kind) {
+            Some((_, Some(known))) => {
+                known.also.extend((known.also.len() < ALSO).then(|| plan.clone()));
+                return Ok(Some(false));
             }
-            return Ok(false);
+            Some((_, None)) => {
+                found.waiting.push((kind, (number, plan.clone())));
+                return Ok(None);
+            }
+            None => {}
         }
         found.findings.push((kind.clone(), None));
         drop(found);
@@ -229,18 +253,36 @@ impl Work<'_> {
         let mut finding = finding(plan.clone(), violations, &ran);
         finding.seen = (1 + self.again(plan, number, rule)?, TIMES);
         let is_sure = finding.seen.0 >= ENOUGH;
-        if is_sure {
-            finding = self.minimised(finding, number, rule)?;
+        self.settle(&kind, is_sure.then(|| finding.clone()));
+        if !is_sure {
+            self.found().once.push(finding);
+            return Ok(Some(false));
         }
+        let small = self.minimised(finding, number, rule)?;
+        if let Some((_, Some(place))) = self.found().findings.iter_mut().find(|it| it.0 == kind) {
+            place.also.retain(|it| *it != small.plan);
+            *place = Finding { also: std::mem::take(&mut place.also), ..small };
+        }
+        Ok(Some(false))
+    }
+
+    /// Says what became of a failure, and lets the plans go on that have waited for that.
+    fn settle(&self, kind: &Kind, sure: Option<Finding>) {
         let mut found = self.found();
-        match found.findings.iter_mut().find(|it| it.0 == kind) {
-            Some(place) if is_sure => place.1 = Some(finding),
-            _ => {
-                found.findings.retain(|it| it.0 != kind);
-                found.once.push(finding);
-            }
-        }
-        Ok(false)
+        let (same, others) =
+            std::mem::take(&mut found.waiting).into_iter().partition(|it| it.0 == *kind);
+        found.waiting = others;
+        let same: Vec<_> = Vec::into_iter(same).map(|(_, it)| it).collect();
+        found.findings.retain(|it| it.0 != *kind);
+        let Some(mut finding) = sure else {
+            drop(found);
+            let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+            plans.extend(same);
+            return;
+        };
+        self.tried.fetch_add(same.len() as u64, Ordering::Relaxed);
+        finding.also.extend(same.into_iter().map(|(_, plan)| plan).take(ALSO));
+        found.findings.push((kind.clone(), Some(finding)));
     }
 
     /// How many of the other runs of a plan break the rule as well.
@@ -253,25 +295,30 @@ impl Work<'_> {
         Ok(seen)
     }
 
-    /// The same failure by as few faults as it needs; each attempt is made twice.
+    /// The same failure by as few faults as it needs: a fault goes if two runs fail without it. What fails
+    /// once afterwards was the machine, and the plan stays as it was.
     fn minimised(&self, finding: Finding, number: u64, rule: &str) -> io::Result<Finding> {
-        let (mut best, mut index, mut time) = (finding, 0, TIMES);
+        let (mut best, mut index, mut time) = (finding.clone(), 0, TIMES);
         while index < best.plan.faults.len() && best.plan.faults.len() > 1 {
             let plan = best.plan.without(index);
             index += 1;
+            let mut failed = None;
             for _ in 0..2 {
                 time += 1;
                 let (ran, violations) = self.run(&plan, number, time)?;
-                if violations.iter().any(|it| it.rule == rule) {
-                    best = self::finding(plan, violations, &ran);
-                    index = 0;
+                failed = violations.iter().any(|it| it.rule == rule).then_some((ran, violations));
+                if failed.is_none() {
                     break;
                 }
             }
+            if let Some((ran, violations)) = failed {
+                best = self::finding(plan, violations, &ran);
+                index = 0;
+            }
         }
-        if time > TIMES && best.seen == (1, 1) {
+        if best.plan != finding.plan {
             best.seen = (1 + self.again(&best.plan, number, rule)?, TIMES);
         }
-        Ok(best)
+        Ok(if best.seen.0 >= ENOUGH { best } else { finding })
     }
 }

@@ -70,8 +70,8 @@ impl Process {
     }
 
     /// Ends it at once, with its group and what has left the group.
-    pub(super) fn end(mut self) {
-        self.kill();
+    pub(super) fn end(self) {
+        drop(self);
     }
 
     fn kill(&mut self) {
@@ -191,8 +191,11 @@ pub(super) fn free_memory() -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// A folder that is made.
+/// A new folder: what an earlier run has left there is gone.
 pub(super) fn folder(path: PathBuf) -> io::Result<PathBuf> {
+    if path.exists() {
+        std::fs::remove_dir_all(&path)?;
+    }
     std::fs::create_dir_all(&path)?;
     path.canonicalize()
 }

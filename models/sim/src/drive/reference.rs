@@ -43,7 +43,7 @@ impl Unstable {
                 let fields = [one, other].map(|it| leaves(it));
                 let pointers = fields.iter().flatten().map(|it| &it.0);
                 let differ = pointers.filter(|it| one.pointer(it) != other.pointer(it));
-                let pointers: Vec<String> = differ.cloned().collect();
+                let pointers: Vec<String> = differ.map(|it| shared(one, other, it)).collect();
                 found.fields.extend(pointers.into_iter().map(|it| (key.clone(), it)));
             }
         }
@@ -71,6 +71,19 @@ impl Unstable {
         }
         vec![format!("differs between three runs without faults, not compared: {}", all.join(", "))]
     }
+}
+
+/// The place above which two objects are of one form: a list of another length, and what only one of them
+/// has, differ as a whole.
+fn shared(one: &Value, other: &Value, pointer: &str) -> String {
+    let is_alike = |at: &str| match (one.pointer(at), other.pointer(at)) {
+        (Some(Value::Array(one)), Some(Value::Array(other))) => one.len() == other.len(),
+        (Some(one), Some(other)) => one.is_object() && other.is_object(),
+        _ => false,
+    };
+    let ends = pointer.match_indices('/').map(|it| it.0).chain([pointer.len()]);
+    let mut places = ends.map(|end| &pointer[..end]).filter(|it| !it.is_empty());
+    places.find(|it| !is_alike(it)).unwrap_or(pointer).to_owned()
 }
 
 fn remove(object: &mut Value, pointer: &str) {

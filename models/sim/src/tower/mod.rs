@@ -240,8 +240,9 @@ where
 
 fn translate(parts: Parts, body: Vec<u8>) -> Request {
     let target = parts.uri.path_and_query().map_or("/", |it| it.as_str());
-    let headers = parts.headers.iter().filter_map(|(name, value)| {
-        Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
+    let headers = parts.headers.iter().map(|(name, value)| {
+        // What is no text must not be dropped: a user to impersonate that nobody is may do nothing.
+        (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
     });
     let headers = headers.collect();
     let by = parts.extensions.get().cloned();

@@ -10,8 +10,10 @@ use super::super::mistake::Slip;
 use super::super::status::{Failure, Outcome};
 use super::super::store::Key;
 use super::super::{Call, Server};
-use super::rule::{compact, quoted};
+use super::rule::{PARTS, compact, quoted};
 use super::{Attributes, GROUP, Rule, User};
+
+const MANY: &str = "the rules have more combinations than this server looks at";
 
 impl Server {
     /// Checks a write of a role or of a binding.
@@ -125,15 +127,19 @@ impl Server {
     /// Why a user may not grant these rules, if they may not.
     fn lacks(&self, user: &User, namespace: &str, rules: &[Rule]) -> Option<String> {
         let (own, errors) = self.access.as_ref()?.policy.rules(user, namespace);
-        let mut lacking = Vec::new();
+        let (mut lacking, mut looked) = (Vec::new(), 0);
         for rule in rules {
             // Mostly one rule covers all of another, which is found without taking it apart.
             if own.iter().any(|it| it.covers(rule)) {
                 continue;
             }
             let Some(parts) = rule.parts() else {
-                return Some("a rule has more combinations than this server looks at".to_owned());
+                return Some(MANY.to_owned());
             };
+            looked += parts.len();
+            if looked > PARTS {
+                return Some(MANY.to_owned());
+            }
             lacking.extend(parts.into_iter().filter(|part| !own.iter().any(|it| it.covers(part))));
         }
         if lacking.is_empty() {

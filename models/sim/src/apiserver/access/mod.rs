@@ -73,9 +73,12 @@ impl Server {
         let tokens = tokens.into_iter().map(|(token, user)| (token, Arc::new(user)));
         let tokens = Tokens(Arc::new(tokens.collect()));
         self.access = None;
+        // Faults are for those who come from outside.
+        let (faults, lag) = (std::mem::take(&mut self.faults), self.lag.take());
         for (path, body) in defaults::objects() {
             self.handle(self.now, &Request::new("POST", path).json(&body));
         }
+        (self.faults, self.lag) = (faults, lag);
         let mut access = Access { tokens, ..Access::default() };
         for plural in ["roles", "clusterroles", "rolebindings", "clusterrolebindings"] {
             for (key, stored) in self.store.objects(&format!("{plural}.{GROUP}")).iter() {

@@ -16,7 +16,7 @@ pub(crate) struct Rule {
 }
 
 /// More parts than this are not told apart: a rule may name a thousand of each of three.
-const PARTS: usize = 20_000;
+pub(super) const PARTS: usize = 20_000;
 
 fn has(list: &[String], text: &str) -> bool {
     list.iter().any(|it| it == text)

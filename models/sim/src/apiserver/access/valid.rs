@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::super::cause::{Cause, Causes};
+use super::super::names;
 use super::GROUP;
 
 /// Fills in the groups of what a binding names.
@@ -76,8 +77,12 @@ pub(in super::super) fn binding(object: &Value, old: Option<&Value>) -> Causes {
     if !kinds.iter().any(|it| role["kind"] == *it) {
         causes.push(Cause::unsupported("roleRef.kind", &role["kind"], kinds));
     }
-    if role["name"].as_str().unwrap_or("").is_empty() {
+    let name = role["name"].as_str().unwrap_or("");
+    if name.is_empty() {
         causes.push(Cause::required("roleRef.name", ""));
+    }
+    for why in names::segment(name, false) {
+        causes.push(Cause::invalid("roleRef.name", &role["name"], &why));
     }
     for (index, subject) in object["subjects"].as_array().into_iter().flatten().enumerate() {
         if causes.is_full() {
