@@ -43,6 +43,19 @@ pub(super) struct Wish {
     pub(super) again: String,
 }
 
+impl Wish {
+    /// The plans with their numbers.
+    fn plans(&self, choices: &Choices) -> VecDeque<(u64, Plan)> {
+        if let Some(plan) = &self.replay {
+            return VecDeque::from([(0, plan.clone())]); // whichever part it was in
+        }
+        let (part, parts) = self.part;
+        let mine = (0..).zip(choices.plans(self.random, self.seed));
+        let mine = mine.filter(|(number, _)| number % parts.max(1) == part);
+        mine.take(self.at_most.unwrap_or(u64::MAX) as usize).collect()
+    }
+}
+
 /// What the workers share.
 struct Work<'a> {
     setting: &'a Setting,
@@ -93,17 +106,7 @@ pub(super) fn conduct(
         return Ok(report);
     }
     let reference = &runs[0];
-    let choices = Choices::of(&reference.run);
-    let made: Vec<Plan> = match &wish.replay {
-        Some(plan) => vec![plan.clone()],
-        None => choices.plans(wish.random, wish.seed).collect(),
-    };
-    let (part, parts, most) = match wish.replay {
-        Some(_) => (0, 1, u64::MAX), // one plan, whichever part it was in
-        None => (wish.part.0, wish.part.1.max(1), wish.at_most.unwrap_or(u64::MAX)),
-    };
-    let mine = (0..).zip(made).filter(|(number, _)| number % parts == part);
-    let mine: VecDeque<_> = mine.take(most as usize).collect();
+    let mine = wish.plans(&Choices::of(&reference.run));
     report.planned = mine.len() as u64;
     report.memory = runs.iter().map(|it| it.used.memory).max().unwrap_or(0);
     let busy = began.elapsed();

@@ -327,11 +327,10 @@ fn workers_do_as_asked(history: &History) -> Checked {
     for (number, event) in history.events.iter().enumerate() {
         answer = event.noted(ANSWER).or(answer);
         let Some(Call::Settle(Settle { outcome, priority, .. })) = event.call() else { continue };
-        let Some((answer, asked, of)) = answer.take().map(|number| ANSWERS[number as usize]) else {
-            continue;
-        };
+        let Some(given) = answer.take() else { continue };
+        let (given, asked, of) = ANSWERS[given as usize];
         if (*outcome, *priority) != (asked, of) {
-            let because = format!("{answer:?} is settled as {outcome:?} of priority {priority}");
+            let because = format!("{given:?} is settled as {outcome:?} of priority {priority}");
             return Err(Violation::at(number, because));
         }
     }
