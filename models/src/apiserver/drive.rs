@@ -51,7 +51,7 @@ struct DriveArguments {
     /// Tries this number of plans at most.
     #[arg(long, value_name = "N")]
     at_most: Option<u64>,
-    /// How many plans run at once; by the memory and the cores of the machine if it is not said.
+    /// How many plans run at once; by default as memory and cores allow.
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
     /// Only a part of the plans, such as 1/4, for many machines.

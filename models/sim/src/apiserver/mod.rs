@@ -58,7 +58,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use access::{Attributes, Decision, User};
-#[cfg_attr(not(feature = "ordered"), allow(unused_imports))]
+#[cfg_attr(not(feature = "ordered"), allow(unused_imports, reason = "simulations ask"))]
 pub(crate) use access::{Noted, Policy, Rule};
 pub(crate) use clock::stamp;
 pub use fault::{Fault, Point, Trouble};
@@ -76,7 +76,7 @@ use route::Target;
 use serde_json::json;
 pub(crate) use status::Failure;
 use status::Outcome;
-#[cfg_attr(not(feature = "ordered"), allow(unused_imports))]
+#[cfg_attr(not(feature = "ordered"), allow(unused_imports, reason = "simulations ask"))]
 pub(crate) use store::Key;
 use store::Store;
 pub(crate) use token::read as read_token;

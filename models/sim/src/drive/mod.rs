@@ -136,7 +136,7 @@ impl Drive {
         self
     }
 
-    /// How many plans are made by chance, and from which seed; 30 from 1 unless it is said.
+    /// How many plans are made by chance, and from which seed; the default is 30 from seed 1.
     #[must_use]
     pub fn random(mut self, plans: u64, seed: u64) -> Self {
         (self.wish.random, self.wish.seed) = (plans, seed);
@@ -157,7 +157,7 @@ impl Drive {
         self
     }
 
-    /// How many plans run at once; by the memory and the cores of the machine unless it is said.
+    /// How many plans run at once; by default as memory and cores allow.
     #[must_use]
     pub fn jobs(mut self, jobs: usize) -> Self {
         self.wish.jobs = Some(jobs);

@@ -79,7 +79,7 @@ impl Process {
         drop(self.child.kill());
         let began = Instant::now();
         while matches!(self.child.try_wait(), Ok(None)) && began.elapsed() < PATIENCE {
-            std::thread::sleep(Duration::from_millis(2));
+            std::thread::sleep(Duration::from_millis(2)); // a kernel that is slow decides no verdict
         }
         sweep(&self.mark);
         self.limit();

@@ -164,7 +164,7 @@ pub(crate) async fn phases(map: Value, kit: Arc<Kit>) -> Done {
     done()
 }
 
-/// What is refused is tried again.
+/// Tries again when the server refuses.
 pub(crate) async fn retries(map: Value, kit: Arc<Kit>) -> Done {
     kit.apply("Secret", name(&map), json!({"metadata": child(&map)})).await?;
     kit.note(&map, "ready", "yes").await?;
@@ -209,7 +209,7 @@ pub(crate) async fn draws(map: Value, kit: Arc<Kit>) -> Done {
     done()
 }
 
-/// What is counted is what there is, and not what has happened.
+/// Counts the objects that exist, not the events.
 pub(crate) async fn counts(map: Value, kit: Arc<Kit>) -> Done {
     let mut number = noted(&map, "pods").parse().unwrap_or(0);
     let there = kit.list("Pod", &format!("of={}", name(&map))).await?.len();

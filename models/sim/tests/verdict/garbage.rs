@@ -1,4 +1,4 @@
-//! What is owned is collected while the controller runs, and sometimes late.
+//! Owned objects are collected while the controller runs, and sometimes late.
 
 use std::sync::Arc;
 use std::time::Duration;

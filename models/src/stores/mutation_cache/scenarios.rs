@@ -48,7 +48,7 @@ fn late_write_behind_deletion() -> Scenario<MutationCache> {
         // The object is read before the late write.
         |history| before(history, &Call::Get(1), &Call::Wrote(object(1, 6))),
     )
-    // What is remembered is forgotten soon.
+    // The cache forgets soon.
     .not_on(needs_exact_time)
 }
 
@@ -78,7 +78,7 @@ fn written_and_seen() -> Scenario<MutationCache> {
         // The first state is seen after the second was written.
         |history| before(history, &Call::Wrote(object(1, 3)), &Call::Seen(object(1, 2))),
     )
-    // What is remembered is forgotten soon.
+    // The cache forgets soon.
     .not_on(needs_exact_time)
 }
 
@@ -99,7 +99,7 @@ fn made_anew_beside_deletion() -> Scenario<MutationCache> {
         // The other object is made before the deletion is seen.
         |history| before(history, &Call::Wrote(object(2, 4)), &Call::Gone(object(1, 3))),
     )
-    // What is remembered is forgotten soon.
+    // The cache forgets soon.
     .not_on(needs_exact_time)
 }
 
@@ -123,7 +123,7 @@ fn more_than_are_remembered() -> Scenario<MutationCache> {
             before(history, &Call::Get(1), &one_too_many)
         },
     )
-    // What is remembered is forgotten soon.
+    // The cache forgets soon.
     .not_on(needs_exact_time)
 }
 
@@ -148,7 +148,7 @@ fn listed_while_written() -> Scenario<MutationCache> {
             ended(history).iter().any(|it| it.call == Call::List(1) && it.answer == changed)
         },
     )
-    // What is remembered is forgotten soon.
+    // The cache forgets soon.
     .not_on(needs_exact_time)
 }
 

@@ -58,7 +58,7 @@ impl fmt::Debug for Tokens {
 }
 
 /// A request that was decided over.
-#[cfg_attr(not(feature = "ordered"), allow(dead_code))]
+#[cfg_attr(not(feature = "ordered"), allow(dead_code, reason = "simulations ask"))]
 #[derive(Clone, Debug)]
 pub(crate) struct Noted {
     pub(crate) asked: Attributes,
@@ -98,7 +98,7 @@ impl Server {
     }
 
     /// Refuses nobody from now on, but notes what it is asked for, by a policy that is not stored.
-    #[cfg_attr(not(feature = "ordered"), allow(dead_code))]
+    #[cfg_attr(not(feature = "ordered"), allow(dead_code, reason = "simulations ask"))]
     pub(crate) fn note_access(&mut self, mut policy: Policy) {
         for (path, body) in defaults::objects() {
             let plural = path.rsplit('/').next().unwrap_or("");
@@ -109,7 +109,7 @@ impl Server {
     }
 
     /// What was noted since it was last asked.
-    #[cfg_attr(not(feature = "ordered"), allow(dead_code))]
+    #[cfg_attr(not(feature = "ordered"), allow(dead_code, reason = "simulations ask"))]
     pub(crate) fn noted(&mut self) -> Vec<Noted> {
         let notes = self.access.as_mut().and_then(|it| it.notes.as_mut());
         notes.map(std::mem::take).unwrap_or_default()
