@@ -1,0 +1,156 @@
+//! Our engines beside published figures: executions of programs that others have counted, states of models
+//! that others have searched, and schedules until bugs show that others have looked for.
+//!
+//! `cargo bench -p seatrial --features loom,shuttle --bench published`; behind `--` a word limits it to the parts
+//! whose names hold it. As a test it runs what is small, and asserts the same counts.
+
+mod bugs;
+mod counted;
+mod noted;
+mod two_phase;
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Instant;
+
+use seatrial::engine::End;
+use seatrial::engine::shuttle::{Body, Config, Strategy, explore};
+use seatrial::engine::state::{Limits, search};
+
+use bugs::{BUGGY, Buggy};
+use counted::{COUNTED, Counted};
+use noted::Notes;
+use two_phase::TwoPhase;
+
+/// In a test, programs with more executions than this are left out.
+const SMALL: u64 = 200;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let most = if arguments.iter().any(|it| it == "--bench") { u64::MAX } else { SMALL };
+    let word = arguments.into_iter().find(|it| !it.starts_with('-')).unwrap_or_default();
+    for part in ["executions", "states", "schedules"].into_iter().filter(|it| it.contains(&word)) {
+        match part {
+            "executions" => executions(most),
+            "states" => states(most),
+            _ => schedules(most),
+        }
+    }
+}
+
+/// One execution of each trace: how many there are, how many classes they make, and whether any was in vain.
+fn executions(most: u64) {
+    println!("| program | from | published | classes | executions | in vain | s |");
+    println!("|---|---|---|---|---|---|---|");
+    for program in COUNTED {
+        for &(size, count) in program.counts.iter().filter(|(_, count)| *count <= most) {
+            executed(program, size, count);
+        }
+    }
+}
+
+fn executed(program: &Counted, size: usize, published: u64) {
+    let notes = Notes::default();
+    let body: Body = Arc::new({
+        let (run, notes) = (program.run, notes.clone());
+        move |runtime| run(runtime, size, &notes)
+    });
+    let (mut classes, mut traces) = (HashSet::new(), HashSet::new());
+    let strategy = Strategy::Trace { executions: u64::MAX };
+    let begun = Instant::now();
+    let explored = explore(&Config::default(), strategy, body, &mut |execution| {
+        assert_eq!(execution.end, End::Finished, "no execution is blocked");
+        traces.insert(execution.trace);
+        classes.insert(notes.take());
+        ControlFlow::Continue(())
+    });
+    let seconds = begun.elapsed().as_secs_f64();
+    let Counted { name, source, says, .. } = program;
+    let (executions, traces) = (explored.executions, traces.len() as u64);
+    // A program that notes nothing is all locks: its classes are its traces.
+    let classes = if classes.len() == 1 { traces } else { classes.len() as u64 };
+    let in_vain = executions - traces;
+    println!(
+        "| {name}({size}) | {source} | {published} | {classes} | {executions} | {in_vain} | {seconds:.2} |"
+    );
+    assert!(explored.exhausted && in_vain == 0, "{name}({size}): {says}");
+    assert_eq!(classes, published, "{name}({size}): {says}");
+}
+
+/// The states of two-phase commit: as TLC and stateright count them.
+fn states(most: u64) {
+    println!("\n| model | published | states | steps | s | states/s |");
+    println!("|---|---|---|---|---|---|");
+    for (managers, published) in [(3, 288), (5, 8_832), (10, 61_515_776)] {
+        if most == SMALL && managers > 5 {
+            continue;
+        }
+        let begun = Instant::now();
+        let space = search(&TwoPhase(managers), Limits::default());
+        let (seconds, states) = (begun.elapsed().as_secs_f64(), space.states as u64);
+        let speed = states as f64 / seconds;
+        let steps = space.steps;
+        println!(
+            "| 2pc({managers}) | {published} | {states} | {steps} | {seconds:.2} | {speed:.0} |"
+        );
+        assert!(space.exhausted && space.reached && space.wrong.is_empty(), "{:?}", space.wrong);
+        assert_eq!(states, published);
+    }
+}
+
+type Make = fn(u64, u64) -> Strategy;
+
+const SAMPLERS: [(&str, Make); 6] = [
+    ("random", |seed, executions| Strategy::Random { seed, executions }),
+    ("PCT-3", |seed, executions| Strategy::Pct { seed, depth: 3, executions }),
+    ("PCT-10", |seed, executions| Strategy::Pct { seed, depth: 10, executions }),
+    ("POS", |seed, executions| Strategy::Pos { seed, executions }),
+    ("URW", |seed, executions| Strategy::Urw { seed, executions }),
+    ("SURW", |seed, executions| Strategy::Surw { seed, executions }),
+];
+
+/// Schedules to the first bug: mean and deviation over twenty seeds, at most 10,000 schedules each.
+fn schedules(most: u64) {
+    let (seeds, cap) = if most == u64::MAX { (20, 10_000) } else { (2, 500) };
+    let names = SAMPLERS.map(|(name, _)| name).join(" | ");
+    println!(
+        "\nOurs, and published in parentheses; [n]: how many of {seeds} seeds find it; `-`: none.\n"
+    );
+    println!("| program | {names} |\n|---|---|---|---|---|---|---|");
+    for buggy in BUGGY {
+        let cell = |(at, (_, make)): (usize, &(&str, Make))| {
+            let firsts: Vec<u64> =
+                (0..seeds).filter_map(|seed| first(buggy, make(seed, cap))).collect();
+            format!("{} ({})", shown(&firsts, seeds), buggy.published[at])
+        };
+        let cells: Vec<String> = SAMPLERS.iter().enumerate().map(cell).collect();
+        println!("| {} | {} |", buggy.name, cells.join(" | "));
+        assert!(cells.iter().any(|it| !it.starts_with("- ")), "{}: nobody finds it", buggy.name);
+    }
+}
+
+/// The first schedule that shows a bug.
+fn first(buggy: &'static Buggy, strategy: Strategy) -> Option<u64> {
+    let body: Body = Arc::new(move |runtime| buggy.run.run(runtime));
+    let mut first = None;
+    explore(&Config::default(), strategy, body, &mut |execution| {
+        if execution.end == End::Finished {
+            return ControlFlow::Continue(());
+        }
+        first = Some(execution.number);
+        ControlFlow::Break(())
+    });
+    first
+}
+
+fn shown(firsts: &[u64], seeds: u64) -> String {
+    let count = firsts.len() as f64;
+    let mean = firsts.iter().sum::<u64>() as f64 / count;
+    let variance = firsts.iter().map(|it| (*it as f64 - mean).powi(2)).sum::<f64>() / count;
+    match firsts.len() as u64 {
+        0 => "-".to_owned(),
+        found if found == seeds => format!("{mean:.0}±{:.0}", variance.sqrt()),
+        found => format!("{mean:.0}±{:.0} [{found}]", variance.sqrt()),
+    }
+}
