@@ -12,3 +12,5 @@ cargo test --release --package seatrial-models --features loom,shuttle --test al
 cargo test --release --package seatrial-models --features loom,shuttle --test all -- \
   minimal:: --nocapture --test-threads 1
 cargo bench --package seatrial-models --features loom,shuttle --bench schedules
+# Counts of others: executions, states, schedules until a bug shows.
+cargo bench --package seatrial --features loom,shuttle --bench published

@@ -315,6 +315,8 @@ fn suite(folder: &Path) {
     assert_eq!(admin.status(&post, map), "201");
     let robot = Client { head: "Authorization: Bearer a-token\r\n", ..nobody };
     assert_eq!(robot.status(&get, ""), "200");
+    let both = Client { certificate: stranger.certificate, ..robot };
+    assert_eq!(both.status(&get, ""), "200", "the token counts where the certificate does not");
 
     let said = server.stop();
     let of = |word: &str| said.lines().filter(|line| line.contains(word)).count();

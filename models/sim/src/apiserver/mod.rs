@@ -59,7 +59,7 @@ use std::time::Duration;
 
 pub use access::{Attributes, Decision, User};
 #[cfg_attr(not(feature = "ordered"), allow(unused_imports, reason = "simulations ask"))]
-pub(crate) use access::{Noted, Policy, Rule};
+pub(crate) use access::{Noted, Policy, Rule, cluster_role};
 pub(crate) use clock::stamp;
 pub use fault::{Fault, Point, Trouble};
 pub use history::Written;

@@ -95,7 +95,8 @@ impl Clients {
             return Ok(Some(Arc::clone(user)));
         }
         let is_known = match &self.tokens {
-            None => !is_stranger,
+            // Behind a certificate that is not known a token may be.
+            None => !is_stranger || token.is_some(),
             Some(tokens) => token.is_some_and(|it| tokens.0.contains(it.trim())),
         };
         if is_known {

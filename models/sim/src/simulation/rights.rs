@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::Simulation;
-use crate::apiserver::{Attributes, Key, Noted, Policy, Rule, User};
+use crate::apiserver::{Attributes, Key, Noted, Policy, Rule, User, cluster_role};
 
 /// The name of the controller's service account, and of the roles that are printed.
 const NAME: &str = "controller";
@@ -35,7 +35,8 @@ impl fmt::Display for Rights {
 impl Simulation {
     /// The controller has the rights of these roles (YAML, with `Role`s and `ClusterRole`s, each in a
     /// document) and no others, under every plan. A `Role` holds in its namespace and a `ClusterRole`
-    /// everywhere, unless bindings among the documents say otherwise; whom they bind is no matter. A request
+    /// everywhere, unless bindings among the documents say otherwise; whom they bind is no matter. They may
+    /// also name a `ClusterRole` that every cluster has, such as `view`. A request
     /// without the right is answered all the same, so that one check tells of every right that is missing:
     /// also of one that is needed only after a crash. The report also tells which rights are never used, and
     /// the smallest roles that suffice.
@@ -69,6 +70,8 @@ pub(crate) struct Granted {
     pub(crate) user: Arc<User>,
     /// The roles, each with where it holds: in a namespace, or everywhere.
     roles: BTreeMap<Key, (BTreeSet<String>, Vec<Rule>)>,
+    /// Those of them that every cluster has: nobody can make them smaller.
+    given: BTreeSet<Key>,
 }
 
 impl Granted {
@@ -93,16 +96,25 @@ impl Granted {
             policy.absorb(plural, &key, None, Some(role));
             roles.entry(key).or_default().1.extend(Rule::all(role));
         }
-        if roles.is_empty() {
-            return Err("there is no Role and no ClusterRole in it".to_owned());
-        }
+        let mut given = BTreeSet::new();
         for binding in of(["RoleBinding", "ClusterRoleBinding"]) {
             let (role, place) = (&binding["roleRef"], namespace(binding));
             let own = if role["kind"] == "Role" { place.as_str() } else { "" };
             let key = Key::new(own, role["name"].as_str().unwrap_or(""));
+            if own.is_empty()
+                && !roles.contains_key(&key)
+                && let Some(role) = cluster_role(&key.0)
+            {
+                policy.absorb("clusterroles", &key, None, Some(&role));
+                roles.insert(key.clone(), (BTreeSet::new(), Rule::all(&role)));
+                given.insert(key.clone());
+            }
             if let Some((places, _)) = roles.get_mut(&key) {
                 places.insert(place);
             }
+        }
+        if roles.is_empty() {
+            return Err("there is no Role and no ClusterRole in it".to_owned());
         }
         for (key, (places, _)) in &mut roles {
             if places.is_empty() {
@@ -126,7 +138,7 @@ impl Granted {
                 policy.absorb("rolebindings", key, None, Some(&binding));
             }
         }
-        Ok(Self { policy, user: Arc::new(user), roles })
+        Ok(Self { policy, user: Arc::new(user), roles, given })
     }
 
     /// Takes in what a request was found to need. What everybody may do is no matter.
@@ -175,7 +187,8 @@ impl Granted {
     /// Everything that a report says.
     pub(crate) fn rights(&self, needs: &Needs) -> Rights {
         let mut unused = BTreeSet::new();
-        for (places, rules) in self.roles.values() {
+        let own = self.roles.iter().filter(|(key, _)| !self.given.contains(*key));
+        for (places, rules) in own.map(|(_, role)| role) {
             for rule in rules {
                 let Some(parts) = rule.parts() else {
                     unused.insert(

@@ -203,6 +203,21 @@ fn every_verb_that_is_left_out_is_named_and_the_smallest_role_suffices() {
 }
 
 #[test]
+fn a_role_that_every_cluster_has_counts_where_it_is_bound() {
+    let bound = |role: &str| {
+        let role = format!("roleRef: {{kind: ClusterRole, name: {role}}}");
+        format!("kind: RoleBinding\nmetadata: {{name: b, namespace: default}}\n{role}")
+    };
+    let rights = held(0, &bound("edit")).rights.expect("it has a role");
+    assert_eq!((&rights.missing, &rights.unused), (&vec![], &vec![]));
+    assert!(rights.smallest.contains(r#"verbs: ["create","list","patch"]"#), "{}", rights.smallest);
+    let text = failure(0, &bound("view")).to_string();
+    assert!(text.contains("missing right: create configmaps in default"), "{text}");
+    let read = std::panic::catch_unwind(|| on_kube(labels).role(&bound("none")));
+    assert!(read.is_err(), "there is no such role");
+}
+
+#[test]
 fn names_of_a_rule_that_are_never_used_are_named() {
     let rights = held(1, GOES_ON).rights.expect("it has roles");
     assert_eq!(rights.unused, ["get secrets other"]);

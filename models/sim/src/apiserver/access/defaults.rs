@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::super::{Labels, Server};
+use super::super::{Labels, Options, Server};
 use super::{GROUP, Key, Rule};
 
 /// A role begins with its name, its labels and what it gathers follow, then its rules:
@@ -43,6 +43,15 @@ pub(super) fn objects() -> Vec<(&'static str, Value)> {
         objects.push((BINDINGS_AT, body));
     }
     objects
+}
+
+/// The role of this name that every cluster begins with, with what it gathers from others.
+#[cfg_attr(not(feature = "ordered"), allow(dead_code, reason = "simulations ask"))]
+pub(crate) fn cluster_role(name: &str) -> Option<Value> {
+    let mut server = Server::new(&Options::default());
+    server.authorize([]);
+    let role = server.store.get(&format!("clusterroles.{GROUP}"), &Key::new("", name))?;
+    Some(Value::clone(&role.object))
 }
 
 fn metadata(name: &str) -> Value {

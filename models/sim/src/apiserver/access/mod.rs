@@ -20,6 +20,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 pub use asked::Attributes;
+pub(crate) use defaults::cluster_role;
 pub use policy::Decision;
 pub(crate) use policy::{GROUP, Policy};
 pub(super) use reviews::resources;
@@ -103,7 +104,10 @@ impl Server {
         for (path, body) in defaults::objects() {
             let plural = path.rsplit('/').next().unwrap_or("");
             let key = Key::new("", body["metadata"]["name"].as_str().unwrap_or(""));
-            policy.absorb(plural, &key, None, Some(&body));
+            // The roles that are tried come first, also one of this name.
+            if plural != "clusterroles" || !policy.has(&key) {
+                policy.absorb(plural, &key, None, Some(&body));
+            }
         }
         self.access = Some(Access { policy, notes: Some(Vec::new()), ..Access::default() });
     }
@@ -134,14 +138,23 @@ impl Server {
         let token = words.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
         match token.map(|(_, token)| token.trim()).filter(|it| !it.is_empty()) {
             None => Ok(Arc::new(User::anonymous())),
-            Some(token) => self.known(token, &[]).ok_or_else(unauthorized),
+            Some(token) => {
+                let known = self.known(token, &[tokens::ISSUER]);
+                known.map(|(user, _)| user).ok_or_else(unauthorized)
+            }
         }
     }
 
-    /// The user with a token that is good for one of the audiences; without any, for this server.
-    fn known(&self, token: &str, audiences: &[&str]) -> Option<Arc<User>> {
+    /// The user with a token that is good for one of the audiences, and for which. A token that was known
+    /// from the start is for this server alone.
+    fn known(&self, token: &str, audiences: &[&str]) -> Option<(Arc<User>, Vec<String>)> {
         let known = self.access.as_ref().and_then(|it| it.tokens.0.get(token).cloned());
-        known.or_else(|| self.issued_to(token, audiences).map(Arc::new))
+        match known {
+            Some(user) => {
+                audiences.contains(&tokens::ISSUER).then(|| (user, vec![tokens::ISSUER.to_owned()]))
+            }
+            None => self.issued_to(token, audiences).map(|(user, shared)| (Arc::new(user), shared)),
+        }
     }
 
     /// The user as whom a request is made, each part of whom must be allowed.

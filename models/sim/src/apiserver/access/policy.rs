@@ -50,6 +50,11 @@ pub(crate) struct Policy {
 }
 
 impl Policy {
+    #[cfg_attr(not(feature = "ordered"), allow(dead_code, reason = "simulations ask"))]
+    pub(super) fn has(&self, role: &Key) -> bool {
+        self.roles.get(role).is_some()
+    }
+
     /// Takes in a write of a role or of a binding.
     pub(crate) fn absorb(
         &mut self,

@@ -111,13 +111,14 @@ impl Server {
             let why = "token is required for TokenReview in authentication";
             return Err(Failure::bad_request(why));
         }
-        let audiences = strings(&spec["audiences"]);
+        let mut audiences = strings(&spec["audiences"]);
+        if audiences.is_empty() {
+            audiences = vec![super::tokens::ISSUER];
+        }
         Ok(match self.known(token, &audiences) {
             None => json!({"user": {}, "error": "invalid bearer token"}),
-            Some(user) => {
-                let audiences =
-                    if audiences.is_empty() { vec![super::tokens::ISSUER] } else { audiences };
-                json!({"authenticated": true, "user": user.shown(), "audiences": audiences})
+            Some((user, shared)) => {
+                json!({"authenticated": true, "user": user.shown(), "audiences": shared})
             }
         })
     }

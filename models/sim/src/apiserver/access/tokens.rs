@@ -14,6 +14,7 @@ use super::super::store::{Key, Stored};
 use super::super::{Call, Server, clock};
 use super::User;
 use crate::map::Map;
+use crate::short::short;
 
 /// Who issues tokens, and for whom they are good without another audience.
 pub(super) const ISSUER: &str = "https://kubernetes.default.svc.cluster.local";
@@ -61,19 +62,18 @@ impl Issued {
 }
 
 impl Server {
-    /// The user to whom a token was issued, if it is still good for one of the audiences.
-    pub(super) fn issued_to(&self, token: &str, audiences: &[&str]) -> Option<User> {
+    /// The user to whom a token was issued, if it is still good for one of the audiences, and for which.
+    pub(super) fn issued_to(&self, token: &str, audiences: &[&str]) -> Option<(User, Vec<String>)> {
         let token = self.issued.tokens.get(token)?;
-        let is_meant = match audiences {
-            [] => token.audiences.iter().any(|it| it == ISSUER),
-            _ => token.audiences.iter().any(|it| audiences.contains(&it.as_str())),
-        };
+        let shared = token.audiences.iter().filter(|it| audiences.contains(&it.as_str()));
+        let shared: Vec<String> = shared.cloned().collect();
         let lives = |table: &str, key: &Key, uid: &str| {
             self.store.get(table, key).is_some_and(|it| text(&it.object, "uid") == uid)
         };
         let is_there = lives("serviceaccounts", &token.account, &token.user.uid)
             && token.bound.as_ref().is_none_or(|(table, key, uid)| lives(table, key, uid));
-        (is_meant && is_there && self.now < token.expires).then(|| token.user.clone())
+        let is_good = !shared.is_empty() && is_there && self.now < token.expires;
+        is_good.then(|| (token.user.clone(), shared))
     }
 
     /// Issues a token for the account that a call names; the status of the answer.
@@ -149,6 +149,14 @@ impl Server {
             None => Failure::no_resource(),
         };
         let Stored { object, .. } = self.store.get(table, &key).ok_or_else(missing)?;
+        let account = object["spec"]["serviceAccountName"].as_str().unwrap_or("");
+        if table == "pods" && account != call.name() {
+            let name = Value::from(short(call.name()));
+            let why = format!(
+                "cannot bind token for serviceaccount {name} to pod running with different serviceaccount name."
+            );
+            return Err(Failure::bad_request(why));
+        }
         let uid = text(object, "uid");
         if !part("uid").is_empty() && part("uid") != uid {
             let why = format!(

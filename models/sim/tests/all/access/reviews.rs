@@ -162,6 +162,9 @@ fn a_service_account_is_known_by_its_token_until_that_ends() {
     assert_eq!(status["authenticated"], true);
     assert!(status["user"]["extra"]["authentication.kubernetes.io/credential-id"].is_array());
     assert!(known(json!({"token": token, "audiences": ["others"]}))["authenticated"].is_null());
+    let own = "https://kubernetes.default.svc.cluster.local";
+    let status = known(json!({"token": token, "audiences": ["others", own]}));
+    assert_eq!(status["audiences"], json!([own]), "only what the token is good for");
     assert!(known(json!({"token": "x"}))["authenticated"].is_null());
     assert!(!format!("{server:?}").contains(&token), "no log shows a token");
     assert_eq!(get(&mut server, 600, &token, secrets), 200);
@@ -180,15 +183,25 @@ fn a_token_goes_with_its_account_and_with_what_it_is_bound_to() {
     let again = Request::new("POST", "/api/v1/namespaces/a/serviceaccounts").json(&body);
     assert_eq!(ask(&mut server, &User::admin(), again).0, 201);
     assert_eq!(get(&mut server, 1, &token, secrets), 401, "another one of that name");
-    let pod =
-        json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
+    let pod = |name: &str, account: &str| {
+        let spec =
+            json!({"serviceAccountName": account, "containers": [{"name": "c", "image": "i"}]});
+        json!({"metadata": {"name": name}, "spec": spec})
+    };
     let pods = "/api/v1/namespaces/a/pods";
-    assert_eq!(ask(&mut server, &User::admin(), Request::new("POST", pods).json(&pod)).0, 201);
-    let bound = json!({"boundObjectRef": {"apiVersion": "v1", "kind": "Pod", "name": "p"}});
-    let body =
-        json!({"spec": bound, "apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest"});
-    let request = Request::new("POST", &format!("{account}/token")).json(&body);
-    let (_, given) = ask(&mut server, &User::admin(), request);
+    let other = Request::new("POST", pods).json(&pod("other", "driver"));
+    assert_eq!(ask(&mut server, &User::admin(), other).0, 201);
+    let own = Request::new("POST", pods).json(&pod("p", "worker"));
+    assert_eq!(ask(&mut server, &User::admin(), own).0, 201);
+    let mut give = |pod: &str| {
+        let bound = json!({"boundObjectRef": {"apiVersion": "v1", "kind": "Pod", "name": pod}});
+        let (version, kind) = ("authentication.k8s.io/v1", "TokenRequest");
+        let body = json!({"spec": bound, "apiVersion": version, "kind": kind});
+        let request = Request::new("POST", &format!("{account}/token")).json(&body);
+        ask(&mut server, &User::admin(), request)
+    };
+    assert_eq!(give("other").0, 400, "a pod of another account");
+    let (_, given) = give("p");
     let token = given["status"]["token"].as_str().expect("a token").to_owned();
     assert_eq!(get(&mut server, 1, &token, secrets), 200);
     ask(&mut server, &User::admin(), Request::new("DELETE", &format!("{pods}/p")));
