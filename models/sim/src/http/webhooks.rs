@@ -85,10 +85,8 @@ fn untrusted(error: &io::Error) -> String {
     match inner {
         Some(Error::InvalidCertificate(
             CertificateError::UnknownIssuer | CertificateError::BadSignature,
-        )) => {
-            "tls: failed to verify certificate: x509: certificate signed by unknown authority"
-                .to_owned()
-        }
+        )) => "tls: failed to verify certificate: x509: certificate signed by unknown authority"
+            .to_owned(),
         _ => format!("tls: {error}"),
     }
 }

@@ -202,12 +202,7 @@ impl Server {
     }
 
     /// Refuses what a webhook refuses, and hands out its patch.
-    fn obey(
-        &mut self,
-        hook: &Hook,
-        call: &mut Call<'_>,
-        verdict: Verdict,
-    ) -> Outcome<Option<Vec<u8>>> {
+    fn obey(&self, hook: &Hook, call: &mut Call<'_>, verdict: Verdict) -> Outcome<Option<Vec<u8>>> {
         match verdict {
             Verdict::Allowed { patch, warnings } => {
                 call.warnings.extend(warnings);

@@ -105,6 +105,8 @@ fn a_refusal_is_told_in_the_words_of_the_webhook() {
     );
 }
 
+/// What a webhook replies.
+type Replies = Box<dyn Fn(&WebhookCall) -> WebhookReply>;
 /// A reply to be made to a call, and the text that the server makes of it.
 type Bad = (fn(&WebhookCall) -> WebhookReply, &'static str);
 
@@ -118,7 +120,7 @@ fn a_call_that_fails_refuses_unless_it_may_be_ignored() {
     let failed =
         format!("failed to call webhook: {url}: dial tcp 1.2.3.4:1: connect: connection refused");
     let late = format!("failed to call webhook: {url}: context deadline exceeded");
-    let all: Vec<(Box<dyn Fn(&WebhookCall) -> WebhookReply>, String)> = vec![
+    let all: Vec<(Replies, String)> = vec![
         (Box::new(refused), failed),
         (Box::new(|_| WebhookReply::late()), late),
         (Box::new(move |_| of(500, "boom")), "failed to call webhook: an error on the server (\"unknown\") has prevented the request from succeeding".to_owned()),
