@@ -72,7 +72,7 @@ pub(super) fn all(put: &mut dyn FnMut(Resource)) {
         put(Resource { is_namespaced: false, ..resource(group, kind, plural, of) });
     }
     put(resource("", "Endpoints", "endpoints", &ENDPOINTS));
-    put(resource("", "LimitRange", "limitranges", &WITHOUT_STATUS));
+    put(admission::limit_ranges(resource("", "LimitRange", "limitranges", &WITHOUT_STATUS)));
     put(resource("discovery.k8s.io", "EndpointSlice", "endpointslices", &ENDPOINT_SLICE));
     let policies =
         resource("networking.k8s.io", "NetworkPolicy", "networkpolicies", &WITHOUT_STATUS);

@@ -6,7 +6,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ::http::header::CONTENT_TYPE;
+use ::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use ::http::{Request as HttpRequest, Response as HttpResponse};
 use bytes::Bytes;
 use http_body::Body as HttpBody;
@@ -140,12 +140,14 @@ where
 /// The request of a call.
 pub(crate) fn post(call: &WebhookCall) -> Result<HttpRequest<Stream>, String> {
     let url = call.to.url(call.timeout);
-    let body = Stream::whole(call.review.to_string().into());
+    let body = call.review.to_string();
     let request = HttpRequest::post(url)
         .header(CONTENT_TYPE, "application/json")
+        // Some servers of webhooks read no body without it.
+        .header(CONTENT_LENGTH, body.len())
         .header("Accept", "application/json, */*")
         .header("User-Agent", "kube-apiserver-admission");
-    request.body(body).map_err(|error| error.to_string())
+    request.body(Stream::whole(body.into())).map_err(|error| error.to_string())
 }
 
 /// The reply in a response. Of a body that is too large the beginning is read, which says nothing.

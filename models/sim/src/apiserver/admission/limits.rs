@@ -80,6 +80,27 @@ pub(super) fn containers(pod: &Value) -> impl Iterator<Item = &Value> {
         .flat_map(|field| pod["spec"][field].as_array().into_iter().flatten())
 }
 
+/// Fills in the defaults of a limit range itself.
+pub(super) fn complete(range: &mut Value) {
+    let items = range["spec"].get_mut("limits").and_then(Value::as_array_mut);
+    for item in items.into_iter().flatten().filter(|it| it["type"] == "Container") {
+        let [requests, limits] = defaults(item);
+        for (field, all) in [("defaultRequest", requests), ("default", limits)] {
+            if !all.is_empty() {
+                item[field] = Value::Object(all);
+            }
+        }
+    }
+}
+
+/// What is requested of a resource is what it is limited to, if nothing else is said.
+pub(super) fn asked<'a>(resources: &'a Value, part: &str, key: &str) -> &'a Value {
+    match &resources[part][key] {
+        Value::Null if part == "requests" => &resources["limits"][key],
+        found => found,
+    }
+}
+
 /// A limit range's own defaults: the limits are those of `max`, the requests those of limits or `min`.
 fn defaults(item: &Value) -> [Map<String, Value>; 2] {
     let of = |field: &str| item[field].as_object().cloned().unwrap_or_default();
@@ -103,6 +124,13 @@ fn fill_in(pod: &mut Value, items: &[Value]) {
         let containers = pod["spec"].get_mut(field).and_then(Value::as_array_mut);
         for container in containers.into_iter().flatten() {
             let name = container["name"].as_str().unwrap_or("").to_owned();
+            let limits = container["resources"]["limits"].as_object().cloned().unwrap_or_default();
+            for (key, limit) in limits {
+                let request = &mut container["resources"]["requests"][key];
+                if request.is_null() {
+                    *request = limit;
+                }
+            }
             for (index, part) in ["requests", "limits"].into_iter().enumerate() {
                 let mut set = Vec::new();
                 for (key, value) in wanted.iter().flat_map(|it| &it[index]) {
@@ -130,7 +158,14 @@ fn fill_in(pod: &mut Value, items: &[Value]) {
 fn of_pod(pod: &Value) -> Value {
     let mut sums = json!({"requests": {}, "limits": {}});
     for part in ["requests", "limits"] {
-        let own = |it: &Value| it["resources"][part].clone();
+        let own = |it: &Value| {
+            let mut own = it["resources"][part].as_object().cloned().unwrap_or_default();
+            let limits = it["resources"]["limits"].as_object().filter(|_| part == "requests");
+            for (key, limit) in limits.into_iter().flatten() {
+                own.entry(key).or_insert_with(|| limit.clone());
+            }
+            Value::Object(own)
+        };
         let list = pod["spec"]["containers"].as_array().map_or(&[][..], Vec::as_slice);
         let all: Vec<Value> = list.iter().map(own).collect();
         let Some(first) = all.first().and_then(Value::as_object) else { continue };
@@ -164,7 +199,7 @@ fn bounds<'a>(item: &'a Value, field: &str) -> impl Iterator<Item = (&'a String,
 /// Checks the requests and limits of a container or a pod.
 fn check(item: &Value, used: &Value, wrong: &mut Vec<String>) {
     let of = item["type"].as_str().unwrap_or("");
-    let amount = |part: &str, key: &str| Quantity::read(&used[part][key]);
+    let amount = |part: &str, key: &str| Quantity::read(asked(used, part, key));
     for (key, min) in bounds(item, "min") {
         let why = format!("minimum {key} usage per {of} is {min}");
         match (amount("requests", key), amount("limits", key)) {

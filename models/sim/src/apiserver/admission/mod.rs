@@ -233,3 +233,8 @@ impl Server {
 pub(super) fn configuration(resource: Resource) -> Resource {
     Resource { complete: rules::complete, validate: rules::validate, ..resource }
 }
+
+/// The resource whose objects are limit ranges.
+pub(super) fn limit_ranges(resource: Resource) -> Resource {
+    Resource { complete: limits::complete, ..resource }
+}

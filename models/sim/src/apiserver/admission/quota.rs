@@ -12,7 +12,7 @@ use super::super::resource::Resource;
 use super::super::status::{Failure, Outcome};
 use super::super::store::Key;
 use super::super::{Call, Server};
-use super::limits::forbidden;
+use super::limits::{asked, forbidden};
 use super::quantity::Quantity;
 use super::review::Wish;
 
@@ -220,7 +220,16 @@ fn of_pod(pod: &Value, usage: &mut Amounts) {
     for part in ["requests", "limits"] {
         let amounts_of = |field: &str| -> Vec<Amounts> {
             let list = pod["spec"][field].as_array().into_iter().flatten();
-            list.map(|it| amounts(&it["resources"][part])).collect()
+            let of = |it: &Value| {
+                let mut own = amounts(&it["resources"][part]);
+                if part == "requests" {
+                    for (key, limit) in amounts(&it["resources"]["limits"]) {
+                        own.entry(key).or_insert(limit);
+                    }
+                }
+                own
+            };
+            list.map(of).collect()
         };
         let mut sums = Amounts::new();
         for (key, amount) in amounts_of("containers").into_iter().flatten() {
@@ -297,7 +306,7 @@ fn unspecified(resource: &Resource, pod: &Value, restricted: &[&String]) -> Opti
             _ => continue,
         };
         for container in super::limits::containers(pod) {
-            if container["resources"][part][of].is_null() {
+            if asked(&container["resources"], part, of).is_null() {
                 missing.entry(key).or_default().push(container["name"].as_str().unwrap_or(""));
             }
         }

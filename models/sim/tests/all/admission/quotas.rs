@@ -77,6 +77,12 @@ fn what_is_too_little_or_too_much_is_refused() {
         ),
         (&container, "pods", of(json!({})), ""),
         (
+            &container,
+            "pods",
+            of(json!({"limits": {"cpu": "50m", "memory": "1Gi"}})),
+            "minimum cpu usage per Container is 100m, but request is 50m",
+        ),
+        (
             &whole,
             "pods",
             of(json!({"requests": {"memory": "1Gi"}, "limits": {"cpu": "2"}})),
@@ -220,4 +226,18 @@ fn a_quota_counts_only_the_pods_of_its_scope_and_nothing_before_its_status_is_kn
         message(&response),
         "pods \"n\" is forbidden: status unknown for quota: q, resources: cpu"
     );
+}
+
+#[test]
+fn what_is_limited_is_requested_where_nothing_else_is_said() {
+    let limits = json!([{"type": "Container", "max": {"cpu": "1"}, "min": {"memory": "10Mi"}}]);
+    let mut server = limited(&limits);
+    let range = call(&mut server, &Request::new("GET", &format!("{CORE}/limitranges/lr"))).1;
+    let item = &range.json().expect("a range")["spec"]["limits"][0];
+    assert_eq!(item["default"], json!({"cpu": "1"}));
+    assert_eq!(item["defaultRequest"], json!({"cpu": "1", "memory": "10Mi"}));
+    let made = post(&mut server, "pods", &pod("p", &json!({"limits": {"cpu": "100m"}})));
+    let made = made.json().expect("a pod");
+    let requests = &made["spec"]["containers"][0]["resources"]["requests"];
+    assert_eq!(*requests, json!({"cpu": "100m", "memory": "10Mi"}));
 }

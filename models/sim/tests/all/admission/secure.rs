@@ -45,6 +45,7 @@ async fn answer(
     request: http::Request<Incoming>,
 ) -> Result<http::Response<Full<bytes::Bytes>>, Infallible> {
     let url = request.uri().to_string();
+    assert!(request.headers().contains_key("content-length"), "some read no body without");
     let body = request.into_body().collect().await.expect("a body").to_bytes();
     let review: Value = serde_json::from_slice(&body).expect("JSON");
     let patch = json!([{"op": "add", "path": "/metadata/labels", "value": {"by": "webhook"}}]);
