@@ -93,7 +93,7 @@ pub(super) fn complete(range: &mut Value) {
     }
 }
 
-/// What is requested of a resource is what it is limited to, if nothing else is said.
+/// The request of a container; without one, its limit counts as the request.
 pub(super) fn asked<'a>(resources: &'a Value, part: &str, key: &str) -> &'a Value {
     match &resources[part][key] {
         Value::Null if part == "requests" => &resources["limits"][key],

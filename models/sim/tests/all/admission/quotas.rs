@@ -53,14 +53,9 @@ fn judge(limits: &Value, plural: &str, object: &Value, why: &str) {
 
 #[test]
 fn what_is_too_little_or_too_much_is_refused() {
-    let claim = |asked: &str| {
-        let resources = json!({"requests": {"storage": asked}});
-        json!({"metadata": {"name": "x"}, "spec": {"accessModes": ["ReadWriteOnce"], "resources": resources}})
-    };
     let container = json!([{"type": "Container", "max": {"cpu": "1"}, "min": {"cpu": "100m", "memory": "10Mi"}}]);
     let whole = json!([{"type": "Pod", "max": {"cpu": "1"}, "min": {"memory": "10Mi"}}]);
     let ratio = json!([{"type": "Container", "maxLimitRequestRatio": {"cpu": "2"}}]);
-    let claims = json!([{"type": "PersistentVolumeClaim", "max": {"storage": "2Gi"}, "min": {"storage": "1Gi"}}]);
     let of = |resources: Value| pod("x", &resources);
     for (limits, plural, object, why) in [
         (
@@ -106,19 +101,6 @@ fn what_is_too_little_or_too_much_is_refused() {
             of(json!({})),
             "cpu max limit to request ratio per Container is 2, but no request is specified or request is 0",
         ),
-        (
-            &claims,
-            "persistentvolumeclaims",
-            claim("500Mi"),
-            "minimum storage usage per PersistentVolumeClaim is 1Gi, but request is 500Mi",
-        ),
-        (
-            &claims,
-            "persistentvolumeclaims",
-            claim("3Gi"),
-            "maximum storage usage per PersistentVolumeClaim is 2Gi, but request is 3Gi",
-        ),
-        (&claims, "persistentvolumeclaims", claim("2Gi"), ""),
     ] {
         judge(limits, plural, &object, why);
     }
@@ -240,4 +222,18 @@ fn what_is_limited_is_requested_where_nothing_else_is_said() {
     let made = made.json().expect("a pod");
     let requests = &made["spec"]["containers"][0]["resources"]["requests"];
     assert_eq!(*requests, json!({"cpu": "100m", "memory": "10Mi"}));
+}
+
+#[test]
+fn a_claim_has_bounds() {
+    let claim = |asked: &str| {
+        let resources = json!({"requests": {"storage": asked}});
+        json!({"metadata": {"name": "x"}, "spec": {"accessModes": ["ReadWriteOnce"], "resources": resources}})
+    };
+    let claims = json!([{"type": "PersistentVolumeClaim", "max": {"storage": "2Gi"}, "min": {"storage": "1Gi"}}]);
+    let min = "minimum storage usage per PersistentVolumeClaim is 1Gi, but request is 500Mi";
+    let max = "maximum storage usage per PersistentVolumeClaim is 2Gi, but request is 3Gi";
+    for (asked, why) in [("500Mi", min), ("3Gi", max), ("2Gi", "")] {
+        judge(&claims, "persistentvolumeclaims", &claim(asked), why);
+    }
 }
