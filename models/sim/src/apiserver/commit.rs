@@ -19,6 +19,7 @@ impl Server {
         let old = self.access.as_ref().and_then(|_| self.stored(resource, &key)).cloned();
         let object = self.store.put(&resource.qualified(), key.clone(), object, is_odd);
         self.granted(resource, &key, old.as_ref().map(|it| &*it.object), Some(&object));
+        self.hooked(resource);
         if resource.plural == crd::PLURAL {
             let (group, plural) = crd::names(&object);
             if self.registry.is_built_in(&group, &plural) {
@@ -52,5 +53,6 @@ impl Server {
         let old = self.access.as_ref().and_then(|_| self.stored(resource, &key)).cloned();
         self.store.delete(&resource.qualified(), key.clone());
         self.granted(resource, &key, old.as_ref().map(|it| &*it.object), None);
+        self.hooked(resource);
     }
 }

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::admission::Wish;
 use super::http::Response;
 use super::metadata::{self, text};
 use super::options::Writing;
 use super::resource::Resource;
 use super::status::{Failure, Outcome};
 use super::store::Key;
-use super::{Call, Server, clock, decode, negotiate, options, stored, update};
+use super::{Call, Server, clock, decode, negotiate, options, update};
 
 impl Server {
     pub(super) fn post(&mut self, call: &mut Call<'_>) -> Outcome<Response> {
@@ -43,11 +44,14 @@ impl Server {
         if origin != Origin::Apply {
             self.track(call, None, &mut object, writing);
         }
+        let mut wish = Wish::write(call, "CREATE", writing);
+        wish.is_about(&object);
+        let mut object = self.mutated(call, &wish, object, None)?;
+        check_namespace(&mut object, &call.target.namespace)?;
         self.begin(&resource, &mut object);
         (resource.prepare)(&mut object, None);
         call.warnings.extend(metadata::dedup_owners(&mut object));
         call.warnings.extend(metadata::warnings(&resource, &object));
-        call.warnings.extend(stored::warning(&resource));
         let causes = update::validate_new(&resource, &object);
         if !causes.is_empty() {
             let kind = object["kind"].as_str().unwrap_or("");
@@ -60,6 +64,8 @@ impl Server {
                 "resourceVersion should not be set on objects to be created",
             ));
         }
+        wish.is_about(&object);
+        self.approve(call, &wish, Some(&object), None)?;
         let key = Key::new(&call.target.namespace, text(&object, "name"));
         if let Some(stored) = self.stored(&resource, &key) {
             return Err(exists(&resource, &stored.object, &object));

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::admission::Wish;
 use super::http::Response;
 use super::list::Query;
 use super::metadata::{self, FOREGROUND, ORPHAN, text};
@@ -21,13 +22,13 @@ enum Fate {
 }
 
 impl Server {
-    pub(super) fn delete(&mut self, call: &Call<'_>) -> Outcome<Response> {
+    pub(super) fn delete(&mut self, call: &mut Call<'_>) -> Outcome<Response> {
         let options = Deleting::parse(call.request)?;
         let (resource, key) = (call.target.resource.clone(), call.key());
         let Some(stored) = self.stored(&resource, &key).cloned() else {
             return Err(Failure::not_found(&resource, call.name()));
         };
-        Ok(match self.remove(&resource, key, &stored, &options)? {
+        Ok(match self.remove(call, key, &stored, &options)? {
             Fate::Gone if resource.returns_deleted => {
                 let mut object = Value::clone(&stored.object);
                 if !options.is_dry {
@@ -44,28 +45,37 @@ impl Server {
         })
     }
 
-    pub(super) fn delete_collection(&mut self, call: &Call<'_>) -> Outcome<Response> {
+    pub(super) fn delete_collection(&mut self, call: &mut Call<'_>) -> Outcome<Response> {
         let query = Query::parse(call.request, call.resource(), false)?.in_pages();
         let options = Deleting::parse(call.request)?;
         let (response, chosen) = self.choose(call, &query)?;
         let resource = call.target.resource.clone();
+        let mut first = Ok(());
         for (key, _) in chosen {
             if let Some(stored) = self.stored(&resource, &key).cloned() {
-                self.remove(&resource, key, &stored, &options)?;
+                let removed = self.remove(call, key, &stored, &options).map(drop);
+                if removed.is_err() && !self.lacks_replies() {
+                    return Err(removed.err().unwrap_or_default());
+                }
+                // The webhooks are called about all objects at once.
+                first = first.and(removed);
             }
         }
-        Ok(response)
+        first.map(|()| response)
     }
 
     fn remove(
         &mut self,
-        resource: &Resource,
+        call: &mut Call<'_>,
         key: Key,
         stored: &Stored,
         options: &Deleting,
     ) -> Outcome<Fate> {
-        let old = &stored.object;
+        let (resource, old) = (&*call.target.resource.clone(), &stored.object);
         check_preconditions(resource, old, options)?;
+        let wish = Wish::delete(call, options);
+        self.mutate(call, &wish, &mut None, Some(old))?;
+        self.approve(call, &wish, None, Some(old))?;
         let finalizers = after_policy(old, options);
         let holds = resource.plural == "namespaces" && resource.group.is_empty();
         let holds = holds && !metadata::strings(&old["spec"]["finalizers"]).is_empty();

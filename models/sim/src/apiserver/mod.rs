@@ -5,6 +5,7 @@
 //! its content with the original and costs next to nothing, so a checker may branch anywhere.
 
 mod access;
+mod admission;
 mod bounds;
 mod builtin;
 mod catalogue;
@@ -60,13 +61,14 @@ use std::time::Duration;
 pub use access::{Attributes, Decision, User};
 #[cfg_attr(not(feature = "ordered"), allow(unused_imports, reason = "simulations ask"))]
 pub(crate) use access::{Noted, Policy, Rule, cluster_role};
+pub use admission::{Address, Attempt, Step, WebhookCall, WebhookReply};
 pub(crate) use clock::stamp;
 pub use fault::{Fault, Point, Trouble};
 pub use history::Written;
 pub use http::{Answer, Body, Request, Response, WatchId};
 pub(crate) use json::parse as parse_json;
 pub(crate) use label::Labels;
-pub use mistake::{ACCESS_MISTAKES, MISTAKES, Mistake};
+pub use mistake::{ACCESS_MISTAKES, ADMISSION_MISTAKES, MISTAKES, Mistake};
 use mistake::{Change, Slip};
 use options::Writing;
 pub(crate) use random::Random;
@@ -130,6 +132,9 @@ pub struct Server {
     /// Who may do what, if that is asked.
     access: Option<access::Access>,
     issued: access::Issued,
+    hooks: admission::Hooks,
+    /// What webhooks have said about the request under way.
+    asking: Option<Box<admission::Asking>>,
 }
 
 /// When the storage is compacted next, and up to where.
@@ -186,6 +191,8 @@ impl Server {
             mistake: None,
             access: None,
             issued: access::Issued::default(),
+            hooks: admission::Hooks::default(),
+            asking: None,
         };
         for name in ["default", "kube-node-lease", "kube-public", "kube-system"] {
             let body = json!({"metadata": {"name": name}});
@@ -217,9 +224,14 @@ impl Server {
         self.slip() == Some(slip)
     }
 
-    /// Answers a request. `now` is the time since the Unix epoch; it never runs backwards.
+    /// Answers a request. `now` is the time since the Unix epoch; it never runs backwards. Nobody calls
+    /// webhooks: for that there are [`attempt`](Self::attempt) and [`handle_with`](Self::handle_with).
     pub fn handle(&mut self, now: Duration, request: &Request) -> Answer {
         self.advance(now);
+        self.carry_out(request)
+    }
+
+    fn carry_out(&mut self, request: &Request) -> Answer {
         if self.faults.is_empty() && self.lag.is_none() {
             self.answer_request(request)
         } else {

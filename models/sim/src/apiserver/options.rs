@@ -102,6 +102,7 @@ pub(crate) struct Deleting {
     pub(crate) orphan: Option<bool>,
     pub(crate) uid: Option<String>,
     pub(crate) version: Option<String>,
+    grace: Option<i64>,
 }
 
 static OPTIONS: Type = Type::Struct(
@@ -125,6 +126,29 @@ static OPTIONS: Type = Type::Struct(
 );
 
 impl Deleting {
+    /// The options as others are told of them.
+    pub(crate) fn shown(&self) -> Value {
+        let mut shown = json!({});
+        let policy = self.policy.map(|it| format!("{it:?}").into());
+        let named = |value: &Option<String>| value.as_deref().map(Value::from);
+        for (field, value) in [
+            ("propagationPolicy", policy),
+            ("orphanDependents", self.orphan.map(Value::from)),
+            ("gracePeriodSeconds", self.grace.map(Value::from)),
+        ] {
+            if let Some(value) = value {
+                shown[field] = value;
+            }
+        }
+        for (field, value) in [("uid", named(&self.uid)), ("resourceVersion", named(&self.version))]
+        {
+            if let Some(value) = value {
+                shown["preconditions"][field] = value;
+            }
+        }
+        shown
+    }
+
     pub(crate) fn parse(request: &Request) -> Outcome<Self> {
         let options = if request.body.is_empty() { of_query(request) } else { of_body(request)? };
         let mut causes = Causes::default();
@@ -156,6 +180,7 @@ impl Deleting {
             orphan,
             uid: precondition("uid"),
             version: precondition("resourceVersion"),
+            grace: options["gracePeriodSeconds"].as_i64(),
         })
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::admission::Wish;
 use super::http::{Answer, Response};
 use super::metadata::text;
 use super::negotiate::is_protobuf;
@@ -29,11 +30,12 @@ pub(super) fn posted(resource: &Resource, name: &str) -> Option<&'static Asked> 
 }
 
 impl Server {
-    pub(super) fn ask_object(&mut self, call: &Call<'_>, what: &str) -> Outcome<Response> {
+    pub(super) fn ask_object(&mut self, call: &mut Call<'_>, what: &str) -> Outcome<Response> {
         let body = read(call, what)?;
         if !text(&body, "name").is_empty() || what == "eviction" {
             check_name(&body, call.name())?;
         }
+        let body = self.judge_asked(call, what, body)?;
         match what {
             "eviction" => self.evict(call, &body),
             "token" => self.give_token(call, body),
@@ -41,7 +43,24 @@ impl Server {
         }
     }
 
-    /// Deletes it. No disruption budget is looked at.
+    /// Asks webhooks about what is asked of an object.
+    fn judge_asked(&mut self, call: &mut Call<'_>, what: &str, body: Value) -> Outcome<Value> {
+        let Some((_, _, group, kind)) = posted(call.resource(), what) else { return Ok(body) };
+        let mut body = body;
+        body["kind"] = (*kind).into();
+        body["apiVersion"] =
+            if group.is_empty() { "v1".into() } else { format!("{group}/v1").into() };
+        for (field, value) in [("name", call.name()), ("namespace", &call.target.namespace)] {
+            super::metadata::set(&mut body, field, value);
+        }
+        let writing = Self::writing(call, "CreateOptions")?;
+        let wish = Wish::write(call, "CREATE", &writing).of_kind([group, "v1", kind]);
+        let body = self.mutated(call, &wish, body, None)?;
+        self.approve(call, &wish, Some(&body), None)?;
+        Ok(body)
+    }
+
+    /// Deletes it. No disruption budget is looked at, and no webhook is asked about the deletion.
     fn evict(&mut self, call: &Call<'_>, body: &Value) -> Outcome<Response> {
         let path = call.request.path.trim_end_matches('/');
         let path = path.strip_suffix("/eviction").unwrap_or(path); // a pod may have that name, too
@@ -50,7 +69,7 @@ impl Server {
         if body["deleteOptions"].is_object() {
             request = request.json(&body["deleteOptions"]);
         }
-        match self.serve(&request, None)? {
+        match self.exempt(|server| server.serve(&request, None))? {
             Answer::Response(response) if response.status >= 400 => Ok(response),
             _ => Ok(done()),
         }

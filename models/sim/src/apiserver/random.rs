@@ -20,6 +20,11 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
+    /// A generator of its own for something beside.
+    pub(crate) fn fork(&mut self) -> Self {
+        Self::new(self.next())
+    }
+
     /// A number below a limit.
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.next() % limit.max(1)

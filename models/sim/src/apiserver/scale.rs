@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::admission::Wish;
 use super::cause::{Cause, Causes};
 use super::create::Origin;
 use super::http::Response;
@@ -161,6 +162,7 @@ impl Server {
         let (scale, stored) = self.scaled(call)?;
         let before = scale.of(&stored.object);
         let wanted = sent.map_or_else(|| patched(call, &before), Ok)?;
+        let wanted = self.judge_scale(call, &writing, wanted, &before)?;
         check_name(&wanted, call.name())?;
         let replicas = replicas(call.resource(), &wanted)?;
         let uid = text(&wanted, "uid");
@@ -184,6 +186,20 @@ impl Server {
         Ok(Response::of(200, Arc::new(scale.of(&object))))
     }
 
+    /// Asks webhooks about a scale, which they may change.
+    fn judge_scale(
+        &mut self,
+        call: &mut Call<'_>,
+        writing: &Writing,
+        wanted: Value,
+        before: &Value,
+    ) -> Outcome<Value> {
+        let wish = Wish::write(call, "UPDATE", writing).of_kind(["autoscaling", "v1", "Scale"]);
+        let wanted = self.mutated(call, &wish, wanted, Some(before))?;
+        self.approve(call, &wish, Some(&wanted), Some(before))?;
+        Ok(wanted)
+    }
+
     /// Applies a count: the manager owns that of the object, by way of the scale.
     fn apply_scale(&mut self, call: &mut Call<'_>) -> Outcome<Response> {
         let writing = Writing::parse(call.request, "PatchOptions", true)?;
@@ -200,6 +216,10 @@ impl Server {
         if !wanted["spec"]["replicas"].is_null() {
             put(&mut body, &scale.spec, replicas(&resource, &wanted)?);
         }
+        let before = scale.of(&stored.object);
+        let mut after = before.clone();
+        after["spec"] = wanted["spec"].clone();
+        self.judge_scale(call, &writing, after, &before)?;
         let object = self.apply_body(call, Some(&stored.object), &body, &writing)?;
         let object = decode::applied(&resource, object)?;
         let object = self.change(call, &stored, object, &writing, Origin::Apply)?;

@@ -21,6 +21,8 @@ pub(crate) struct Failure {
     pub(crate) resume: Option<String>,
     /// How long a real server would have tried.
     pub(crate) after: Duration,
+    /// The whole `Status`, if somebody else has written it.
+    pub(crate) told: Option<Value>,
     /// No `Status`: the body is the message.
     pub(crate) is_text: bool,
 }
@@ -135,6 +137,9 @@ impl Failure {
 
     /// The `Status` object.
     pub(crate) fn object(&self) -> Value {
+        if let Some(told) = &self.told {
+            return told.clone();
+        }
         let mut status = json!({
             "apiVersion": "v1", "kind": "Status", "metadata": {}, "status": "Failure",
             "code": self.status, "message": self.message,

@@ -2,6 +2,7 @@
 //! kind, and, but for roles and bindings, without the defaults and the rules of a real server.
 
 use super::access;
+use super::admission;
 use super::builtin::{ANY, LIST, MANY, META, OPEN_SPEC, TEXT, TEXTS, object, open};
 use super::catalogue::resource;
 use super::kinds;
@@ -43,9 +44,6 @@ static ENDPOINT_SLICE: Type = object!(
 );
 static ENDPOINTS: Type = object!("Endpoints", omit("subsets", &MANY));
 
-/// The group of webhooks, which are never called.
-const ADMISSION: &str = "admissionregistration.k8s.io";
-
 /// Hands out all of them.
 pub(super) fn all(put: &mut dyn FnMut(Resource)) {
     for (kind, plural, of) in [("Role", "roles", &ROLE), ("RoleBinding", "rolebindings", &BINDING)]
@@ -59,12 +57,13 @@ pub(super) fn all(put: &mut dyn FnMut(Resource)) {
         put(Resource { is_namespaced: false, ..roles(kind, plural, of) });
     }
     for (group, kind, plural, of) in [
-        (ADMISSION, "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", &WEBHOOKS),
-        (ADMISSION, "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", &WEBHOOKS),
+        (admission::GROUP, "MutatingWebhookConfiguration", admission::MUTATING, &WEBHOOKS),
+        (admission::GROUP, "ValidatingWebhookConfiguration", admission::VALIDATING, &WEBHOOKS),
         ("networking.k8s.io", "IngressClass", "ingressclasses", &WITHOUT_STATUS),
     ] {
         let resource = resource(group, kind, plural, of);
-        put(Resource { is_namespaced: false, counts_generation: true, ..resource });
+        let resource = Resource { is_namespaced: false, counts_generation: true, ..resource };
+        put(if group == admission::GROUP { admission::configuration(resource) } else { resource });
     }
     for (group, kind, plural, of) in [
         ("scheduling.k8s.io", "PriorityClass", "priorityclasses", &PRIORITY_CLASS),
@@ -73,7 +72,7 @@ pub(super) fn all(put: &mut dyn FnMut(Resource)) {
         put(Resource { is_namespaced: false, ..resource(group, kind, plural, of) });
     }
     put(resource("", "Endpoints", "endpoints", &ENDPOINTS));
-    put(resource("", "LimitRange", "limitranges", &WITHOUT_STATUS));
+    put(admission::limit_ranges(resource("", "LimitRange", "limitranges", &WITHOUT_STATUS)));
     put(resource("discovery.k8s.io", "EndpointSlice", "endpointslices", &ENDPOINT_SLICE));
     let policies =
         resource("networking.k8s.io", "NetworkPolicy", "networkpolicies", &WITHOUT_STATUS);
@@ -119,9 +118,4 @@ fn roles(kind: &str, plural: &str, of: &'static Type) -> Resource {
 /// Whether the conditions of its objects are also written through `approval`.
 pub(super) fn has_approval(resource: &Resource) -> bool {
     resource.plural == "certificatesigningrequests" && !resource.is_custom
-}
-
-/// What a client is told that writes an object which a real server would act on.
-pub(super) fn warning(resource: &Resource) -> Option<String> {
-    (resource.group == ADMISSION).then(|| "this server does not call webhooks".to_owned())
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::admission::Wish;
 use super::bounds::At;
 use super::cause::{Cause, Causes};
 use super::create::{Origin, check_namespace};
@@ -58,10 +59,12 @@ impl Server {
         origin: Origin,
     ) -> Outcome<Arc<Value>> {
         let (resource, key) = (call.target.resource.clone(), call.key());
-        check_version(&resource, &mut object, old)?;
         if origin != Origin::Apply {
             self.track(call, Some(&old.object), &mut object, writing);
         }
+        let wish = Wish::write(call, "UPDATE", writing);
+        object = self.mutated(call, &wish, object, Some(&old.object))?;
+        check_version(&resource, &mut object, old)?;
         restore(&mut object, &old.object);
         let sent = object["kind"].clone();
         prepare(&resource, call.target.subresource.as_deref(), &mut object, &old.object);
@@ -91,6 +94,7 @@ impl Server {
             let kind = object["kind"].as_str().unwrap_or("");
             return Err(Failure::invalid(resource.kind_group(), kind, call.name(), &causes));
         }
+        self.approve(call, &wish, Some(&object), Some(&old.object))?;
         if is_done(&object, &old.object) && !self.slips(Slip::LastFinalizerIsNothing) {
             if !writing.is_dry {
                 self.erase(&resource, key);

@@ -36,6 +36,7 @@ mod job;
 mod kubelet;
 mod namespaces;
 mod pods;
+mod quotas;
 mod replicaset;
 mod statefulset;
 
@@ -61,16 +62,19 @@ pub enum Controller {
     StatefulSets,
     /// Makes the pods of jobs, and counts the pods that end.
     Jobs,
+    /// Writes down what quotas limit, and how much of it is used.
+    Quotas,
     /// Makes pods run, become ready, fail and end, as its plans say.
     Kubelet,
 }
 
 /// All of them, in the order in which they have their turns.
-const ALL: [Controller; 7] = [
+const ALL: [Controller; 8] = [
     Controller::Deployments,
     Controller::ReplicaSets,
     Controller::StatefulSets,
     Controller::Jobs,
+    Controller::Quotas,
     Controller::Kubelet,
     Controller::Garbage,
     Controller::Namespaces,
@@ -160,6 +164,7 @@ impl Controllers {
             Controller::ReplicaSets => replicaset::turn(&mut client),
             Controller::StatefulSets => statefulset::turn(&mut client),
             Controller::Jobs => job::turn(&mut client),
+            Controller::Quotas => quotas::turn(&mut client),
             Controller::Kubelet => self.kubelet.turn(&mut client),
         }
         *room = client.room;

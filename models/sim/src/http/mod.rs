@@ -17,6 +17,8 @@ mod stream;
 mod subject;
 #[cfg(feature = "tls")]
 mod tls;
+#[cfg(feature = "tls")]
+mod webhooks;
 pub(crate) mod wire;
 
 use std::io;
@@ -29,7 +31,9 @@ use door::Door;
 #[cfg(feature = "tls")]
 pub use tls::Tls;
 
-use crate::apiserver::{Answer, Events, Request, Server, WatchId};
+#[cfg(not(feature = "tls"))]
+use crate::apiserver::WebhookReply;
+use crate::apiserver::{Answer, Attempt, Events, Request, Server, Step, WatchId, WebhookCall};
 use crate::conformance::Recorder;
 use crate::controllers::Controllers;
 
@@ -74,6 +78,8 @@ struct Shared {
     inner: Arc<Mutex<Inner>>,
     /// Something may have been written.
     changed: Arc<Condvar>,
+    #[cfg(feature = "tls")]
+    webhooks: crate::tower::Webhooks,
     /// The streams of HTTP/2.
     #[cfg(feature = "tls")]
     streams: crate::tower::Face<Inner>,
@@ -103,7 +109,16 @@ impl crate::tower::Backend for Inner {
     }
 
     fn arrive(&mut self, _: Duration, number: u64) -> Option<Answer> {
-        self.come.remove(&number).map(|request| self.handle(now(), &request))
+        self.come.remove(&number).map(|request| self.server.handle(now(), &request))
+    }
+
+    fn attempt(&mut self, _: Duration, number: u64, attempt: &mut Attempt) -> Option<Step> {
+        let request = self.come.remove(&number)?;
+        let step = self.handle(now(), &request, attempt);
+        if let Step::Waits(_) = step {
+            self.come.insert(number, request);
+        }
+        Some(step)
     }
 
     fn tell(&mut self, _: Duration, id: WatchId) -> crate::tower::Told {
@@ -117,16 +132,16 @@ impl crate::tower::Backend for Inner {
 }
 
 impl Inner {
-    fn handle(&mut self, now: Duration, request: &Request) -> Answer {
+    fn handle(&mut self, now: Duration, request: &Request, attempt: &mut Attempt) -> Step {
         let before = self.server.revision();
-        let answer = self.server.handle(now, request);
-        if let Some(recorder) = &mut self.recorder {
-            recorder.call(now, request, &answer);
+        let step = self.server.attempt(now, request, attempt);
+        if let (Some(recorder), Step::Answered(answer)) = (&mut self.recorder, &step) {
+            recorder.call(now, request, answer);
         }
         if self.server.revision() != before {
             self.changed.notify_all();
         }
-        answer
+        step
     }
 
     fn events(&mut self, now: Duration, id: WatchId) -> Events {
@@ -153,9 +168,15 @@ impl Shared {
     }
 
     fn handle(&self, request: &Request) -> Answer {
-        let answer = self.lock().handle(now(), request);
-        self.wake_streams();
-        answer
+        let mut attempt = Attempt::default();
+        loop {
+            let step = self.lock().handle(now(), request, &mut attempt);
+            self.wake_streams();
+            match step {
+                Step::Answered(answer) => return answer,
+                Step::Waits(calls) => self.call(calls, &mut attempt),
+            }
+        }
     }
 
     /// Lets all watches look whether there is something to tell.
@@ -171,6 +192,21 @@ impl Shared {
 
     #[cfg(not(feature = "tls"))]
     fn wake_streams(&self) {}
+
+    /// Calls webhooks, while other requests go on.
+    #[cfg(feature = "tls")]
+    fn call(&self, calls: Vec<WebhookCall>, attempt: &mut Attempt) {
+        webhooks::call(&self.webhooks, calls, attempt);
+    }
+
+    #[cfg(not(feature = "tls"))]
+    #[allow(clippy::unused_self, reason = "with TLS it has what it needs")]
+    fn call(&self, calls: Vec<WebhookCall>, attempt: &mut Attempt) {
+        for call in calls {
+            let why = "without the feature tls no webhook is called".to_owned();
+            attempt.reply(call, WebhookReply::Failed(why));
+        }
+    }
 }
 
 /// A server that listens. It stops when this is dropped.
@@ -203,9 +239,13 @@ impl Face {
             #[cfg(feature = "tls")]
             come: Default::default(),
         }));
+        #[cfg(feature = "tls")]
+        let webhooks = webhooks::reaching();
         let shared = Arc::new(Shared {
             #[cfg(feature = "tls")]
-            streams: crate::tower::Face::over(Arc::clone(&inner), now()),
+            streams: crate::tower::Face::calling(Arc::clone(&inner), now(), webhooks.clone()),
+            #[cfg(feature = "tls")]
+            webhooks,
             inner,
             changed,
             door: Door::default(),

@@ -46,7 +46,7 @@ fn unusable(what: &str, error: impl fmt::Display) -> io::Error {
 }
 
 /// By its name: a program that has two providers has no default one.
-fn provider() -> Arc<rustls::crypto::CryptoProvider> {
+pub(super) fn provider() -> Arc<rustls::crypto::CryptoProvider> {
     Arc::new(rustls::crypto::ring::default_provider())
 }
 

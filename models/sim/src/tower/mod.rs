@@ -8,6 +8,7 @@
 #[cfg(feature = "http-02")]
 mod http_02;
 mod stream;
+mod webhooks;
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -23,10 +24,17 @@ use bytes::Bytes;
 #[cfg(feature = "http-02")]
 pub use http_02::{Http02, OldReply};
 use http_body::Body as HttpBody;
+use serde_json::Value;
 pub use stream::Stream;
 use tokio::time::Instant;
 
-use crate::apiserver::{Answer, LARGEST, Request, Response, Server, WatchEvent, WatchId};
+pub(crate) use webhooks::Webhooks;
+#[cfg(feature = "tls")]
+pub(crate) use webhooks::{post, received};
+
+use crate::apiserver::{
+    Answer, Attempt, LARGEST, Request, Response, Server, Step, WatchEvent, WatchId,
+};
 
 /// The events of a watch, and the time to ask again.
 #[derive(Clone, Debug, Default)]
@@ -47,6 +55,11 @@ pub trait Backend: Send + 'static {
 
     /// The request of that number arrives. None: no client will ever get an answer.
     fn arrive(&mut self, now: Duration, number: u64) -> Option<Answer>;
+
+    /// The same, where webhooks can be called meanwhile: it arrives again when they have been.
+    fn attempt(&mut self, now: Duration, number: u64, _: &mut Attempt) -> Option<Step> {
+        self.arrive(now, number).map(Step::Answered)
+    }
 
     /// The events of a watch since it was last asked.
     fn tell(&mut self, now: Duration, id: WatchId) -> Told;
@@ -75,6 +88,15 @@ impl Backend for Direct {
         Some(self.server.handle(now, &request))
     }
 
+    fn attempt(&mut self, now: Duration, number: u64, attempt: &mut Attempt) -> Option<Step> {
+        let request = self.travelling.remove(&number)?;
+        let step = self.server.attempt(now, &request, attempt);
+        if let Step::Waits(_) = step {
+            self.travelling.insert(number, request);
+        }
+        Some(step)
+    }
+
     fn tell(&mut self, now: Duration, id: WatchId) -> Told {
         self.server.advance(now);
         let news = self.server.events(id);
@@ -93,6 +115,7 @@ struct Shared<B> {
     backend: Arc<Mutex<B>>,
     /// The watches that wait for a write.
     sleepers: Mutex<BTreeMap<WatchId, Waker>>,
+    webhooks: Webhooks,
     /// The instant, and the server's time then.
     start: (Instant, Duration),
 }
@@ -155,8 +178,36 @@ impl Face<Direct> {
 impl<B: Backend> Face<B> {
     /// The same over anything that answers as a server does; `now` is its time.
     pub fn over(backend: Arc<Mutex<B>>, now: Duration) -> Self {
-        let sleepers = Mutex::default();
-        Self { shared: Arc::new(Shared { backend, sleepers, start: (Instant::now(), now) }) }
+        Self::calling(backend, now, Webhooks::default())
+    }
+
+    /// The same, with webhooks.
+    pub(crate) fn calling(backend: Arc<Mutex<B>>, now: Duration, webhooks: Webhooks) -> Self {
+        let (sleepers, start) = (Mutex::default(), (Instant::now(), now));
+        Self { shared: Arc::new(Shared { backend, sleepers, webhooks, start }) }
+    }
+
+    /// Answers the webhooks at a host in this process: the function is given each `AdmissionReview`, and
+    /// returns the one with the response. The host is that of the URL, or `name.namespace.svc` for a service,
+    /// with its port or without. Nothing of the server waits meanwhile: the function may make requests.
+    pub fn webhook<F>(&self, host: &str, answer: impl Fn(Value) -> F + Send + Sync + 'static)
+    where
+        F: Future<Output = Value> + Send + 'static,
+    {
+        self.shared.webhooks.answer(host, answer);
+    }
+
+    /// The same with a service of tower, such as the one that a program serves over HTTPS.
+    pub fn webhook_service<S, D>(&self, host: &str, service: S)
+    where
+        S: tower_service::Service<HttpRequest<Stream>, Response = HttpResponse<D>>,
+        S: Clone + Send + 'static,
+        S::Future: Send,
+        S::Error: std::fmt::Display,
+        D: HttpBody<Data = Bytes> + Send,
+        D::Error: std::fmt::Display,
+    {
+        self.shared.webhooks.serve(host, service);
     }
 
     /// A service for one client.
@@ -259,8 +310,16 @@ async fn serve<B: Backend>(
     if !travel.is_zero() {
         tokio::time::sleep(travel).await;
     }
-    let answer = shared.lock().arrive(shared.now(), number);
-    shared.wake();
+    let mut attempt = Attempt::default();
+    let answer = loop {
+        let step = shared.lock().attempt(shared.now(), number, &mut attempt);
+        shared.wake();
+        match step {
+            Some(Step::Waits(calls)) => shared.webhooks.call(calls, &mut attempt).await,
+            Some(Step::Answered(answer)) => break Some(answer),
+            None => break None,
+        }
+    };
     let Some(answer) = answer else { return Ok(never().await) };
     match answer {
         Answer::Response(response) => {

@@ -2,6 +2,7 @@
 //! crate. Those that need another build, or a process of their own, are beside it.
 
 mod access;
+mod admission;
 mod bad_input;
 mod common;
 mod conformance;

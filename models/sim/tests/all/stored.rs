@@ -49,26 +49,6 @@ fn an_applied_scale_owns_the_replicas_of_its_object() {
 }
 
 #[test]
-fn webhooks_are_kept_and_clients_are_told_that_nobody_calls_them() {
-    let mut server = Server::new(&Options::default());
-    let hook = json!({"name": "a.example.com", "failurePolicy": "Fail"});
-    let body = json!({"metadata": {"name": "a"}, "webhooks": [hook]});
-    let path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
-    let request = Request::new("POST", path).json(&body);
-    let response = call(&mut server, &request);
-    assert_eq!(response.status, 201);
-    let warning = response.header("Warning").expect("a warning");
-    assert!(warning.contains("this server does not call webhooks"), "{warning}");
-    // A strategic patch merges by name, as it does for the schema of the kind.
-    let more = json!({"webhooks": [{"name": "b.example.com"}]});
-    let request = Request::new("PATCH", &format!("{path}/a"));
-    let request = request.content("application/strategic-merge-patch+json", more.to_string());
-    let response = call(&mut server, &request);
-    let names = response.json().expect("an object")["webhooks"].as_array().map(Vec::len);
-    assert_eq!((response.status, names), (200, Some(2)));
-}
-
-#[test]
 fn a_pod_is_bound_once_and_evicted() {
     let mut server = Server::new(&Options::default());
     let path = "/api/v1/namespaces/default/pods";

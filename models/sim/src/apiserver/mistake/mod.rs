@@ -4,6 +4,7 @@
 //! lose the option on the way in. [`Slip`]s are the mistakes that can only be made inside.
 
 mod access;
+mod admission;
 mod reads;
 mod writes;
 
@@ -57,6 +58,9 @@ pub(crate) enum Slip {
     GrantsAnything,
     AnybodyIsAnybody,
     ChangesCreate,
+    OnlyTheNewIsSelected,
+    IgnoredFailuresRefuse,
+    LastPatchIsLost,
 }
 
 const fn inside(name: &'static str, traces: &'static str, slip: Slip) -> Mistake {
@@ -99,6 +103,7 @@ pub const MISTAKES: &[(&str, &[Mistake])] = &[
 ];
 
 pub use access::ACCESS as ACCESS_MISTAKES;
+pub use admission::ADMISSION as ADMISSION_MISTAKES;
 
 fn lose(request: &mut Request, parameter: &str) {
     request.query.retain(|(key, _)| key != parameter);

@@ -1,0 +1,192 @@
+//! Webhooks as their configurations declare them, and which requests each is asked about.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+
+use super::super::label::Labels;
+use super::super::metadata::{strings, text};
+use super::super::resource::Resource;
+
+/// One webhook of a configuration, with the defaults filled in.
+#[derive(Clone, Debug)]
+pub(crate) struct Hook {
+    /// The configuration.
+    pub(super) of: String,
+    pub(super) name: String,
+    pub(super) is_mutating: bool,
+    rules: Vec<Rule>,
+    pub(super) namespaces: Labels,
+    pub(super) objects: Labels,
+    /// It is also asked about a resource that its rules name in another version.
+    takes_equivalent: bool,
+    /// A call that fails is as if there was none.
+    pub(super) may_fail: bool,
+    /// It changes something outside also in a dry run.
+    pub(super) has_side_effects: bool,
+    /// It is asked again if a later one changes the object.
+    pub(super) comes_again: bool,
+    pub(super) timeout: Duration,
+    pub(super) to: Address,
+    pub(super) authorities: Vec<u8>,
+    /// The version of reviews that it reads.
+    pub(super) version: &'static str,
+}
+
+/// Where a webhook listens.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Address {
+    /// The host, or `name.namespace.svc` for a service.
+    pub host: String,
+    /// The port.
+    pub port: u16,
+    /// The path, with the query if the URL has one.
+    pub path: String,
+    /// It is one of a service, whose name and namespace these are.
+    pub service: Option<(String, String)>,
+}
+
+#[derive(Clone, Debug)]
+struct Rule {
+    operations: Vec<String>,
+    groups: Vec<String>,
+    versions: Vec<String>,
+    /// Each with its part; empty for the object as a whole.
+    resources: Vec<(String, String)>,
+    scope: String,
+}
+
+/// What a request asks for, as far as rules look at it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted<'a> {
+    pub(super) operation: &'a str,
+    pub(super) resource: &'a Resource,
+    pub(super) part: &'a str,
+    pub(super) namespace: &'a str,
+}
+
+impl Rule {
+    fn new(rule: &Value) -> Self {
+        let texts = |field: &str| strings(&rule[field]).into_iter().map(str::to_owned).collect();
+        let split = |it: &str| {
+            let (resource, part) = it.split_once('/').unwrap_or((it, ""));
+            (resource.to_owned(), part.to_owned())
+        };
+        Self {
+            operations: texts("operations"),
+            groups: texts("apiGroups"),
+            versions: texts("apiVersions"),
+            resources: strings(&rule["resources"]).into_iter().map(split).collect(),
+            scope: rule["scope"].as_str().unwrap_or("*").to_owned(),
+        }
+    }
+
+    fn covers(&self, wanted: &Wanted<'_>, version: &str) -> bool {
+        let one = |all: &[String], it: &str| all.iter().any(|any| any == "*" || any == it);
+        let Wanted { operation, resource, part, namespace } = *wanted;
+        let is_namespace = resource.plural == "namespaces" && resource.group.is_empty();
+        let lies_in_one = !is_namespace && !namespace.is_empty();
+        let fits = match self.scope.as_str() {
+            "Namespaced" => lies_in_one,
+            "Cluster" => !lies_in_one,
+            _ => true,
+        };
+        let named = |(of, sub): &(String, String)| {
+            (of == "*" || *of == resource.plural) && (sub == "*" || sub == part)
+        };
+        fits && one(&self.operations, operation)
+            && one(&self.groups, &resource.group)
+            && one(&self.versions, version)
+            && self.resources.iter().any(named)
+    }
+}
+
+impl Hook {
+    /// The webhooks of a configuration in their order.
+    pub(super) fn all(configuration: &Value) -> Vec<Arc<Self>> {
+        let is_mutating = configuration["kind"] == "MutatingWebhookConfiguration";
+        let hooks = configuration["webhooks"].as_array().into_iter().flatten();
+        hooks
+            .map(|hook| Arc::new(Self::new(text(configuration, "name"), is_mutating, hook)))
+            .collect()
+    }
+
+    fn new(of: &str, is_mutating: bool, hook: &Value) -> Self {
+        let part = |field: &str| hook[field].as_str().unwrap_or("");
+        // A selector that is none was refused when it was written.
+        let labels = |field: &str| Labels::of(&hook[field]).unwrap_or_default();
+        let authorities = hook["clientConfig"]["caBundle"].as_str().unwrap_or("");
+        let versions = strings(&hook["admissionReviewVersions"]);
+        let known = versions.iter().find(|it| matches!(**it, "v1" | "v1beta1"));
+        Self {
+            of: of.to_owned(),
+            name: part("name").to_owned(),
+            is_mutating,
+            rules: hook["rules"].as_array().into_iter().flatten().map(Rule::new).collect(),
+            namespaces: labels("namespaceSelector"),
+            objects: labels("objectSelector"),
+            takes_equivalent: part("matchPolicy") != "Exact",
+            may_fail: part("failurePolicy") == "Ignore",
+            has_side_effects: !matches!(part("sideEffects"), "None" | "NoneOnDryRun"),
+            comes_again: part("reinvocationPolicy") == "IfNeeded",
+            timeout: Duration::from_secs(
+                hook["timeoutSeconds"].as_u64().unwrap_or(10).clamp(1, 30),
+            ),
+            to: Address::new(&hook["clientConfig"]),
+            authorities: STANDARD.decode(authorities).unwrap_or_default(),
+            version: if known == Some(&"v1beta1") { "v1beta1" } else { "v1" },
+        }
+    }
+
+    /// The version of the resource in which it is asked about a request; none if it is not. `others` are
+    /// the versions in which the same objects are served as well.
+    pub(super) fn covers<'a>(&self, wanted: &Wanted<'a>, others: &[&'a str]) -> Option<&'a str> {
+        let own = wanted.resource.version.as_str();
+        if self.rules.iter().any(|rule| rule.covers(wanted, own)) {
+            return Some(own);
+        }
+        let others = if self.takes_equivalent { others } else { &[] };
+        let of_rule = |rule: &Rule| others.iter().copied().find(|it| rule.covers(wanted, it));
+        self.rules.iter().find_map(of_rule)
+    }
+}
+
+impl Address {
+    fn new(client: &Value) -> Self {
+        let part = |of: &Value, field: &str| of[field].as_str().unwrap_or("").to_owned();
+        let service = &client["service"];
+        if service.is_object() {
+            let (name, namespace) = (part(service, "name"), part(service, "namespace"));
+            let path = match part(service, "path") {
+                path if path.starts_with('/') => path,
+                path => format!("/{path}"),
+            };
+            let port = service["port"].as_u64().and_then(|it| u16::try_from(it).ok());
+            let host = format!("{name}.{namespace}.svc");
+            return Self {
+                host,
+                port: port.unwrap_or(443),
+                path,
+                service: Some((name, namespace)),
+            };
+        }
+        let url = part(client, "url");
+        let rest = url.strip_prefix("https://").unwrap_or("");
+        let (place, path) = rest.find('/').map_or((rest, "/"), |at| rest.split_at(at));
+        // The last colon of an address of IPv6 in brackets belongs to it.
+        let named = place.rsplit_once(':').filter(|(_, port)| !port.contains(']'));
+        let (host, port) = named.unwrap_or((place, "443"));
+        let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+        Self { host, port: port.parse().unwrap_or(443), path: path.to_owned(), service: None }
+    }
+
+    /// The URL of a call that may take so long.
+    pub fn url(&self, timeout: Duration) -> String {
+        let Self { host, port, path, .. } = self;
+        let host = if host.contains(':') { format!("[{host}]") } else { host.clone() };
+        format!("https://{host}:{port}{path}?timeout={}s", timeout.as_secs())
+    }
+}

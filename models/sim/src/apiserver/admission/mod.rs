@@ -1,0 +1,240 @@
+//! Admission: what is asked before a write, of webhooks and of the server's own rules.
+//!
+//! The server opens no socket, and nothing waits under its lock. A request whose answer depends on a
+//! webhook is tried, and undone as soon as that webhook must be called: [`Server::attempt`] returns the
+//! calls. Once their replies are known, the request is tried anew, on the state of that time. A reply
+//! counts for the same question only, so a webhook is asked again if another client has changed the
+//! object meanwhile, as the real server does.
+
+mod chain;
+mod hook;
+mod limits;
+mod quantity;
+mod quota;
+mod review;
+mod rules;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use hook::Address;
+use hook::Hook;
+pub(super) use review::Wish;
+use serde_json::Value;
+
+use super::http::{Answer, Request};
+use super::random::Random;
+use super::status::Failure;
+use super::{Resource, Server};
+
+/// The group of the configurations.
+pub(super) const GROUP: &str = "admissionregistration.k8s.io";
+pub(super) const MUTATING: &str = "mutatingwebhookconfigurations";
+pub(super) const VALIDATING: &str = "validatingwebhookconfigurations";
+/// How often a request is tried, while others change what it is about.
+const TRIES: u32 = 100;
+
+/// A call of a webhook, which somebody must make before a request can be answered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WebhookCall {
+    /// The name of the webhook.
+    pub webhook: String,
+    /// The name of its configuration.
+    pub configuration: String,
+    /// Where it listens.
+    pub to: Address,
+    /// Who may have signed its certificate, in PEM; empty for the authorities of the machine.
+    pub authorities: Vec<u8>,
+    /// How long it may take.
+    pub timeout: Duration,
+    /// The body: an `AdmissionReview`.
+    pub review: Value,
+}
+
+/// The reply to a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WebhookReply {
+    /// Something came back.
+    Answered {
+        /// The status.
+        status: u16,
+        /// The body.
+        body: Vec<u8>,
+    },
+    /// Nothing came back, for this reason.
+    Failed(String),
+}
+
+impl WebhookCall {
+    /// The same for the same question to the same webhook.
+    fn key(&self) -> String {
+        let mut review = self.review.clone();
+        review["request"]["uid"] = Value::Null;
+        let Self { configuration, webhook, to, .. } = self;
+        format!("{configuration} {webhook} {to:?} {review}")
+    }
+}
+
+impl WebhookReply {
+    /// The reply with this review as its body.
+    pub fn review(review: &Value) -> Self {
+        Self::Answered { status: 200, body: review.to_string().into_bytes() }
+    }
+
+    /// The reply of a webhook that took too long.
+    pub fn late() -> Self {
+        Self::Failed("context deadline exceeded".to_owned())
+    }
+}
+
+/// The result of one try of a request.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// It is carried out, or refused.
+    Answered(Answer),
+    /// It is not: these webhooks must be called first, all at once.
+    Waits(Vec<WebhookCall>),
+}
+
+/// A request between two tries: the replies so far, and the chance and the time of the first try.
+#[derive(Debug, Default)]
+pub struct Attempt {
+    begun: Option<(Random, Duration)>,
+    asking: Asking,
+    tries: u32,
+}
+
+impl Attempt {
+    /// Takes in a reply.
+    pub fn reply(&mut self, call: WebhookCall, reply: WebhookReply) {
+        self.asking.replies.insert(call.key(), (call, reply));
+    }
+}
+
+/// The replies that a request can count on, and the calls that it lacks.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Asking {
+    /// By the keys of their calls.
+    replies: BTreeMap<String, (WebhookCall, WebhookReply)>,
+    lacks: Vec<WebhookCall>,
+    /// No webhook is asked.
+    is_exempt: bool,
+    /// Where the uids of reviews come from.
+    chance: Option<Random>,
+}
+
+/// All webhooks, in the order in which they are asked.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Hooks {
+    mutating: Arc<Vec<Arc<Hook>>>,
+    validating: Arc<Vec<Arc<Hook>>>,
+}
+
+impl Hooks {
+    fn is_empty(&self) -> bool {
+        self.mutating.is_empty() && self.validating.is_empty()
+    }
+}
+
+impl Server {
+    /// Answers a request, or says which webhooks must be called first; it is then as if the request had not
+    /// come. Tell `attempt` their replies, and try again with the same request.
+    pub fn attempt(&mut self, now: Duration, request: &Request, attempt: &mut Attempt) -> Step {
+        if self.hooks.is_empty() && attempt.begun.is_none()
+            || matches!(request.method.as_str(), "GET" | "HEAD")
+        {
+            return Step::Answered(self.handle(now, request));
+        }
+        self.advance(now);
+        if attempt.begun.is_none() {
+            attempt.asking.chance = Some(self.random.fork());
+        }
+        let begun = attempt.begun.get_or_insert_with(|| (self.random.fork(), self.now)).clone();
+        attempt.tries += 1;
+        if attempt.tries > TRIES {
+            let why = "request did not complete within requested timeout";
+            return Step::Answered(Answer::Response(Failure::new(504, "Timeout", why).response()));
+        }
+        let (before, random, time) = (self.clone(), self.random.clone(), self.now);
+        self.asking = Some(Box::new(std::mem::take(&mut attempt.asking)));
+        (self.random, self.now) = begun;
+        let answer = self.carry_out(request);
+        let mut asking = self.asking.take().map(|it| *it).unwrap_or_default();
+        let lacks = std::mem::take(&mut asking.lacks);
+        attempt.asking = asking;
+        if lacks.is_empty() {
+            (self.random, self.now) = (random, time.max(self.now));
+            return Step::Answered(answer);
+        }
+        *self = before;
+        Step::Waits(lacks)
+    }
+
+    /// Answers a request. The function is asked in place of webhooks.
+    pub fn handle_with(
+        &mut self,
+        now: Duration,
+        request: &Request,
+        webhooks: &mut dyn FnMut(&WebhookCall) -> WebhookReply,
+    ) -> Answer {
+        let mut attempt = Attempt::default();
+        loop {
+            match self.attempt(now, request, &mut attempt) {
+                Step::Answered(answer) => return answer,
+                Step::Waits(calls) => {
+                    for call in calls {
+                        let reply = webhooks(&call);
+                        attempt.reply(call, reply);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Answers a request about which no webhook is asked.
+    pub(crate) fn handle_exempt(&mut self, now: Duration, request: &Request) -> Answer {
+        self.exempt(|server| server.handle(now, request))
+    }
+
+    /// Lets something be done about which no webhook is asked.
+    pub(super) fn exempt<R>(&mut self, act: impl FnOnce(&mut Self) -> R) -> R {
+        let exempt = Asking { is_exempt: true, ..Asking::default() };
+        let asking = self.asking.replace(Box::new(exempt));
+        let result = act(self);
+        self.asking = asking;
+        result
+    }
+
+    /// Tells whether a webhook must be called before the request under way can be answered.
+    pub(super) fn lacks_replies(&self) -> bool {
+        self.asking.as_ref().is_some_and(|it| !it.lacks.is_empty())
+    }
+
+    /// Tells whether there are webhooks.
+    pub fn has_webhooks(&self) -> bool {
+        !self.hooks.is_empty()
+    }
+
+    /// Reads the configurations anew after one of them was written.
+    pub(super) fn hooked(&mut self, resource: &Resource) {
+        if resource.group != GROUP {
+            return;
+        }
+        let read = |plural: &str| {
+            let stored = self.store.objects(&format!("{plural}.{GROUP}"));
+            Arc::new(stored.iter().flat_map(|(_, it)| Hook::all(&it.object)).collect())
+        };
+        self.hooks = Hooks { mutating: read(MUTATING), validating: read(VALIDATING) };
+    }
+}
+
+/// A resource whose objects are configurations of webhooks.
+pub(super) fn configuration(resource: Resource) -> Resource {
+    Resource { complete: rules::complete, validate: rules::validate, ..resource }
+}
+
+/// The resource whose objects are limit ranges.
+pub(super) fn limit_ranges(resource: Resource) -> Resource {
+    Resource { complete: limits::complete, ..resource }
+}

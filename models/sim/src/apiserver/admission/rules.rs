@@ -1,0 +1,169 @@
+//! What a configuration of webhooks may say, and what it says if it says nothing.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::super::cause::{Cause, Causes};
+use super::super::label::Labels;
+use super::super::metadata::strings;
+use crate::short::short;
+
+/// Fills in what a client may leave out.
+pub(crate) fn complete(object: &mut Value) {
+    let is_mutating = object["kind"] == "MutatingWebhookConfiguration";
+    let hooks = object.get_mut("webhooks").and_then(Value::as_array_mut);
+    for hook in hooks.into_iter().flatten().filter(|it| it.is_object()) {
+        let mut default = |field: &str, value: Value| {
+            if hook[field].is_null() {
+                hook[field] = value;
+            }
+        };
+        default("failurePolicy", json!("Fail"));
+        default("matchPolicy", json!("Equivalent"));
+        default("namespaceSelector", json!({}));
+        default("objectSelector", json!({}));
+        default("timeoutSeconds", json!(10));
+        if is_mutating {
+            default("reinvocationPolicy", json!("Never"));
+        }
+        let rules = hook.get_mut("rules").and_then(Value::as_array_mut);
+        for rule in rules.into_iter().flatten().filter(|it| it.is_object()) {
+            if rule["scope"].is_null() {
+                rule["scope"] = "*".into();
+            }
+        }
+        let service = hook.get_mut("clientConfig").and_then(|it| it.get_mut("service"));
+        if let Some(service) = service.filter(|it| it.is_object() && it["port"].is_null()) {
+            service["port"] = 443.into();
+        }
+    }
+}
+
+/// Names what is wrong.
+pub(crate) fn validate(object: &Value, _: Option<&Value>) -> Causes {
+    let (mut causes, mut names) = (Causes::default(), BTreeSet::new());
+    for (index, hook) in object["webhooks"].as_array().into_iter().flatten().enumerate() {
+        if causes.is_full() {
+            break;
+        }
+        let at = format!("webhooks[{index}]");
+        let name = hook["name"].as_str().unwrap_or("");
+        let segments = name.split('.').filter(|it| !it.is_empty()).count();
+        if name.is_empty() {
+            causes.push(Cause::required(format!("{at}.name"), ""));
+        } else if segments < 3 {
+            let why = "should be a domain with at least three segments separated by dots";
+            causes.push(Cause::invalid(format!("{at}.name"), &name.into(), why));
+        } else if !names.insert(name) {
+            let why = format!("Duplicate value: {:?}", short(name));
+            causes.push(Cause::new(format!("{at}.name"), "FieldValueDuplicate", why));
+        }
+        for (index, rule) in hook["rules"].as_array().into_iter().flatten().enumerate() {
+            check_rule(&format!("{at}.rules[{index}]"), rule, &mut causes);
+        }
+        check_policies(&at, hook, &mut causes);
+        check_client(&format!("{at}.clientConfig"), &hook["clientConfig"], &mut causes);
+        for field in ["namespaceSelector", "objectSelector"] {
+            if let Err(wrong) = Labels::of(&hook[field]) {
+                let place = |it: Cause| Cause { field: format!("{at}.{field}.{}", it.field), ..it };
+                causes.extend(wrong.into_iter().map(place));
+            }
+        }
+        if hook["matchConditions"].as_array().is_some_and(|it| !it.is_empty()) {
+            // To leave them out of account would ask a webhook about what it does not want to be asked.
+            let why = "this server does not evaluate expressions of webhooks";
+            causes.push(Cause::forbidden(format!("{at}.matchConditions"), why));
+        }
+    }
+    causes
+}
+
+fn check_policies(at: &str, hook: &Value, causes: &mut Causes) {
+    for (field, known) in [
+        ("failurePolicy", &["Fail", "Ignore"][..]),
+        ("matchPolicy", &["Equivalent", "Exact"]),
+        ("reinvocationPolicy", &["IfNeeded", "Never"]),
+        ("sideEffects", &["None", "NoneOnDryRun"]),
+    ] {
+        let value = &hook[field];
+        if !value.is_null() && !known.iter().any(|it| value == it) {
+            causes.push(Cause::unsupported(format!("{at}.{field}"), value, known));
+        }
+    }
+    if hook["sideEffects"].is_null() {
+        let why = "must specify one of None, NoneOnDryRun";
+        causes.push(Cause::required(format!("{at}.sideEffects"), why));
+    }
+    let (field, versions) = ("admissionReviewVersions", &hook["admissionReviewVersions"]);
+    if strings(versions).is_empty() {
+        let why = "must specify one of v1, v1beta1";
+        causes.push(Cause::required(format!("{at}.{field}"), why));
+    } else if !strings(versions).iter().any(|it| matches!(*it, "v1" | "v1beta1")) {
+        let why = "must include at least one of v1, v1beta1";
+        causes.push(Cause::invalid(format!("{at}.{field}"), versions, why));
+    }
+    let timeout = &hook["timeoutSeconds"];
+    if !timeout.is_null() && !timeout.as_i64().is_some_and(|it| (1..=30).contains(&it)) {
+        let why = "the timeout value must be between 1 and 30 seconds";
+        causes.push(Cause::invalid(format!("{at}.timeoutSeconds"), timeout, why));
+    }
+}
+
+fn check_rule(at: &str, rule: &Value, causes: &mut Causes) {
+    for field in ["operations", "apiGroups", "apiVersions", "resources"] {
+        if strings(&rule[field]).is_empty() {
+            causes.push(Cause::required(format!("{at}.{field}"), ""));
+        }
+    }
+    let known = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
+    for (index, operation) in rule["operations"].as_array().into_iter().flatten().enumerate() {
+        if !known.iter().any(|it| operation == it) {
+            let field = format!("{at}.operations[{index}]");
+            causes.push(Cause::unsupported(field, operation, &known));
+        }
+    }
+    let (scope, known) = (&rule["scope"], ["*", "Cluster", "Namespaced"]);
+    if !scope.is_null() && !known.iter().any(|it| scope == it) {
+        causes.push(Cause::unsupported(format!("{at}.scope"), scope, &known));
+    }
+}
+
+fn check_client(at: &str, client: &Value, causes: &mut Causes) {
+    let (url, service) = (client["url"].as_str(), &client["service"]);
+    if url.is_some() != service.is_null() {
+        causes.push(Cause::required(at, "exactly one of url or service is required"));
+        return;
+    }
+    if let Some(url) = url {
+        let field = format!("{at}.url");
+        let form = "; desired format: https://host[/path]";
+        let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+        if scheme != "https" {
+            let why = format!("'https' is the only allowed URL scheme{form}");
+            causes.push(Cause::invalid(&field, &scheme.into(), why));
+        }
+        let host = rest.split(['/', '?', '#']).next().unwrap_or("");
+        if host.is_empty() {
+            let why = format!("host must be specified{form}");
+            causes.push(Cause::invalid(&field, &host.into(), why));
+        }
+        if host.contains('@') {
+            let why = "user information is not permitted in the URL";
+            causes.push(Cause::invalid(&field, &"".into(), why));
+        }
+        for (sign, what) in
+            [('#', "fragments are not permitted"), ('?', "query parameters are not permitted")]
+        {
+            if let Some((_, part)) = rest.split_once(sign) {
+                causes.push(Cause::invalid(&field, &part.into(), format!("{what} in the URL")));
+            }
+        }
+        return;
+    }
+    for part in ["name", "namespace"] {
+        if service[part].as_str().unwrap_or("").is_empty() {
+            causes.push(Cause::required(format!("{at}.service.{part}"), ""));
+        }
+    }
+}

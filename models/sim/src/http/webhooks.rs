@@ -1,0 +1,92 @@
+//! Calls webhooks over HTTPS.
+
+use std::io;
+use std::sync::Arc;
+
+use ::http::Uri;
+use ::http::header::{HOST, HeaderValue};
+use hyper_util::rt::TokioIo;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{CertificateError, ClientConfig, Error, RootCertStore};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+
+use super::tls::provider;
+use crate::apiserver::{Attempt, WebhookCall, WebhookReply};
+use crate::tower::{Webhooks, post, received};
+
+/// Reaches whatever listens.
+pub(super) fn reaching() -> Webhooks {
+    Webhooks::reaching(Arc::new(|call| {
+        Box::pin(async move { ask(&call).await.unwrap_or_else(WebhookReply::Failed) })
+    }))
+}
+
+/// Makes calls from a thread that has nothing else to do.
+pub(super) fn call(webhooks: &Webhooks, calls: Vec<WebhookCall>, attempt: &mut Attempt) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    match runtime {
+        Ok(runtime) => runtime.block_on(webhooks.call(calls, attempt)),
+        Err(error) => {
+            for call in calls {
+                attempt.reply(call, WebhookReply::Failed(error.to_string()));
+            }
+        }
+    }
+}
+
+async fn ask(call: &WebhookCall) -> Result<WebhookReply, String> {
+    if let Some((name, _)) = &call.to.service {
+        // There is no network of a cluster in which it would have an address.
+        return Err(format!("service {name:?} not found"));
+    }
+    let (host, port) = (call.to.host.as_str(), call.to.port);
+    let socket = TcpStream::connect((host, port)).await.map_err(|error| match error.kind() {
+        io::ErrorKind::ConnectionRefused => {
+            format!("dial tcp {host}:{port}: connect: connection refused")
+        }
+        _ => format!("dial tcp {host}:{port}: {error}"),
+    })?;
+    let name = ServerName::try_from(host.to_owned()).map_err(|error| error.to_string())?;
+    let config = trusting(&call.authorities).map_err(|error| format!("tls: {error}"))?;
+    let stream = TlsConnector::from(Arc::new(config)).connect(name, socket).await;
+    let stream = TokioIo::new(stream.map_err(|error| untrusted(&error))?);
+    let shaken = hyper::client::conn::http1::handshake(stream).await;
+    let (mut sender, connection) = shaken.map_err(|error| error.to_string())?;
+    let connection = tokio::spawn(connection);
+    let mut request = post(call)?;
+    let authority = request.uri().authority().map_or("", |it| it.as_str());
+    let authority = HeaderValue::from_str(authority).map_err(|error| error.to_string())?;
+    request.headers_mut().insert(HOST, authority);
+    // To a server that is no proxy the path alone is sent.
+    let path = request.uri().path_and_query().map_or("/", |it| it.as_str());
+    *request.uri_mut() = path.parse::<Uri>().map_err(|error| error.to_string())?;
+    let response = sender.send_request(request).await.map_err(|_| "EOF".to_owned())?;
+    let reply = received(response).await;
+    connection.abort();
+    reply
+}
+
+/// Trusts certificates that one of these authorities, in PEM, has signed, and no others.
+fn trusting(authorities: &[u8]) -> Result<ClientConfig, Error> {
+    let mut roots = RootCertStore::empty();
+    for authority in CertificateDer::pem_slice_iter(authorities).flatten() {
+        roots.add(authority)?;
+    }
+    let config =
+        ClientConfig::builder_with_provider(provider()).with_safe_default_protocol_versions()?;
+    Ok(config.with_root_certificates(roots).with_no_client_auth())
+}
+
+/// Why a certificate is not accepted, in the words of the reference where it has some.
+fn untrusted(error: &io::Error) -> String {
+    let inner = error.get_ref().and_then(|it| it.downcast_ref::<Error>());
+    match inner {
+        Some(Error::InvalidCertificate(
+            CertificateError::UnknownIssuer | CertificateError::BadSignature,
+        )) => "tls: failed to verify certificate: x509: certificate signed by unknown authority"
+            .to_owned(),
+        _ => format!("tls: {error}"),
+    }
+}

@@ -1,0 +1,124 @@
+//! Webhooks over HTTPS, with a server that listens.
+
+use std::convert::Infallible;
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use super::hook;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use hyper_util::rt::TokioIo;
+use seatrial_sim::apiserver::{Options, Server};
+use seatrial_sim::http::{Face, Listen, Tls};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+
+/// A webhook of somebody else, on a thread that ends with the test program: it labels what is made.
+fn listen(tls: &Tls) -> SocketAddr {
+    let (send, receive) = std::sync::mpsc::channel();
+    let acceptor = TlsAcceptor::from(tls.config());
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.expect("it starts").block_on(async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+            send.send(listener.local_addr().expect("an address")).expect("somebody waits");
+            while let Ok((socket, _)) = listener.accept().await {
+                let acceptor = acceptor.clone();
+                tokio::spawn(async move {
+                    // A client that does not trust it hangs up.
+                    let Ok(stream) = acceptor.accept(socket).await else { return };
+                    let service = hyper::service::service_fn(answer);
+                    let builder = hyper::server::conn::http1::Builder::new();
+                    drop(builder.serve_connection(TokioIo::new(stream), service).await);
+                });
+            }
+        });
+    });
+    receive.recv().expect("it listens")
+}
+
+async fn answer(
+    request: http::Request<Incoming>,
+) -> Result<http::Response<Full<bytes::Bytes>>, Infallible> {
+    let url = request.uri().to_string();
+    assert!(request.headers().contains_key("content-length"), "some read no body without");
+    let body = request.into_body().collect().await.expect("a body").to_bytes();
+    let review: Value = serde_json::from_slice(&body).expect("JSON");
+    let patch = json!([{"op": "add", "path": "/metadata/labels", "value": {"by": "webhook"}}]);
+    let response = json!({
+        "uid": review["request"]["uid"], "allowed": true, "patchType": "JSONPatch",
+        "patch": STANDARD.encode(patch.to_string()), "warnings": [format!("asked at {url}")],
+    });
+    let answer = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response});
+    // One that answers without end is cut off.
+    let more = if url.starts_with("/endless") { " ".repeat(8 << 20) } else { String::new() };
+    Ok(http::Response::new(Full::new(format!("{more}{answer}").into())))
+}
+
+fn post(face: &Face, path: &str, body: &Value) -> String {
+    let mut socket = TcpStream::connect(face.address()).expect("it listens");
+    socket.set_read_timeout(Some(Duration::from_secs(60))).expect("a time-out");
+    let body = body.to_string();
+    let length = body.len();
+    write!(socket, "POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}")
+        .expect("it reads");
+    let mut answer = String::new();
+    socket.read_to_string(&mut answer).expect("an answer");
+    answer
+}
+
+/// A server with a webhook at a URL; it trusts this authority.
+fn face(url: &str, authority: &str) -> Face {
+    let face = Face::listen(Server::new(&Options::default()), &Listen::default()).expect("a port");
+    let client = json!({"url": url, "caBundle": STANDARD.encode(authority)});
+    let body = json!({"metadata": {"name": "m"}, "webhooks": [hook("m.x.io", json!({"clientConfig": client}))]});
+    let path = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
+    assert!(post(&face, path, &body).starts_with("HTTP/1.1 201"));
+    face
+}
+
+#[test]
+fn a_webhook_over_https_is_asked_if_its_certificate_is_trusted() {
+    let tls = Tls::generate([127, 0, 0, 1].into()).expect("a certificate");
+    let address = listen(&tls);
+    let url = format!("https://{address}/label");
+    let map = json!({"metadata": {"name": "a"}});
+    let trusting = face(&url, tls.authority());
+    let answer = post(&trusting, super::MAPS, &map);
+    assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
+    assert!(answer.contains("\"labels\":{\"by\":\"webhook\"}"), "{answer}");
+    assert!(answer.contains("Warning: 299 - \"asked at /label?timeout=10s\""), "{answer}");
+
+    let other = Tls::generate([127, 0, 0, 1].into()).expect("a certificate");
+    for authority in [other.authority(), ""] {
+        let answer = post(&face(&url, authority), super::MAPS, &map);
+        assert!(answer.starts_with("HTTP/1.1 500"), "{answer}");
+        assert!(answer.contains("x509: certificate signed by unknown authority"), "{answer}");
+    }
+
+    let endless = face(&format!("https://{address}/endless"), tls.authority());
+    let answer = post(&endless, super::MAPS, &map);
+    assert!(
+        answer.contains("failed calling webhook \\\"m.x.io\\\": failed to call webhook"),
+        "{answer}"
+    );
+
+    let nobody = TcpListenerOfNobody::new();
+    let answer = post(&face(&format!("https://{}/x", nobody.0), ""), super::MAPS, &map);
+    let text = format!("dial tcp {}: connect: connection refused", nobody.0);
+    assert!(answer.contains(&text), "{answer}");
+}
+
+/// An address at which nobody listens any more.
+struct TcpListenerOfNobody(SocketAddr);
+
+impl TcpListenerOfNobody {
+    fn new() -> Self {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        Self(listener.local_addr().expect("an address"))
+    }
+}
