@@ -29,6 +29,7 @@ pub mod apiserver;
 pub mod assets;
 #[cfg(feature = "campaign")]
 pub mod campaign;
+mod cel;
 pub mod conformance;
 pub mod controllers;
 #[cfg(feature = "drive")]

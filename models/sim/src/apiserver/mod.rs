@@ -28,7 +28,7 @@ mod label;
 mod list;
 mod metadata;
 mod mistake;
-mod names;
+pub(crate) mod names;
 mod negotiate;
 mod openapi;
 mod options;
@@ -48,6 +48,7 @@ mod token;
 mod twin;
 mod types;
 mod update;
+mod versions;
 mod watch;
 
 #[cfg(doctest)]
@@ -63,6 +64,7 @@ pub(crate) use access::{Noted, Policy, Rule};
 pub(crate) use clock::stamp;
 pub use fault::{Fault, Point, Trouble};
 pub use history::Written;
+pub(crate) use http::decode;
 pub use http::{Answer, Body, Request, Response, WatchId};
 pub(crate) use json::parse as parse_json;
 pub(crate) use label::Labels;
@@ -372,7 +374,7 @@ impl Server {
 
     /// The object under a key of a resource.
     fn stored(&self, resource: &Resource, key: &Key) -> Option<&store::Stored> {
-        self.store.get(&resource.qualified(), key)
+        self.store.get(&resource.table(), key)
     }
 
     fn writing(call: &Call<'_>, kind: &str) -> Outcome<Writing> {
