@@ -63,7 +63,7 @@ fn simulation(begins_anew: bool) -> Simulation {
 #[test]
 fn a_status_that_a_rule_refuses_is_convicted() {
     let failure = super::failure(simulation(true)).to_string();
-    assert!(failure.contains("ready never goes back") || failure.contains("Invalid"), "{failure}");
+    assert!(failure.contains("fleets.t.example default/f is answered with 422"), "{failure}");
 }
 
 #[test]
