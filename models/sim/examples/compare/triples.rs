@@ -154,6 +154,7 @@ pub(crate) fn judge(live: &mut Live, count: u64) -> Result<usize, Box<dyn Error>
         for turn in 0..3 {
             let mut answers = Vec::new();
             let drawn = draw(schema, &mut random);
+            let drawn = if drawn.is_object() { drawn } else { json!({}) };
             for (index, version) in versions.iter_mut().enumerate() {
                 let mut object = drawn.clone();
                 object["apiVersion"] = "t.example/v1".into();

@@ -17,7 +17,7 @@ pub(crate) fn is_uuid(text: &str) -> bool {
 }
 
 pub(crate) fn is_base64(text: &str) -> bool {
-    base64::engine::general_purpose::STANDARD.decode(text).is_ok()
+    !text.is_empty() && base64::engine::general_purpose::STANDARD.decode(text).is_ok()
 }
 
 pub(crate) fn is_date(text: &str) -> bool {
@@ -28,8 +28,6 @@ pub(crate) fn is_time(text: &str) -> bool {
     time::parse(text).is_some()
 }
 
-/// A span as Go writes it, or a number and a unit with a space between them.
 pub(crate) fn is_span(text: &str) -> bool {
-    let plain: String = text.split_whitespace().collect();
-    time::parse_span(text).is_some() || time::parse_span(&plain).is_some()
+    time::span(text).is_ok()
 }

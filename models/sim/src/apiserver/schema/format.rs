@@ -25,7 +25,7 @@ pub(super) fn fits(format: &str, text: &str) -> bool {
         "ipv6" => text.parse::<Ipv6Addr>().is_ok(),
         "cidr" => texts::is_network(text),
         "uri" => texts::is_url(text),
-        "hostname" => text.len() <= 255 && text.split('.').all(is_label),
+        "hostname" => is_hostname(text),
         "uuid" => texts::is_uuid(text),
         "byte" => texts::is_base64(text),
         "date" => texts::is_date(text),
@@ -41,9 +41,26 @@ pub(super) fn fits(format: &str, text: &str) -> bool {
     }
 }
 
-/// A part of the name of a machine.
-fn is_label(text: &str) -> bool {
-    let is_inner = |it: char| it.is_alphanumeric() || it == '-';
-    let is_whole = !text.starts_with('-') && !text.ends_with('-') && !text.is_empty();
-    is_whole && text.len() <= 63 && text.chars().all(is_inner)
+/// The name of a machine, as the real server takes it: a name without dots may have a dash in its second place
+/// only, and symbols count as letters.
+fn is_hostname(text: &str) -> bool {
+    let is_letter = |it: char| it.is_alphanumeric() || "$+<=>^`|~".contains(it);
+    let is_last = |it: char| it.is_alphanumeric() || it == '-';
+    let is_inner = |it: char| is_letter(it) || it == '-';
+    let ends = |it: &str| it.starts_with(is_letter) && it.ends_with(is_letter);
+    if text.len() > 255 || text.split('.').any(|it| it.len() > 63) {
+        return false;
+    }
+    match text.rsplit_once('.') {
+        Some((labels, last)) => {
+            let is_label = |it: &str| ends(it) && it.chars().all(is_inner);
+            labels.split('.').all(is_label) && last.len() >= 2 && last.chars().all(is_last)
+        }
+        None => {
+            let mut letters = text.chars();
+            let rest = letters.next().filter(|it| is_letter(*it)).map(|_| letters.as_str());
+            let rest = rest.map(|it| it.strip_prefix('-').unwrap_or(it));
+            rest.is_some_and(|it| it.chars().all(is_letter))
+        }
+    }
 }

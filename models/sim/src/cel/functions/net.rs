@@ -66,7 +66,19 @@ fn masked(ip: IpAddr, length: u8) -> IpAddr {
 }
 
 fn run<'a>(name: &str, args: &[Value<'a>]) -> Outcome<'a> {
-    let no_ip = |it: &str| format!("IP Address {it:?} parse error during conversion from string");
+    let no_ip = |it: &str| {
+        let first = it.chars().find(|it| matches!(it, '.' | ':' | '%'));
+        let why = match first {
+            Some('%') => "missing IPv6 address".to_owned(),
+            Some(':') if !it.starts_with(|it: char| it.is_ascii_hexdigit()) => {
+                format!("each colon-separated field must have at least one digit (at {it:?})")
+            }
+            _ => "unable to parse IP".to_owned(),
+        };
+        format!(
+            "IP Address {it:?} parse error during conversion from string: ParseAddr({it:?}): {why}"
+        )
+    };
     let no_net =
         |it: &str| format!("network address parse error during conversion from string: {it}");
     let contains = |net: (IpAddr, u8), ip: IpAddr| {

@@ -139,7 +139,38 @@ const UNITS: &[(&str, f64)] =
 
 pub(in crate::cel) fn span<'a>(text: &str) -> Outcome<'a> {
     let wrong = || format!("Invalid duration {text}: time: invalid duration {text:?}");
-    parse_span(text).map(Value::Span).ok_or_else(wrong)
+    parse_span(text).or_else(|| loose(text)).map(Value::Span).ok_or_else(wrong)
+}
+
+/// The units of spans that a schema takes too: a short name, and how a long one begins.
+const LOOSE: &[(&[&str], &str, i64)] = &[
+    (&["ns"], "nano", 1),
+    (&["us", "µs"], "micro", 1_000),
+    (&["ms"], "milli", 1_000_000),
+    (&["s"], "sec", 1_000_000_000),
+    (&["m"], "min", 60_000_000_000),
+    (&["h", "hr"], "hour", 3_600_000_000_000),
+    (&["d"], "day", 86_400_000_000_000),
+    (&["w"], "week", 604_800_000_000_000),
+];
+
+/// A span such as `3 days`: all numbers with a unit that are anywhere in a text.
+fn loose(text: &str) -> Option<i64> {
+    let (mut rest, mut sum) = (text, None);
+    while let Some(at) = rest.find(|it: char| it.is_ascii_digit()) {
+        let (number, after) = rest[at..]
+            .split_at(rest[at..].find(|it: char| !it.is_ascii_digit()).unwrap_or(rest.len() - at));
+        let after = after.trim_start();
+        let length =
+            after.find(|it: char| !it.is_ascii_alphabetic() && it != 'µ').unwrap_or(after.len());
+        let unit = after[..length].to_lowercase();
+        let factor = LOOSE.iter().find(|it| it.0.contains(&&*unit) || unit.starts_with(it.1));
+        if let (Ok(number), Some((_, _, factor))) = (number.parse::<i64>(), factor) {
+            sum = Some(number.saturating_mul(*factor).saturating_add(sum.unwrap_or(0)));
+        }
+        rest = &after[length..];
+    }
+    sum
 }
 
 /// A span such as `1h30m`.
