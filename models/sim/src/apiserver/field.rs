@@ -90,7 +90,10 @@ impl Fields {
                 path => path.split('.').fold(object, |value, part| &value[part]),
             };
             let is_equal = match value {
-                Value::Number(_) | Value::Bool(_) => value.to_string() == term.value,
+                Value::Number(_) | Value::Bool(_) => {
+                    let shown = value.to_string();
+                    shown == term.value
+                }
                 value => value.as_str().unwrap_or("") == term.value,
             };
             is_equal != term.is_negated

@@ -367,7 +367,6 @@ impl<'a> Map<'a> {
         matches!(self, Self::Read(_, decl) if matches!(decl.shape, Shape::Object(_)))
     }
 
-    #[expect(clippy::type_complexity, reason = "a key, and a value that may not be readable")]
     pub(super) fn entries(&self) -> Box<dyn Iterator<Item = (Value<'a>, Outcome<'a>)> + '_> {
         match self {
             Self::Made(entries) => {
