@@ -37,6 +37,7 @@ pub mod drive;
 #[cfg(feature = "http")]
 pub mod http;
 mod map;
+mod names;
 pub mod patch;
 pub mod protobuf;
 mod short;

@@ -28,7 +28,6 @@ mod label;
 mod list;
 mod metadata;
 mod mistake;
-pub(crate) mod names;
 mod negotiate;
 mod openapi;
 mod options;
@@ -64,7 +63,6 @@ pub(crate) use access::{Noted, Policy, Rule};
 pub(crate) use clock::stamp;
 pub use fault::{Fault, Point, Trouble};
 pub use history::Written;
-pub(crate) use http::decode;
 pub use http::{Answer, Body, Request, Response, WatchId};
 pub(crate) use json::parse as parse_json;
 pub(crate) use label::Labels;
@@ -85,6 +83,7 @@ pub(crate) use token::read as read_token;
 pub use watch::{Events, WatchEvent};
 
 use crate::map::Map;
+use crate::names;
 use crate::protobuf;
 
 /// The options of a new server.

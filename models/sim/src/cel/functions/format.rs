@@ -1,8 +1,8 @@
 //! Formats with names: `format.dns1123Label().validate(text)` gives what is wrong, or nothing.
 
 use super::{Function, none, one, search, time, url};
-use crate::apiserver::names::{self, Naming};
 use crate::cel::value::{Outcome, Value};
+use crate::names::{self, Naming};
 
 const fn named(name: &'static str) -> Function {
     Function { name, overloads: &[" named_format"], cost: one, run }

@@ -117,6 +117,14 @@ fn query<'a>(text: &str) -> Value<'a> {
     Value::Map(Map::Made(Arc::new(entries.collect())))
 }
 
+/// Undoes what addresses write in another way: a space, and percent signs before two digits.
 fn decoded(text: &str) -> String {
-    crate::apiserver::decode(&text.replace('+', " ")).into_owned()
+    let mut parts = text.split('%');
+    let mut bytes = parts.next().unwrap_or("").replace('+', " ").into_bytes();
+    for part in parts {
+        // The digits were looked at when it was read.
+        bytes.extend(part.get(..2).and_then(|it| u8::from_str_radix(it, 16).ok()));
+        bytes.extend(part.get(2..).unwrap_or("").replace('+', " ").into_bytes());
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
