@@ -85,5 +85,5 @@ for file in models/sim/conformance/apiserver/*.jsonl.gz; do
   gzip -dc "$file" | grep -v '"op":"compact"' >"$work/traces/$(basename "$file" .gz)" || true
 done
 [ "${TRACES:-yes}" = yes ] || rm -f "$work"/traces/*
-cargo run --quiet --package seatrial-sim --features tls --example compare -- \
+TRIPLES=${TRIPLES:-5000} cargo run --quiet --package seatrial-sim --features tls --example compare -- \
   "127.0.0.1:$port" "$work/certs/apiserver.crt" "$token" "$programs" "$work"/traces/*

@@ -29,6 +29,7 @@ pub mod apiserver;
 pub mod assets;
 #[cfg(feature = "campaign")]
 pub mod campaign;
+mod cel;
 pub mod conformance;
 pub mod controllers;
 #[cfg(feature = "drive")]
@@ -36,6 +37,7 @@ pub mod drive;
 #[cfg(feature = "http")]
 pub mod http;
 mod map;
+mod names;
 pub mod patch;
 pub mod protobuf;
 mod short;

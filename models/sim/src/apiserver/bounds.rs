@@ -13,6 +13,8 @@ pub(crate) enum At<'a> {
     /// The object itself.
     Root,
     Field(&'a At<'a>, &'a str),
+    /// The value of a key of a map.
+    Key(&'a At<'a>, &'a str),
     Item(&'a At<'a>, usize),
 }
 
@@ -22,6 +24,7 @@ impl Display for At<'_> {
             Self::Root => Ok(()),
             Self::Field(Self::Root, key) => f.write_str(key),
             Self::Field(above, key) => write!(f, "{above}.{key}"),
+            Self::Key(above, key) => write!(f, "{above}[{key}]"),
             Self::Item(above, index) => write!(f, "{above}[{index}]"),
         }
     }

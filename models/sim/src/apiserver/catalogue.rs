@@ -40,6 +40,9 @@ pub(super) fn resource(group: &str, kind: &str, plural: &str, of: &'static Type)
         shape: Shape::Struct(of),
         types: Types::built_in(group, "v1", kind)
             .unwrap_or_else(|| Types::from_schema(&serde_json::json!({}))),
+        storage: None,
+        categories: Vec::new(),
+        selectable: Vec::new(),
         columns: table::built_in(kind),
         complete: whole,
         prepare: nothing,

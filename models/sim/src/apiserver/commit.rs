@@ -17,7 +17,7 @@ impl Server {
         is_odd: bool,
     ) -> Arc<Value> {
         let old = self.access.as_ref().and_then(|_| self.stored(resource, &key)).cloned();
-        let object = self.store.put(&resource.qualified(), key.clone(), object, is_odd);
+        let object = self.store_version(resource, key.clone(), object, is_odd);
         self.granted(resource, &key, old.as_ref().map(|it| &*it.object), Some(&object));
         self.hooked(resource);
         if resource.plural == crd::PLURAL {
@@ -26,8 +26,11 @@ impl Server {
                 return object;
             }
             self.registry.remove(&group, &plural);
-            for resource in crd::declared(&object) {
-                self.registry.put(resource);
+            let declared = crd::declared(&object);
+            let first = declared.first().cloned();
+            declared.into_iter().for_each(|it| self.registry.put(it));
+            if let Some(first) = first {
+                self.read_anew(&first, &crd::schemas(&object));
             }
         }
         object
@@ -42,16 +45,20 @@ impl Server {
                 self.store.delete(&resource.qualified(), key);
                 return;
             }
-            self.registry.remove(&group, &plural);
             let qualified = status::qualify(&plural, &group);
             let keys: Vec<_> =
                 self.store.objects(&qualified).iter().map(|(key, _)| key.clone()).collect();
+            let declared = crd::declared(&stored.object.clone()).into_iter().next();
             for key in keys {
-                self.store.delete(&qualified, key);
+                match &declared {
+                    Some(declared) => self.remove_version(declared, &key),
+                    None => self.store.delete(&qualified, key),
+                }
             }
+            self.registry.remove(&group, &plural);
         }
         let old = self.access.as_ref().and_then(|_| self.stored(resource, &key)).cloned();
-        self.store.delete(&resource.qualified(), key.clone());
+        self.remove_version(resource, &key);
         self.granted(resource, &key, old.as_ref().map(|it| &*it.object), None);
         self.hooked(resource);
     }

@@ -10,8 +10,9 @@ use super::metadata::{strings, text};
 use super::names::Naming;
 use super::resource::{Resource, Shape};
 use super::scale::Scale;
-use super::schema::Structural;
+use super::schema::{self, Structural};
 use super::table;
+use super::versions::Storage;
 use crate::patch::Types;
 
 pub(crate) const PLURAL: &str = "customresourcedefinitions";
@@ -49,12 +50,22 @@ fn prepare(object: &mut Value, old: Option<&Value>) {
     if object["spec"]["conversion"].is_null() && object["spec"].is_object() {
         object["spec"]["conversion"] = json!({"strategy": "None"});
     }
-    if old.is_some() {
-        return;
-    }
     let versions = object["spec"]["versions"].as_array().into_iter().flatten();
     let stored: Vec<_> =
         versions.filter(|it| it["storage"] == true).map(|it| it["name"].clone()).collect();
+    if old.is_some() {
+        // A version in which objects were stored stays one until somebody has moved them.
+        let names = object["spec"]["names"].clone();
+        if let Some(known) = object["status"]["storedVersions"].as_array_mut() {
+            for version in stored {
+                if !known.contains(&version) {
+                    known.push(version);
+                }
+            }
+            object["status"]["acceptedNames"] = names;
+        }
+        return;
+    }
     let condition = |kind: &str, reason: &str, message: &str| {
         json!({"type": kind, "status": "True", "reason": reason, "message": message,
             "lastTransitionTime": object["metadata"]["creationTimestamp"]})
@@ -120,6 +131,8 @@ fn validate(object: &Value, old: Option<&Value>) -> Causes {
         }
         causes.extend(table::check(version, &format!("spec.versions[{index}]")));
     }
+    check_schemas(versions, &mut causes);
+    check_stored(&object["status"]["storedVersions"], versions, &mut causes);
     for field in ["group", "scope"] {
         if old.is_some_and(|old| old["spec"][field] != spec[field]) {
             let path = format!("spec.{field}");
@@ -129,10 +142,45 @@ fn validate(object: &Value, old: Option<&Value>) -> Causes {
     causes
 }
 
+/// Versions in which objects may still be stored must stay.
+fn check_stored(stored: &Value, versions: &[Value], causes: &mut Causes) {
+    for (index, name) in strings(stored).into_iter().enumerate() {
+        if versions.iter().all(|it| it["name"] != name) {
+            let why = format!(
+                "missing from spec.versions; {name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in {name} and removes {name} from status.storedVersions"
+            );
+            causes.push(Cause::invalid(
+                format!("status.storedVersions[{index}]"),
+                &name.into(),
+                why,
+            ));
+        }
+    }
+}
+
+/// Looks into the schemas. One that all versions have is named where older definitions had it.
+fn check_schemas(versions: &[Value], causes: &mut Causes) {
+    let [first, rest @ ..] = versions else { return };
+    let alike = rest.iter().all(|it| it["schema"] == first["schema"]);
+    for (index, version) in versions.iter().enumerate() {
+        let path = if alike {
+            "spec.validation".to_owned()
+        } else {
+            format!("spec.versions[{index}].schema")
+        };
+        let path = format!("{path}.openAPIV3Schema");
+        schema::declared::check(&version["schema"]["openAPIV3Schema"], &path, causes);
+        if alike {
+            return;
+        }
+    }
+}
+
 /// The resources that a definition declares, one per served version.
 pub(crate) fn declared(definition: &Value) -> Vec<Resource> {
     let spec = &definition["spec"];
     let part = |value: &Value| value.as_str().unwrap_or("").to_owned();
+    let storage = storage(definition);
     let versions = spec["versions"].as_array().into_iter().flatten();
     let versions = versions.filter(|version| version["served"] == true);
     let resources = versions.map(|version| {
@@ -161,6 +209,12 @@ pub(crate) fn declared(definition: &Value) -> Vec<Resource> {
             fields: &[],
             shape: Shape::Structural(Arc::new(Structural::parse(schema))),
             types,
+            storage: storage.clone(),
+            categories: strings(&spec["names"]["categories"])
+                .into_iter()
+                .map(str::to_owned)
+                .collect(),
+            selectable: selectable(version),
             columns: table::declared(version),
             complete: whole,
             prepare: nothing,
@@ -168,6 +222,33 @@ pub(crate) fn declared(definition: &Value) -> Vec<Resource> {
         }
     });
     resources.collect()
+}
+
+/// The fields that a field selector may use.
+fn selectable(version: &Value) -> Vec<String> {
+    let fields = version["selectableFields"].as_array().into_iter().flatten();
+    let paths = fields.filter_map(|it| it["jsonPath"].as_str());
+    paths.map(|it| it.trim_start_matches('.').to_owned()).collect()
+}
+
+/// The version in which objects are stored, if there are several.
+fn storage(definition: &Value) -> Option<Storage> {
+    let versions = definition["spec"]["versions"].as_array().filter(|it| it.len() > 1)?;
+    let stored = versions.iter().position(|it| it["storage"] == true)?;
+    let (name, schema) = schemas(definition).into_iter().nth(stored)?;
+    Some(Storage::new(name, schema))
+}
+
+/// The versions of a definition, as objects name them, with their schemas.
+pub(crate) fn schemas(definition: &Value) -> Vec<(String, Arc<Structural>)> {
+    let spec = &definition["spec"];
+    let versions = spec["versions"].as_array().into_iter().flatten();
+    let part = |value: &Value| value.as_str().unwrap_or("").to_owned();
+    let versions = versions.map(|it| {
+        let schema = Structural::parse(&it["schema"]["openAPIV3Schema"]);
+        (format!("{}/{}", part(&spec["group"]), part(&it["name"])), Arc::new(schema))
+    });
+    versions.collect()
 }
 
 /// The groups and plurals that a definition served.

@@ -135,7 +135,7 @@ pub(crate) fn stored(resource: &Resource, object: &mut Value, origin: Origin) ->
 }
 
 /// Puts defaults into an object, as long as they are no more than an object may be.
-fn complete(schema: &Structural, object: &mut Value) -> Result<(), String> {
+pub(super) fn complete(schema: &Structural, object: &mut Value) -> Result<(), String> {
     let mut room = DEFAULTS;
     let fits = schema.complete(object, &mut room);
     fits.then_some(()).ok_or_else(|| "the defaults of its schema make it too large".to_owned())

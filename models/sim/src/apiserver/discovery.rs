@@ -124,6 +124,9 @@ fn resources(registry: &Registry, group: &str, version: &str) -> Outcome<Respons
         if !resource.short_names.is_empty() {
             entry["shortNames"] = json!(resource.short_names);
         }
+        if !resource.categories.is_empty() {
+            entry["categories"] = json!(resource.categories);
+        }
         resources.push(entry);
         resources.extend(subresources(resource).into_iter().map(|(name, verbs)| {
             let mut entry = json!({
@@ -229,6 +232,9 @@ fn described(resource: &Resource) -> Value {
     });
     if !resource.short_names.is_empty() {
         entry["shortNames"] = json!(resource.short_names);
+    }
+    if !resource.categories.is_empty() {
+        entry["categories"] = json!(resource.categories);
     }
     if inner.as_array().is_some_and(|inner| !inner.is_empty()) {
         entry["subresources"] = inner;

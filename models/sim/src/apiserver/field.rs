@@ -70,6 +70,7 @@ impl Fields {
             path == "metadata.name"
                 || (path == "metadata.namespace" && resource.is_namespaced)
                 || resource.fields.contains(&path)
+                || resource.selectable.iter().any(|it| it == path)
         };
         let Some(term) = self.0.iter().find(|term| !known(&term.path)) else { return Ok(()) };
         let path = &term.path;
@@ -88,7 +89,14 @@ impl Fields {
                 "source" => source(object),
                 path => path.split('.').fold(object, |value, part| &value[part]),
             };
-            (value.as_str().unwrap_or("") == term.value) != term.is_negated
+            let is_equal = match value {
+                Value::Number(_) | Value::Bool(_) => {
+                    let shown = value.to_string();
+                    shown == term.value
+                }
+                value => value.as_str().unwrap_or("") == term.value,
+            };
+            is_equal != term.is_negated
         })
     }
 }

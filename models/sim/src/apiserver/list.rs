@@ -164,8 +164,8 @@ impl Server {
         let is_key = is_key && query.resume.is_empty() && query.fields.is_one_name();
         let page = self.page(query, if is_key { 0 } else { query.limit })?;
         let objects = match page.revision {
-            None => self.store.objects(&resource.qualified()),
-            Some(revision) => self.store.objects_at(&resource.qualified(), revision),
+            None => self.store.objects(&resource.table()),
+            Some(revision) => self.store.objects_at(&resource.table(), revision),
         };
         let revision = page.revision.unwrap_or(self.store.revision);
         let prefix = match call.target.namespace.as_str() {

@@ -29,7 +29,6 @@ mod label;
 mod list;
 mod metadata;
 mod mistake;
-mod names;
 mod negotiate;
 mod openapi;
 mod options;
@@ -49,6 +48,7 @@ mod token;
 mod twin;
 mod types;
 mod update;
+mod versions;
 mod watch;
 
 #[cfg(doctest)]
@@ -85,6 +85,7 @@ pub(crate) use token::read as read_token;
 pub use watch::{Events, WatchEvent};
 
 use crate::map::Map;
+use crate::names;
 use crate::protobuf;
 
 /// The options of a new server.
@@ -384,7 +385,7 @@ impl Server {
 
     /// The object under a key of a resource.
     fn stored(&self, resource: &Resource, key: &Key) -> Option<&store::Stored> {
-        self.store.get(&resource.qualified(), key)
+        self.store.get(&resource.table(), key)
     }
 
     fn writing(call: &Call<'_>, kind: &str) -> Outcome<Writing> {

@@ -13,6 +13,7 @@ use super::status::qualify;
 use super::table::Column;
 use super::twin;
 use super::types::Type;
+use super::versions::Storage;
 use crate::patch::Types;
 
 /// How the objects of a resource are read and checked.
@@ -73,6 +74,12 @@ pub struct Resource {
     pub(crate) shape: Shape,
     /// How its fields are merged and owned.
     pub(crate) types: Types,
+    /// The version in which its objects are stored, if it has several.
+    pub(crate) storage: Option<Storage>,
+    /// The groups of resources that it is listed with, such as `all`.
+    pub(crate) categories: Vec<String>,
+    /// The fields that its definition lets a field selector use.
+    pub(crate) selectable: Vec<String>,
     /// The columns of a list that a person reads.
     pub(crate) columns: Vec<Column>,
     pub(crate) complete: Complete,

@@ -31,6 +31,8 @@ impl Key {
 pub(crate) struct Stored {
     pub(crate) revision: u64,
     pub(crate) object: Arc<Value>,
+    /// What was written, if it is read differently by now.
+    pub(crate) raw: Option<Arc<Value>>,
     /// Whether a read gives another object than the one that was written.
     pub(crate) is_odd: bool,
 }
@@ -108,7 +110,7 @@ impl Store {
 
     /// The tables, each of what is stored once.
     pub(crate) fn tables(&self) -> impl Iterator<Item = (&Arc<str>, &Table)> {
-        self.tables.iter().filter(|(name, _)| !twin::is_copy(name))
+        self.tables.iter().filter(|(name, _)| !twin::is_copy(name) && !name.contains('/'))
     }
 
     /// The storage as it was at a revision, or at the first one that is readable.
@@ -149,9 +151,26 @@ impl Store {
         self.revision += 1;
         metadata::set(&mut object, "resourceVersion", self.revision.to_string());
         let object = Arc::new(object);
-        let new = Stored { revision: self.revision, object: object.clone(), is_odd };
+        let new = Stored { revision: self.revision, object: object.clone(), raw: None, is_odd };
         self.commit(resource, key, Some(new));
         object
+    }
+
+    /// Shows the last write in another table too: an object, or that it is gone.
+    pub(crate) fn put_beside(&mut self, table: &str, key: Key, object: Option<(Arc<Value>, bool)>) {
+        let revision = self.revision;
+        let new = object.map(|(object, is_odd)| Stored { revision, object, raw: None, is_odd });
+        self.set(table, key, new);
+    }
+
+    /// Shows other objects in a table, which is no write.
+    pub(crate) fn replace(&mut self, table: &str, objects: Objects) {
+        if self.tables.get(table).is_none() {
+            self.tables.insert(table.into(), Table::default());
+        }
+        if let Some(table) = self.tables.get_mut(table) {
+            table.objects = objects;
+        }
     }
 
     /// Removes an object, which is a write too.

@@ -80,7 +80,7 @@ impl Server {
             metadata::set(&mut object, "generation", generation.saturating_add(1));
         }
         let subresource = call.target.subresource.as_deref();
-        let mut causes = validate(&resource, subresource, &object, &old.object);
+        let mut causes = validate(&resource, subresource, &object, &old.object, &mut call.warnings);
         if self.slips(Slip::JudgesAgain)
             && causes.is_empty()
             && let Shape::Structural(schema) = &resource.shape
@@ -240,7 +240,13 @@ fn differs(object: &Value, old: &Value, has_status: bool) -> bool {
 }
 
 /// Names what is wrong with a change. Some checks are made more than once, and a client sees each.
-fn validate(resource: &Resource, subresource: Option<&str>, object: &Value, old: &Value) -> Causes {
+fn validate(
+    resource: &Resource,
+    subresource: Option<&str>,
+    object: &Value,
+    old: &Value,
+    warnings: &mut Vec<String>,
+) -> Causes {
     let mut causes = metadata::validate(resource, object);
     let again = if resource.revalidates { causes.clone() } else { Causes::default() };
     // A prefix of names is checked in full with its kind. Only parts that do not fit into a path
@@ -256,7 +262,13 @@ fn validate(resource: &Resource, subresource: Option<&str>, object: &Value, old:
             causes.extend(structural(resource, schema, subresource, object, Some(old)));
         }
         causes.extend(named);
-        schema.validate_lists(object, &At::Root, &mut causes);
+        let (mut before, mut after) = (Causes::default(), Causes::default());
+        schema.validate_lists(old, &At::Root, &mut before);
+        if before.is_empty() {
+            schema.validate_lists(object, &At::Root, &mut after);
+        }
+        causes.extend(after);
+        warnings.extend(judge(schema, object, Some(old), &mut causes));
         return causes;
     }
     // A kind that takes any name does not look at its metadata by itself.
@@ -283,7 +295,34 @@ pub(super) fn validate_new(resource: &Resource, object: &Value) -> Causes {
         causes = named;
     }
     schema.validate_lists(object, &At::Root, &mut causes);
+    judge(schema, object, None, &mut causes);
     causes
+}
+
+/// Adds the broken rules of a schema, unless something else is so wrong that they cannot be looked at. Gives
+/// what was broken before and stays so.
+fn judge(
+    schema: &Structural,
+    object: &Value,
+    old: Option<&Value>,
+    causes: &mut Causes,
+) -> Vec<String> {
+    const BLOCKING: [&str; 5] = [
+        "FieldValueNotSupported",
+        "FieldValueRequired",
+        "FieldValueTooLong",
+        "FieldValueTooMany",
+        "FieldValueTypeInvalid",
+    ];
+    if !schema.has_rules() {
+        return Vec::new();
+    }
+    if causes.iter().any(|it| BLOCKING.contains(&it.reason)) {
+        let why = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
+        causes.push(Cause::invalid("<nil>", &Value::Null, why));
+        return Vec::new();
+    }
+    schema.judge(object, old, causes)
 }
 
 fn wrong_kind(resource: &Resource, object: &Value) -> Causes {

@@ -152,7 +152,7 @@ impl Server {
 
     /// The state as events, with a mark at its end for clients that can read it.
     fn tell_everything(&self, watch: &mut Watch) {
-        let objects = self.store.objects(&watch.resource.qualified());
+        let objects = self.store.objects(&watch.resource.table());
         let objects = objects.iter().filter(|(key, _)| key.0.starts_with(&watch.prefix));
         for (_, stored) in objects.filter(|(_, stored)| watch.query.matches(&stored.object)) {
             watch.pending.push(WatchEvent { kind: "ADDED", object: stored.object.clone() });
@@ -176,7 +176,7 @@ impl Server {
         let mut events = std::mem::take(&mut watch.pending);
         watch.has_ended |= watch.seen < self.store.forgotten;
         if !watch.has_ended {
-            if let Some(table) = self.store.table(&watch.resource.qualified()) {
+            if let Some(table) = self.store.table(&watch.resource.table()) {
                 // A replica that lags has not heard of the newest.
                 let newest = self.store.revision;
                 let news = table.events.after(&watch.seen).take_while(|it| *it.0 <= newest);

@@ -7,6 +7,7 @@ mod hidden;
 #[path = "../on_kube/mod.rs"]
 mod on_kube;
 mod rights;
+mod rules;
 mod silence;
 
 use std::collections::BTreeMap;

@@ -1,13 +1,32 @@
 //! Mistakes of requests that write.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use super::super::http::Request;
 use super::super::kinds;
 use super::{
     APPLIES, MADE_UP, Mistake, REQUESTS, Slip, change_body, edit, forget, inside, lose, request,
     resource, response, retype, say,
 };
 use crate::patch::without_nulls;
+
+/// Changes every schema of a definition that is made.
+fn schemas(request: &mut Request, change: &dyn Fn(&mut Map<String, Value>)) {
+    fn walk(value: &mut Value, change: &dyn Fn(&mut Map<String, Value>)) {
+        let inner = match value {
+            Value::Object(fields) => {
+                change(fields);
+                fields.values_mut().collect()
+            }
+            Value::Array(items) => items.iter_mut().collect(),
+            _ => Vec::new(),
+        };
+        inner.into_iter().for_each(|it| walk(it, change));
+    }
+    if request.path.ends_with("/customresourcedefinitions") {
+        edit(request, "POST", |body| walk(&mut body["spec"]["versions"], change));
+    }
+}
 
 pub(super) const CREATE: &[Mistake] = &[
     request("commits_dry_runs", "crud", |it| lose(it, "dryRun")),
@@ -51,6 +70,16 @@ pub(super) const CREATE: &[Mistake] = &[
         change_body(it, |body| {
             if let Some(inner) = body.pointer_mut("/spec/inner").and_then(Value::as_object_mut) {
                 inner.retain(|key, _| key == "size");
+            }
+        });
+    }),
+    request("knows_no_rules", REQUESTS, |it| {
+        schemas(it, &|schema| drop(schema.remove("x-kubernetes-validations")));
+    }),
+    request("takes_any_text", REQUESTS, |it| {
+        schemas(it, &|schema| {
+            for key in ["pattern", "format", "anyOf", "oneOf", "allOf", "not"] {
+                schema.remove(key);
             }
         });
     }),
@@ -99,6 +128,14 @@ pub(super) const UPDATE: &[Mistake] = &[
         if it.kind == "ConfigMap" {
             it.validate = |object, _| kinds::config_map(object, None);
         }
+    }),
+    request("never_looks_back", REQUESTS, |it| {
+        schemas(it, &|schema| {
+            let rules = schema.get_mut("x-kubernetes-validations").and_then(Value::as_array_mut);
+            let looks_back =
+                |it: &Value| it["rule"].as_str().is_some_and(|it| it.contains("oldSelf"));
+            rules.into_iter().for_each(|rules| rules.retain(|it| !looks_back(it)));
+        });
     }),
     inside("writes_nothing_anew", "watch", Slip::NothingIsWritten),
     inside("counts_labels_as_generation", "crud", Slip::LabelsCount),

@@ -1,9 +1,14 @@
 //! Structural schemas, by which custom resources are pruned, completed and checked.
 
+mod choices;
+pub(crate) mod declared;
+mod format;
 mod lists;
+mod rules;
 mod validate;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -34,10 +39,19 @@ pub(crate) struct Structural {
     checks: Map<String, Value>,
     list_type: String,
     list_keys: Vec<String>,
+    /// What is made of other schemas, if there is anything.
+    choices: Option<Box<choices::Choices>>,
+    /// The rules that are expressions, and whether there are any here or below.
+    rules: Option<Arc<rules::Rules>>,
+    has_rules: bool,
 }
 
 impl Structural {
     pub(crate) fn parse(schema: &Value) -> Self {
+        Self::parse_at(schema, true)
+    }
+
+    fn parse_at(schema: &Value, is_root: bool) -> Self {
         let flag = |key: &str| schema[key] == true;
         let text = |key: &str| schema[key].as_str().unwrap_or("").to_owned();
         let properties = schema["properties"].as_object().into_iter().flatten();
@@ -62,13 +76,26 @@ impl Structural {
             .into_iter()
             .filter_map(|key| schema.get(key).map(|value| (key.to_owned(), value.clone())));
         let properties: BTreeMap<_, _> =
-            properties.map(|(key, it)| (key.clone(), Self::parse(it))).collect();
+            properties.map(|(key, it)| (key.clone(), Self::parse_at(it, false))).collect();
         let defaults = properties.iter().filter_map(|(key, it)| {
             let size = measure(it.default.as_ref()?);
             Some((key.clone(), size.bytes + size.values * size_of::<Value>()))
         });
         let values = schema["enum"].as_array().into_iter().flatten();
+        let inner = |it: &Value| it.is_object().then(|| Box::new(Self::parse_at(it, false)));
+        let (additional_schema, items) = (inner(additional), inner(&schema["items"]));
+        let rules = rules::Rules::of(schema, is_root);
+        let has_format = schema["type"] == "string" && schema["format"].is_string();
+        let mut below =
+            properties.values().chain(additional_schema.as_deref()).chain(items.as_deref());
         Self {
+            has_rules: rules.is_some() || below.any(|it| it.has_rules),
+            rules,
+            choices: ["allOf", "anyOf", "oneOf", "not", "pattern"]
+                .iter()
+                .any(|key| !schema[key].is_null())
+                .then(|| Box::new(choices::Choices::parse(schema)))
+                .or_else(|| has_format.then(Box::default)),
             kind: text("type"),
             format: text("format"),
             is_nullable: flag("nullable"),
@@ -78,8 +105,8 @@ impl Structural {
             defaults: defaults.collect(),
             values: values.map(Value::to_string).collect(),
             properties,
-            additional: additional.is_object().then(|| Box::new(Self::parse(additional))),
-            items: schema["items"].is_object().then(|| Box::new(Self::parse(&schema["items"]))),
+            additional: additional_schema,
+            items,
             default: schema.get("default").cloned(),
             checks: checks.collect(),
             list_type: text("x-kubernetes-list-type"),

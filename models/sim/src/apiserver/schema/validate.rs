@@ -49,6 +49,10 @@ impl Structural {
             );
             causes.push(Cause::new(path, "FieldValueTypeInvalid", said));
         }
+        if let Some(choices) = &self.choices {
+            let format = if self.kind == "string" { &*self.format } else { "" };
+            choices.check(format, value, path, causes);
+        }
         if value.is_number() {
             self.check_range(value, path, causes);
         }

@@ -3,7 +3,10 @@
 //! files are replayed on the listening server as well; they hold the answers of another server. If
 //! `DIFFERENCES` names a file, the request of each difference is written there. With `PACE=N`, the
 //! first N programs are run once more on both, to tell how many requests a second each answers.
-//! Watches, and reads of a version that is yet to come, are not counted.
+//! Watches, and reads of a version that is yet to come, are not counted. With `TRIPLES=N`, that many schemas,
+//! objects and changes are judged on both before.
+
+mod triples;
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -28,6 +31,11 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     };
     let mut live = Live::new(address.parse()?, &std::fs::read_to_string(authority)?, token)?;
     declare(&mut live)?;
+    let triples = std::env::var("TRIPLES").map_or(Ok(0), |it| it.parse())?;
+    let wrong = if triples > 0 { triples::judge(&mut live, triples)? } else { 0 };
+    if triples > 0 && programs == "0" && files.is_empty() {
+        return Ok(ExitCode::from(u8::from(wrong > 0)));
+    }
     let mut traces = Vec::new();
     for seed in seeds(programs)? {
         traces.push(("ours", program(seed, STEPS)?));
@@ -64,7 +72,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         let traces: Vec<_> = traces.iter().map(|(_, it)| it).take(count.parse()?).collect();
         race(&traces, live)?;
     }
-    Ok(ExitCode::from(u8::from(differ > 0)))
+    Ok(ExitCode::from(u8::from(differ + wrong > 0)))
 }
 
 /// A server that is asked for everything but watches, and for how long.

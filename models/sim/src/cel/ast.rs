@@ -1,0 +1,111 @@
+//! The parts of an expression.
+
+use super::functions::Function;
+
+/// A part and the character at which it is reported.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub(super) at: usize,
+    /// How many parts lie within each other below it, and itself.
+    height: usize,
+    pub(super) part: Part,
+}
+
+/// How many parts may lie within each other: whatever walks them does so by recursion.
+const HIGHEST: usize = 150;
+
+impl Node {
+    pub(super) fn new(at: usize, part: Part) -> Result<Self, (usize, String)> {
+        let height = 1 + part.inner().map(|it| it.height).max().unwrap_or(0);
+        if height > HIGHEST {
+            return Err((at, format!("expression recursion limit exceeded: {HIGHEST}")));
+        }
+        Ok(Self { at, height, part })
+    }
+}
+
+impl Part {
+    fn inner(&self) -> Box<dyn Iterator<Item = &Node> + '_> {
+        match self {
+            Self::Select(it) => Box::new(std::iter::once(&it.of)),
+            Self::And(parts) | Self::Or(parts) => Box::new(parts.iter()),
+            Self::If(parts) => Box::new(parts.iter()),
+            Self::List(items) => Box::new(items.iter().map(|it| &it.0)),
+            Self::Map(items) => Box::new(items.iter().flat_map(|it| [&it.0, &it.1])),
+            Self::Call(call) => Box::new(call.args.iter()),
+            Self::Loop(it) => Box::new([&it.range, &it.body].into_iter().chain(it.filter.as_ref())),
+            _ => Box::new(std::iter::empty()),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Part {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Uint(u64),
+    Double(f64),
+    Text(String),
+    Bytes(Vec<u8>),
+    Name(String),
+    Select(Box<Select>),
+    /// Both are strict only as far as one side does not decide.
+    And(Vec<Node>),
+    Or(Vec<Node>),
+    If(Box<[Node; 3]>),
+    /// Each item, and whether it is an optional one.
+    List(Vec<(Node, bool)>),
+    Map(Vec<(Node, Node, bool)>),
+    Call(Box<Call>),
+    Loop(Box<Loop>),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Select {
+    pub(super) of: Node,
+    /// The field as a map has it, and as an object has it.
+    pub(super) field: String,
+    pub(super) plain: String,
+    /// `has(of.field)`.
+    pub(super) is_test: bool,
+    /// `of.?field`.
+    pub(super) is_optional: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Call {
+    pub(super) name: String,
+    pub(super) function: Option<&'static Function>,
+    /// The target of a call as a member, and the arguments.
+    pub(super) args: Vec<Node>,
+    pub(super) is_member: bool,
+    /// The expression that `matches` looks for, if it is written in place.
+    pub(super) pattern: Option<regex::Regex>,
+}
+
+/// What is made of the items of a list or a map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    All,
+    Exists,
+    ExistsOne,
+    Filter,
+    Map,
+    TransformList,
+    TransformMap,
+    TransformEntries,
+    SortBy,
+    OptMap,
+    OptFlatMap,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Loop {
+    pub(super) way: Way,
+    pub(super) range: Node,
+    pub(super) names: Vec<String>,
+    /// A filter before the body of `map` and its like.
+    pub(super) filter: Option<Node>,
+    pub(super) body: Node,
+}

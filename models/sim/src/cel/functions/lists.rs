@@ -1,0 +1,164 @@
+//! Lists and sets.
+
+use super::{Function, items, none, number};
+use crate::cel::value::{List, Outcome, Value};
+
+const fn function(name: &'static str, overloads: &'static [&'static str]) -> Function {
+    Function { name, overloads, cost: items, run }
+}
+
+const fn set(name: &'static str) -> Function {
+    Function { name, overloads: &["list(A),list(A) bool"], cost: product, run: sets }
+}
+
+const ORDERED: &[&str] = &[
+    ".list(int) bool",
+    ".list(uint) bool",
+    ".list(double) bool",
+    ".list(bool) bool",
+    ".list(duration) bool",
+    ".list(timestamp) bool",
+    ".list(string) bool",
+    ".list(bytes) bool",
+];
+const EXTREME: &[&str] = &[
+    ".list(int) int",
+    ".list(uint) uint",
+    ".list(double) double",
+    ".list(bool) bool",
+    ".list(duration) duration",
+    ".list(timestamp) timestamp",
+    ".list(string) string",
+    ".list(bytes) bytes",
+];
+const SORTED: &[&str] = &[
+    ".list(int) list(int)",
+    ".list(uint) list(uint)",
+    ".list(double) list(double)",
+    ".list(bool) list(bool)",
+    ".list(duration) list(duration)",
+    ".list(timestamp) list(timestamp)",
+    ".list(string) list(string)",
+    ".list(bytes) list(bytes)",
+];
+
+pub(super) const TABLE: &[Function] = &[
+    function("isSorted", ORDERED),
+    function(
+        "sum",
+        &[".list(int) int", ".list(uint) uint", ".list(double) double", ".list(duration) duration"],
+    ),
+    function("min", EXTREME),
+    function("max", EXTREME),
+    function("sort", SORTED),
+    function("first", &[".list(A) optional(A)"]),
+    function("last", &[".list(A) optional(A)"]),
+    Function { name: "distinct", overloads: &[".list(A) list(A)"], cost: square, run },
+    function("reverse", &[".list(A) list(A)", ".string string"]),
+    function("slice", &[".list(A),int,int list(A)"]),
+    function("flatten", &[".list(list(A)) list(A)", ".list(A) list(A)"]),
+    function("lists.range", &["int list(int)"]),
+    set("sets.contains"),
+    set("sets.intersects"),
+    set("sets.equivalent"),
+];
+
+fn product(args: &[Value<'_>]) -> u64 {
+    args.iter().map(Value::size).product()
+}
+
+fn square(args: &[Value<'_>]) -> u64 {
+    args.first().map_or(1, |it| it.size().saturating_mul(it.size()))
+}
+
+/// How many items `lists.range` makes.
+const LONGEST: i64 = 100_000;
+
+fn run<'a>(name: &str, args: &[Value<'a>]) -> Outcome<'a> {
+    let (list, rest) = match args {
+        [Value::List(list), rest @ ..] => (list, rest),
+        [Value::Text(text)] if name == "reverse" => {
+            return Ok(Value::text(text.chars().rev().collect::<String>()));
+        }
+        [Value::Int(count)] if name == "lists.range" => {
+            return Ok(Value::list((0..(*count).min(LONGEST)).map(Value::Int).collect()));
+        }
+        _ => return none(),
+    };
+    let mut items = list.items()?;
+    let ordered =
+        |one: &Value<'a>, two: &Value<'a>| one.order(two).unwrap_or(std::cmp::Ordering::Equal);
+    Ok(match (name, rest) {
+        ("isSorted", []) => Value::Bool(items.is_sorted_by(|one, two| ordered(one, two).is_le())),
+        ("sum", []) => {
+            let zero = match items.first() {
+                Some(Value::Double(_)) => Value::Double(0.0),
+                Some(Value::Uint(_)) => Value::Uint(0),
+                Some(Value::Span(_)) => Value::Span(0),
+                _ => Value::Int(0),
+            };
+            return items.iter().try_fold(zero, |sum, it| number::run("_+_", &[sum, it.clone()]));
+        }
+        ("min" | "max", []) => {
+            let found = if name == "min" {
+                items.into_iter().min_by(ordered)
+            } else {
+                items.into_iter().max_by(ordered)
+            };
+            return found.ok_or_else(|| format!("{name} called on empty list"));
+        }
+        ("sort", []) => {
+            items.sort_by(ordered);
+            Value::list(items)
+        }
+        ("first", []) => crate::cel::maybe(items.first().cloned()),
+        ("last", []) => crate::cel::maybe(items.last().cloned()),
+        ("distinct", []) => return distinct(items),
+        ("reverse", []) => {
+            items.reverse();
+            Value::list(items)
+        }
+        ("slice", [Value::Int(from), Value::Int(to)]) => {
+            let range = usize::try_from(*from).ok().zip(usize::try_from(*to).ok());
+            let part = range.and_then(|(from, to)| items.get(from..to));
+            Value::list(part.ok_or("cannot slice, index out of range")?.to_vec())
+        }
+        ("flatten", []) => {
+            let mut flat = Vec::new();
+            for item in items {
+                match item {
+                    Value::List(inner) => flat.extend(List::items(&inner)?),
+                    other => flat.push(other),
+                }
+            }
+            Value::list(flat)
+        }
+        _ => return none(),
+    })
+}
+
+fn distinct<'a>(items: Vec<Value<'a>>) -> Outcome<'a> {
+    let mut kept: Vec<Value<'a>> = Vec::new();
+    for item in items {
+        let mut is_new = true;
+        for known in &kept {
+            is_new &= !known.equals(&item)?;
+        }
+        if is_new {
+            kept.push(item);
+        }
+    }
+    Ok(Value::list(kept))
+}
+
+fn sets<'a>(name: &str, args: &[Value<'a>]) -> Outcome<'a> {
+    let [Value::List(one), Value::List(two)] = args else { return none() };
+    let (one, two) = (one.items()?, two.items()?);
+    let holds =
+        |all: &[Value<'a>], it: &Value<'a>| all.iter().any(|other| other.equals(it) == Ok(true));
+    Ok(Value::Bool(match name {
+        "sets.contains" => two.iter().all(|it| holds(&one, it)),
+        "sets.intersects" => two.iter().any(|it| holds(&one, it)),
+        _ => two.iter().all(|it| holds(&one, it)) && one.iter().all(|it| holds(&two, it)),
+    }))
+}

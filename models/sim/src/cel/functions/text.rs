@@ -1,0 +1,291 @@
+//! Texts and regular expressions. Positions count characters.
+
+use super::{Function, basic, fifth, items, none, search, tenth};
+use crate::cel::pattern;
+use crate::cel::value::{Outcome, Value};
+
+const fn function(
+    name: &'static str,
+    cost: fn(&[Value<'_>]) -> u64,
+    overloads: &'static [&'static str],
+) -> Function {
+    Function { name, overloads, cost, run }
+}
+
+const LOOKS: &[&str] = &[".string,string bool"];
+const PLACES: &[&str] = &[".string,string int", ".string,string,int int", ".list(A),A int"];
+const CHANGES: &[&str] = &[".string string"];
+
+pub(super) const TABLE: &[Function] = &[
+    function("startsWith", tenth, LOOKS),
+    function("endsWith", tenth, LOOKS),
+    function("contains", search, LOOKS),
+    function("matches", search, &["string,string bool", ".string,string bool"]),
+    function("find", search, &[".string,string string"]),
+    function(
+        "findAll",
+        search,
+        &[".string,string list(string)", ".string,string,int list(string)"],
+    ),
+    function("lowerAscii", tenth, CHANGES),
+    function("upperAscii", tenth, CHANGES),
+    function("trim", tenth, CHANGES),
+    function("strings.quote", tenth, &["string string"]),
+    function("charAt", tenth, &[".string,int string"]),
+    function("substring", tenth, &[".string,int string", ".string,int,int string"]),
+    function(
+        "replace",
+        fifth,
+        &[".string,string,string string", ".string,string,string,int string"],
+    ),
+    function("split", fifth, &[".string,string list(string)", ".string,string,int list(string)"]),
+    function("join", joined, &[".list(string) string", ".list(string),string string"]),
+    function("indexOf", items, PLACES),
+    function("lastIndexOf", items, PLACES),
+    function("format", tenth, &[".string,list(dyn) string"]),
+];
+
+fn joined(args: &[Value<'_>]) -> u64 {
+    args.first().map_or(1, |it| it.weight(1 << 24).div_ceil(5))
+}
+
+fn run<'a>(name: &str, args: &[Value<'a>]) -> Outcome<'a> {
+    let (text, rest) = match args {
+        [Value::Text(text), rest @ ..] => (&**text, rest),
+        [Value::List(list), rest @ ..] => return listed(name, &list.items()?, rest),
+        _ => return none(),
+    };
+    let illegal = |why| format!("Illegal regex: {why}");
+    let owned = |text: &str| Value::text(text.to_owned());
+    Ok(match (name, rest) {
+        ("startsWith", [Value::Text(it)]) => Value::Bool(text.starts_with(&**it)),
+        ("endsWith", [Value::Text(it)]) => Value::Bool(text.ends_with(&**it)),
+        ("contains", [Value::Text(it)]) => Value::Bool(text.contains(&**it)),
+        ("matches", [Value::Text(it)]) => Value::Bool(pattern::compile(it)?.is_match(text)),
+        ("find", [Value::Text(it)]) => {
+            let found = pattern::compile(it).map_err(illegal)?;
+            owned(found.find(text).map_or("", |it| it.as_str()))
+        }
+        ("findAll", [Value::Text(it), limit @ ..]) => {
+            let most = match limit {
+                [Value::Int(it)] => usize::try_from(*it).unwrap_or(usize::MAX),
+                _ => usize::MAX,
+            };
+            let found = pattern::compile(it).map_err(illegal)?;
+            Value::list(found.find_iter(text).take(most).map(|it| owned(it.as_str())).collect())
+        }
+        ("lowerAscii", []) => Value::text(text.to_ascii_lowercase()),
+        ("upperAscii", []) => Value::text(text.to_ascii_uppercase()),
+        ("trim", []) => owned(text.trim()),
+        ("strings.quote", []) => Value::text(quoted(text)),
+        ("charAt", [Value::Int(at)]) => {
+            let length = text.chars().count();
+            match usize::try_from(*at) {
+                Ok(at) if at <= length => {
+                    Value::text(text.chars().skip(at).take(1).collect::<String>())
+                }
+                _ => return Err(format!("index out of range: {at}")),
+            }
+        }
+        ("substring", [Value::Int(from), to @ ..]) => return part(text, *from, to),
+        ("replace", [Value::Text(from), Value::Text(to), limit @ ..]) => {
+            let most = match limit {
+                [Value::Int(it)] => usize::try_from(*it).unwrap_or(usize::MAX),
+                _ => usize::MAX,
+            };
+            Value::text(text.replacen(&**from, to, most))
+        }
+        ("split", [Value::Text(by), limit @ ..]) => split(text, by, limit),
+        ("indexOf" | "lastIndexOf", [Value::Text(it), from @ ..]) => {
+            return place(name == "lastIndexOf", text, it, from);
+        }
+        ("format", [Value::List(args)]) => return formatted(text, &args.items()?),
+        _ => return none(),
+    })
+}
+
+fn part<'a>(text: &str, from: i64, to: &[Value<'_>]) -> Outcome<'a> {
+    let length = text.chars().count();
+    let to = match to {
+        [Value::Int(to)] => *to,
+        _ => length as i64,
+    };
+    match (usize::try_from(from), usize::try_from(to)) {
+        (Ok(from), Ok(to)) if from <= to && to <= length => {
+            Ok(Value::text(text.chars().skip(from).take(to - from).collect::<String>()))
+        }
+        (Ok(from), _) if from <= length && to >= 0 && to as usize <= length => {
+            Err(format!("invalid substring range. start: {from}, end: {to}"))
+        }
+        (Ok(at), _) if at <= length => Err(format!("index out of range: {to}")),
+        _ => Err(format!("index out of range: {from}")),
+    }
+}
+
+fn split<'a>(text: &str, by: &str, limit: &[Value<'_>]) -> Value<'a> {
+    let most = match limit {
+        [Value::Int(it)] => usize::try_from(*it).unwrap_or(usize::MAX),
+        _ => usize::MAX,
+    };
+    let own = |it: &str| Value::text(it.to_owned());
+    if most == 0 {
+        return Value::list(Vec::new());
+    }
+    if by.is_empty() {
+        return Value::list(text.chars().map(|it| Value::text(it.to_string())).collect());
+    }
+    Value::list(text.splitn(most, by).map(own).collect())
+}
+
+fn place<'a>(is_last: bool, text: &str, it: &str, from: &[Value<'_>]) -> Outcome<'a> {
+    let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+    let length = starts.len() - 1;
+    let bound = match from {
+        [Value::Int(from)] => match usize::try_from(*from) {
+            Ok(from) if from <= length => Some(from),
+            _ => return Err(format!("index out of range: {from}")),
+        },
+        _ => None,
+    };
+    let byte = |index: usize| starts[index];
+    let found = if is_last {
+        let end = bound.map_or(text.len(), |at| (byte(at) + it.len()).min(text.len()));
+        // The bound may lie within a character.
+        (0..=end)
+            .rev()
+            .find(|end| text.is_char_boundary(*end))
+            .and_then(|end| text[..end].rfind(it))
+    } else {
+        let from = byte(bound.unwrap_or(0));
+        text[from..].find(it).map(|at| at + from)
+    };
+    let found = found.and_then(|at| starts.binary_search(&at).ok());
+    Ok(Value::Int(found.map_or(-1, |at| at as i64)))
+}
+
+fn listed<'a>(name: &str, items: &[Value<'a>], rest: &[Value<'a>]) -> Outcome<'a> {
+    match (name, rest) {
+        ("join", rest) => {
+            let by = match rest {
+                [Value::Text(by)] => &**by,
+                _ => "",
+            };
+            let texts: Option<Vec<&str>> = items
+                .iter()
+                .map(|it| if let Value::Text(it) = it { Some(&**it) } else { None })
+                .collect();
+            texts.map_or_else(none, |texts| Ok(Value::text(texts.join(by))))
+        }
+        ("indexOf" | "lastIndexOf", [it]) => {
+            let is_it = |other: &Value<'a>| other.equals(it) == Ok(true);
+            let found = if name == "indexOf" {
+                items.iter().position(is_it)
+            } else {
+                items.iter().rposition(is_it)
+            };
+            Ok(Value::Int(found.map_or(-1, |at| at as i64)))
+        }
+        _ => none(),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    let mut made = String::from("\"");
+    for it in text.chars() {
+        match it {
+            '\u{7}' => made.push_str("\\a"),
+            '\u{8}' => made.push_str("\\b"),
+            '\u{c}' => made.push_str("\\f"),
+            '\n' => made.push_str("\\n"),
+            '\r' => made.push_str("\\r"),
+            '\t' => made.push_str("\\t"),
+            '\u{b}' => made.push_str("\\v"),
+            '\\' => made.push_str("\\\\"),
+            '"' => made.push_str("\\\""),
+            other => made.push(other),
+        }
+    }
+    made.push('"');
+    made
+}
+
+/// `%s`, `%d`, `%f`, `%e`, `%b`, `%x`, `%o` and `%%`, with a precision.
+fn formatted<'a>(text: &str, args: &[Value<'a>]) -> Outcome<'a> {
+    let (mut made, mut args) = (String::new(), args.iter());
+    let mut letters = text.chars().peekable();
+    while let Some(it) = letters.next() {
+        if it != '%' {
+            made.push(it);
+            continue;
+        }
+        let mut precision = None;
+        if letters.next_if_eq(&'.').is_some() {
+            let mut digits = String::new();
+            while let Some(digit) = letters.next_if(char::is_ascii_digit) {
+                digits.push(digit);
+            }
+            precision = digits.parse::<usize>().ok().map(|it| it.min(100));
+        }
+        let kind = letters.next();
+        if kind == Some('%') {
+            made.push('%');
+            continue;
+        }
+        let index = args.len();
+        let Some(arg) = args.next() else { return Err(format!("index {index} out of range")) };
+        let wrong = |what: &str| {
+            let kind = kind.unwrap_or(' ');
+            format!(
+                "error during formatting: {what} can only be used on {kind}, was given {}",
+                arg.type_name()
+            )
+        };
+        made.push_str(&match (kind, arg) {
+            (Some('s'), arg) => shown(arg, true),
+            (Some('d'), Value::Int(it)) => it.to_string(),
+            (Some('d'), Value::Uint(it)) => it.to_string(),
+            (Some('f'), Value::Double(it)) => format!("{it:.*}", precision.unwrap_or(6)),
+            (Some('f'), Value::Int(it)) => format!("{:.*}", precision.unwrap_or(6), *it as f64),
+            (Some('b'), Value::Int(it)) if *it >= 0 => format!("{it:b}"),
+            (Some('b'), Value::Bool(it)) => u8::from(*it).to_string(),
+            (Some('x'), Value::Int(it)) if *it >= 0 => format!("{it:x}"),
+            (Some('X'), Value::Int(it)) if *it >= 0 => format!("{it:X}"),
+            (Some('x'), Value::Text(it)) => it.bytes().map(|it| format!("{it:02x}")).collect(),
+            (Some('o'), Value::Int(it)) if *it >= 0 => format!("{it:o}"),
+            (Some(other), _) if !"sdfbxXoe".contains(other) => {
+                return Err(format!(
+                    "could not parse formatting clause: unrecognized formatting clause \"{other}\""
+                ));
+            }
+            _ => return Err(wrong("clause")),
+        });
+    }
+    Ok(Value::text(made))
+}
+
+/// Any value as `%s` shows it; texts within others are in quotes.
+fn shown(it: &Value<'_>, is_outer: bool) -> String {
+    match it {
+        Value::Null => "null".to_owned(),
+        Value::Text(it) if is_outer => it.to_string(),
+        Value::Text(it) => format!("{it:?}"),
+        Value::List(list) => {
+            let items = list.items().unwrap_or_default();
+            format!("[{}]", items.iter().map(|it| shown(it, false)).collect::<Vec<_>>().join(", "))
+        }
+        Value::Map(map) => {
+            let entries = map.entries().map(|(key, value)| {
+                format!(
+                    "{}:{}",
+                    shown(&key, false),
+                    value.map_or_else(|why| why, |it| shown(&it, false))
+                )
+            });
+            let mut entries: Vec<_> = entries.collect();
+            entries.sort();
+            format!("{{{}}}", entries.join(", "))
+        }
+        Value::Type(name) => (*name).to_owned(),
+        other => basic::written(other).unwrap_or_default(),
+    }
+}

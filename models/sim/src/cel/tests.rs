@@ -1,0 +1,121 @@
+//! What expressions mean, one a line, and what is refused.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::{CANCELLED, Decl, Program, Type, Value};
+
+const TRUE: &str = include_str!("tests.txt");
+
+fn decl() -> Arc<Decl> {
+    let schema = json!({"type": "object", "properties": {
+        "n": {"type": "integer"}, "s": {"type": "string"}, "d": {"type": "number"},
+        "b": {"type": "boolean"},
+        "port": {"x-kubernetes-int-or-string": true},
+        "at": {"type": "string", "format": "date-time"},
+        "for": {"type": "string", "format": "duration"},
+        "tags": {"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "set"},
+        "list": {"type": "array", "items": {"type": "integer"}},
+        "map": {"type": "object", "additionalProperties": {"type": "integer"}},
+        "of": {"type": "object", "properties": {"x": {"type": "integer"}, "a-b": {"type": "integer"}}},
+        "items": {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"],
+            "items": {"type": "object", "properties": {"k": {"type": "string"}, "v": {"type": "integer"}}}},
+    }});
+    Decl::of(&schema, true).unwrap_or_else(Decl::open)
+}
+
+fn evaluate(text: &str) -> Result<String, String> {
+    let object = json!({"n": 3, "s": "hello", "d": 1.5, "b": true, "port": "80%",
+        "at": "2024-02-29T12:30:45.5Z", "for": "1h30m", "tags": ["a", "b"], "list": [1, 2, 3],
+        "map": {"one": 1, "two": 2}, "of": {"x": 7, "a-b": 8},
+        "items": [{"k": "a", "v": 1}, {"k": "b", "v": 2}], "metadata": {"name": "web"}});
+    let decl = decl();
+    let program = Program::compile(text, &[("self", decl.as_type())])?;
+    let (value, _) = program.run(vec![("self", Value::read(&object, &decl)?)], 1_000_000);
+    value.map(|it| format!("{it:?}"))
+}
+
+#[test]
+fn what_is_true_is_true() {
+    let mut wrong = Vec::new();
+    for line in TRUE.lines().filter(|it| !it.is_empty() && !it.starts_with('#')) {
+        let found = evaluate(line);
+        if found != Ok("Bool(true)".to_owned()) {
+            wrong.push(format!("{line}\n    {found:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_does_not_fit_is_refused_in_the_words_of_the_real_server() {
+    for (text, why) in [
+        ("self.nope > 1", "ERROR: <input>:1:5: undefined field 'nope'\n | self.nope > 1\n | ....^"),
+        (
+            "self.n == 'x'",
+            "ERROR: <input>:1:8: found no matching overload for '_==_' applied to '(int, string)'\n | self.n == 'x'\n | .......^",
+        ),
+        (
+            "nobody",
+            "ERROR: <input>:1:1: undeclared reference to 'nobody' (in container '')\n | nobody\n | ^",
+        ),
+        (
+            "self.s.size(1) == 1",
+            "ERROR: <input>:1:12: found no matching overload for 'size' applied to 'string.(int)'\n | self.s.size(1) == 1\n | ...........^",
+        ),
+        (
+            "self.s.matches('[')",
+            "ERROR: <input>:1:16: invalid matches argument\n | self.s.matches('[')\n | ...............^",
+        ),
+    ] {
+        assert_eq!(
+            Program::compile(text, &[("self", decl().as_type())]).err(),
+            Some(why.to_owned())
+        );
+    }
+}
+
+#[test]
+fn a_mistake_at_run_time_has_a_text() {
+    for (text, why) in [
+        ("1 / (self.n - 3) == 1", "division by zero"),
+        ("self.list[9] == 1", "index out of bounds: 9"),
+        ("self.map['no'] == 1", "no such key: no"),
+        ("9223372036854775807 + self.n > 0", "integer overflow"),
+        ("self.map.one == 1 && self.map['no'] == 1", "no such key: no"),
+    ] {
+        assert_eq!(evaluate(text), Err(why.to_owned()), "{text}");
+    }
+}
+
+#[test]
+fn what_costs_too_much_ends() {
+    let list = format!("[{}]", vec!["1"; 50].join(","));
+    let mut text = "true".to_owned();
+    for name in ["a", "b", "c", "d", "e", "f"] {
+        text = format!("{list}.all({name}, {text})");
+    }
+    let program = Program::compile(&text, &[]);
+    let (value, cost) =
+        program.as_ref().map(|it| it.run(Vec::new(), 100_000)).unwrap_or((Ok(Value::Null), 0));
+    assert_eq!(value.map(|it| format!("{it:?}")), Err(CANCELLED.to_owned()));
+    assert!((100_000..101_000).contains(&cost), "{cost}");
+}
+
+#[test]
+fn deep_and_long_expressions_are_refused() {
+    for text in [
+        "(".repeat(100_000),
+        "!".repeat(90_000) + "true",
+        "[".repeat(5_000),
+        "1".to_owned() + &"+1".repeat(5_000) + " == 1",
+        "self".to_owned() + &".of".repeat(5_000),
+        "true ? ".repeat(5_000),
+        "x".repeat(200_000),
+    ] {
+        let of = Program::compile(&text, &[("self", Type::Dyn)]);
+        // Signs that undo each other are no depth.
+        assert!(of.is_err() || text.starts_with('!'), "{}", &text[..20]);
+    }
+}
