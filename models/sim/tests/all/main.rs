@@ -13,6 +13,7 @@ mod h2;
 mod hostile;
 mod http;
 mod invariants;
+mod kinds;
 mod laws;
 mod mistakes;
 mod programs;

@@ -4,6 +4,7 @@
 //! lose the option on the way in. [`Slip`]s are the mistakes that can only be made inside.
 
 mod access;
+mod kinds;
 mod reads;
 mod writes;
 
@@ -99,6 +100,7 @@ pub const MISTAKES: &[(&str, &[Mistake])] = &[
 ];
 
 pub use access::ACCESS as ACCESS_MISTAKES;
+pub use kinds::KINDS as KIND_MISTAKES;
 
 fn lose(request: &mut Request, parameter: &str) {
     request.query.retain(|(key, _)| key != parameter);
