@@ -245,19 +245,17 @@ impl Line {
         match &self.what {
             What::Required if is_unset(found) => causes.push(Cause::required(at, &self.why)),
             What::Missing => causes.push(Cause::required(at, &self.why)),
-            What::In(known) if !found.is_null() => {
-                if !known.iter().any(|it| found == it.as_str()) {
-                    let known: Vec<_> = known.iter().map(String::as_str).collect();
-                    causes.push(Cause::unsupported(at, found, &known));
-                }
+            What::In(known) if !found.is_null() && !known.iter().any(|it| found == it.as_str()) => {
+                let known: Vec<_> = known.iter().map(String::as_str).collect();
+                causes.push(Cause::unsupported(at, found, &known));
             }
-            What::Between(least, most) => {
-                if found.as_i64().is_some_and(|it| it < *least || it > *most) {
-                    causes.push(invalid(&match *most {
-                        i64::MAX => format!("must be greater than or equal to {least}"),
-                        most => format!("must be between {least} and {most}, inclusive"),
-                    }));
-                }
+            What::Between(least, most)
+                if found.as_i64().is_some_and(|it| it < *least || it > *most) =>
+            {
+                causes.push(invalid(&match *most {
+                    i64::MAX => format!("must be greater than or equal to {least}"),
+                    most => format!("must be between {least} and {most}, inclusive"),
+                }));
             }
             What::Is(format) if !is_unset(found) || found.is_number() => format(found, at, causes),
             What::Keeps if old.is_some_and(|old| old != found) => {

@@ -1,5 +1,7 @@
 //! Pods and their templates.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::super::bounds::At;
@@ -199,7 +201,7 @@ pub(super) fn resources(found: &Value, _: Option<&Value>, at: &At<'_>, causes: &
 
 /// The volumes that containers mount are there.
 pub(super) fn mounts(spec: &Value, _: Option<&Value>, at: &At<'_>, causes: &mut Causes) {
-    let volumes: std::collections::BTreeSet<&str> = spec["volumes"]
+    let volumes: BTreeSet<&str> = spec["volumes"]
         .as_array()
         .into_iter()
         .flatten()
@@ -234,11 +236,15 @@ pub(super) fn change(spec: &Value, old: Option<&Value>, at: &At<'_>, causes: &mu
     if !why.is_empty() {
         causes.push(Cause::invalid(At::Field(at, "activeDeadlineSeconds"), new, why));
     }
-    let parts = ["key", "operator", "value", "effect"];
-    let is_same = |one: &Value, two: &Value| parts.iter().all(|it| one[*it] == two[*it]);
-    let list = |of: &'_ Value| of["tolerations"].as_array().cloned().unwrap_or_default();
-    let kept = list(spec);
-    if !list(old).iter().all(|old| kept.iter().any(|new| is_same(new, old))) {
+    let known = |it: &Value| {
+        let parts = ["key", "operator", "value", "effect"].map(|part| it[part].as_str());
+        parts.map(|part| part.unwrap_or("").to_owned())
+    };
+    let all = |of: &Value| {
+        let list = of["tolerations"].as_array().into_iter().flatten();
+        list.map(known).collect::<BTreeSet<_>>()
+    };
+    if !all(old).is_subset(&all(spec)) {
         let why = "existing toleration can not be modified except its tolerationSeconds";
         causes.push(Cause::forbidden(At::Field(at, "tolerations"), why));
     }

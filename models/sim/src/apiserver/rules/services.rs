@@ -105,7 +105,7 @@ pub(super) fn check(spec: &Value, _: Option<&Value>, at: &At<'_>, causes: &mut C
     let is_headless = spec["clusterIP"] == "None";
     let list = At::Field(at, "ports");
     if ports.is_empty() && kind(spec) != "ExternalName" && !is_headless {
-        causes.push(Cause::required(&list, ""));
+        causes.push(Cause::required(list, ""));
     }
     if is_headless && matches!(kind(spec), "NodePort" | "LoadBalancer") {
         let why = format!("may not be set to 'None' for {} services", kind(spec));
@@ -153,7 +153,7 @@ pub(super) fn change(spec: &Value, old: Option<&Value>, at: &At<'_>, causes: &mu
 impl Server {
     /// Gives a service the addresses and ports that it needs.
     pub(in super::super) fn allocate(
-        &mut self,
+        &self,
         resource: &Resource,
         service: &mut Value,
     ) -> Outcome<()> {

@@ -88,7 +88,7 @@ fn a_status_that_somebody_made_up_throws_no_controller() {
     cluster.run();
     let request = Request::new("PATCH", &format!("{DEPLOYMENTS}/web/status"));
     let request = request.content("application/merge-patch+json", r#"{"status": "x"}"#);
-    assert_eq!(cluster.send(&request).0, 400);
+    assert_eq!(cluster.send(&request).0, 422);
 }
 
 #[test]
