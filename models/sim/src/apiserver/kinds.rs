@@ -200,7 +200,10 @@ pub(crate) fn prepare_claim(object: &mut Value, old: Option<&Value>) {
 const TEMPLATES: &str = "deprecated.daemonset.template.generation";
 
 pub(crate) fn complete_daemons(object: &mut Value) {
-    default(object, &["metadata", "annotations", TEMPLATES], "1".into());
+    let count = &mut object["metadata"]["annotations"][TEMPLATES];
+    if count.is_null() {
+        *count = "1".into();
+    }
 }
 
 /// Counts the changes of the template of a daemon set, as an annotation.
