@@ -3,12 +3,13 @@
 //! files are replayed on the listening server as well; they hold the answers of another server. If
 //! `DIFFERENCES` names a file, the request of each difference is written there. With `PACE=N`, the
 //! first N programs are run once more on both, to tell how many requests a second each answers.
+//! `FIELDS=all` tries each field of the built-in kinds instead, or of one kind, and prints a table.
 //! Watches, and reads of a version that is yet to come, are not counted. With `TRIPLES=N`, that many schemas,
 //! objects and changes are judged on both before.
 
 mod triples;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -17,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use seatrial_sim::apiserver::{Answer, Events, Request, WatchId};
 use seatrial_sim::conformance::{
-    DEFINITIONS, Live, Report, Simulated, Step, Target, Trace, program, replay_on, world,
+    DEFINITIONS, Live, Report, Simulated, Step, Target, Trace, fields, program, replay_on, world,
 };
 use seatrial_sim::http::{Face, Listen, Tls};
 
@@ -31,6 +32,9 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     };
     let mut live = Live::new(address.parse()?, &std::fs::read_to_string(authority)?, token)?;
     declare(&mut live)?;
+    if let Ok(only) = std::env::var("FIELDS") {
+        return try_fields(&mut live, &only);
+    }
     let triples = std::env::var("TRIPLES").map_or(Ok(0), |it| it.parse())?;
     let wrong = if triples > 0 { triples::judge(&mut live, triples)? } else { 0 };
     if triples > 0 && programs == "0" && files.is_empty() {
@@ -73,6 +77,57 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         race(&traces, live)?;
     }
     Ok(ExitCode::from(u8::from(differ + wrong > 0)))
+}
+
+/// How often each field of a kind was tried by a verb, how often that was accepted there, and how often
+/// ours differed.
+type Tally = BTreeMap<(String, String), [usize; 3]>;
+
+/// Tries the fields of the built-in kinds, prints the first difference of each, and a table of what was
+/// tried. With a name, only that kind's.
+fn try_fields(live: &mut Live, only: &str) -> Result<ExitCode, Box<dyn Error>> {
+    let mut tally = Tally::new();
+    for (index, tried) in fields()?.iter().enumerate() {
+        if !matches!(only, "all" | "") && tried.kind != only {
+            continue;
+        }
+        let namespaces = format!("fields-{}-{index}", std::process::id());
+        let report = replay_on(&tried.trace, live, &namespaces, &mut |_| {});
+        let differ: BTreeSet<usize> =
+            report.departures.iter().filter(|it| !is_chosen(&it.path)).map(|it| it.step).collect();
+        for it in report.departures.iter().filter(|it| differ.contains(&it.step)) {
+            let (kind, field, path) = (&tried.kind, &tried.field, &it.path);
+            let (ours, there) = (&it.recorded, &it.ours);
+            println!(
+                "{kind} {field} step {} {path}: ours {ours:.150}, there {there:.300}",
+                it.step
+            );
+        }
+        for (step, what) in tried.trace.steps.iter().enumerate() {
+            let Step::Call { request, response } = what else { continue };
+            // The second of three is the valid object that is then changed.
+            if step % 3 == 1 && step > 1 {
+                continue;
+            }
+            let verb = request["method"].as_str().unwrap_or("");
+            let count = tally.entry((tried.kind.clone(), verb.to_owned())).or_default();
+            count[0] += 1;
+            count[1] += usize::from(response["status"].as_u64().is_some_and(|it| it < 300));
+            count[2] += usize::from(differ.contains(&step));
+        }
+    }
+    println!("| kind | verb | tried | accepted | differ |\n|---|---|--:|--:|--:|");
+    for ((kind, verb), [tried, accepted, differ]) in &tally {
+        println!("| {kind} | {verb} | {tried} | {accepted} | {differ} |");
+    }
+    Ok(ExitCode::from(u8::from(tally.values().any(|it| it[2] > 0))))
+}
+
+/// Values that a server makes up: addresses, ports of nodes.
+fn is_chosen(path: &str) -> bool {
+    // A controller takes the finalizers of storage away; without one they would stay for ever.
+    let last = path.trim_end_matches("/0").rsplit('/').next().unwrap_or("");
+    matches!(last, "clusterIP" | "clusterIPs" | "nodePort" | "healthCheckNodePort" | "finalizers")
 }
 
 /// A server that is asked for everything but watches, and for how long.

@@ -190,12 +190,4 @@ macro_rules! open {
 }
 pub(super) use open;
 
-pub(crate) static POD: Type = open!("Pod");
-pub(crate) static SERVICE: Type = open!("Service");
-pub(crate) static NODE: Type = open!("Node");
-pub(crate) static DEPLOYMENT: Type = open!("Deployment");
-pub(crate) static REPLICA_SET: Type = open!("ReplicaSet");
-pub(crate) static STATEFUL_SET: Type = open!("StatefulSet");
-pub(crate) static JOB: Type = open!("Job");
-pub(crate) static CLAIM: Type = open!("PersistentVolumeClaim");
 pub(crate) static CRD: Type = open!("CustomResourceDefinition");

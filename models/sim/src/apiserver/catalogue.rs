@@ -7,9 +7,11 @@ use super::event;
 use super::kinds::{self, anything, nothing, whole};
 use super::names::Naming;
 use super::resource::{Registry, Resource, Shape};
+use super::rules::{self, Rules};
 use super::scale::Scale;
 use super::stored;
 use super::table;
+use super::typed;
 use super::types::Type;
 use crate::patch::Types;
 
@@ -32,12 +34,13 @@ pub(super) fn resource(group: &str, kind: &str, plural: &str, of: &'static Type)
         counts_generation: false,
         returns_deleted: matches!(
             kind,
-            "PersistentVolumeClaim" | "Pod" | "Service" | "ServiceAccount"
+            "PersistentVolume" | "PersistentVolumeClaim" | "Pod" | "Service" | "ServiceAccount"
         ),
         revalidates: false,
         naming: Naming::Subdomain,
         fields: &[],
         shape: Shape::Struct(of),
+        rules: None,
         types: Types::built_in(group, "v1", kind)
             .unwrap_or_else(|| Types::from_schema(&serde_json::json!({}))),
         storage: None,
@@ -50,6 +53,16 @@ pub(super) fn resource(group: &str, kind: &str, plural: &str, of: &'static Type)
     }
 }
 
+/// A resource whose fields, defaults and checks are data.
+pub(super) fn known(group: &str, version: &str, kind: &str, plural: &str) -> Resource {
+    let slash = if group.is_empty() { "" } else { "/" };
+    let api_version = format!("{group}{slash}{version}");
+    let resource = resource(group, kind, plural, typed::kind(&api_version, kind));
+    let types = Types::built_in(group, version, kind).unwrap_or(resource.types);
+    let rules = Rules::of(&api_version, kind);
+    Resource { version: version.to_owned(), rules, types, ..resource }
+}
+
 fn short_names(plural: &str) -> &'static [&'static str] {
     match plural {
         "configmaps" => &["cm"],
@@ -59,6 +72,7 @@ fn short_names(plural: &str) -> &'static [&'static str] {
         "namespaces" => &["ns"],
         "nodes" => &["no"],
         "persistentvolumeclaims" => &["pvc"],
+        "persistentvolumes" => &["pv"],
         "pods" => &["po"],
         "replicasets" => &["rs"],
         "serviceaccounts" => &["sa"],
@@ -80,15 +94,12 @@ fn short_names(plural: &str) -> &'static [&'static str] {
     }
 }
 
-fn workload(group: &str, kind: &str, plural: &str, of: &'static Type) -> Resource {
+fn workload(group: &str, kind: &str, plural: &str) -> Resource {
     Resource {
         has_status: true,
         scale: Some(Scale::built_in()),
         counts_generation: true,
-        complete: kinds::complete_workload,
-        prepare: kinds::prepare_workload,
-        validate: kinds::workload,
-        ..resource(group, kind, plural, of)
+        ..known(group, "v1", kind, plural)
     }
 }
 
@@ -124,24 +135,17 @@ fn core(put: &mut dyn FnMut(Resource)) {
     put(Resource {
         has_status: true,
         counts_generation: true,
-        complete: kinds::complete_pod,
-        prepare: kinds::prepare_pod,
-        validate: kinds::pod,
+        prepare: rules::prepare_pod,
         fields: &["spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "status.phase"],
-        ..resource("", "Pod", "pods", &of::POD)
+        ..known("", "v1", "Pod", "pods")
     });
     put(Resource {
         has_status: true,
         naming: Naming::Service,
-        complete: kinds::complete_service,
-        prepare: kinds::prepare_service,
-        ..resource("", "Service", "services", &of::SERVICE)
+        prepare: rules::prepare_service,
+        ..known("", "v1", "Service", "services")
     });
-    put(Resource {
-        is_namespaced: false,
-        has_status: true,
-        ..resource("", "Node", "nodes", &of::NODE)
-    });
+    put(Resource { is_namespaced: false, has_status: true, ..known("", "v1", "Node", "nodes") });
     put(Resource {
         is_namespaced: false,
         has_status: true,
@@ -157,23 +161,23 @@ fn core(put: &mut dyn FnMut(Resource)) {
     });
     put(Resource {
         has_status: true,
-        complete: kinds::complete_claim,
         prepare: kinds::prepare_claim,
-        ..resource("", "PersistentVolumeClaim", "persistentvolumeclaims", &of::CLAIM)
+        ..known("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims")
+    });
+    put(Resource {
+        is_namespaced: false,
+        has_status: true,
+        prepare: kinds::prepare_claim,
+        ..known("", "v1", "PersistentVolume", "persistentvolumes")
     });
 }
 
 /// The resources of the other groups.
 fn groups(put: &mut dyn FnMut(Resource)) {
-    put(workload("apps", "Deployment", "deployments", &of::DEPLOYMENT));
-    put(workload("apps", "ReplicaSet", "replicasets", &of::REPLICA_SET));
-    put(workload("apps", "StatefulSet", "statefulsets", &of::STATEFUL_SET));
-    put(Resource {
-        scale: None,
-        complete: kinds::complete_job,
-        validate: kinds::job,
-        ..workload("batch", "Job", "jobs", &of::JOB)
-    });
+    put(workload("apps", "Deployment", "deployments"));
+    put(workload("apps", "ReplicaSet", "replicasets"));
+    put(workload("apps", "StatefulSet", "statefulsets"));
+    put(Resource { scale: None, prepare: rules::prepare_job, ..workload("batch", "Job", "jobs") });
     put(Resource {
         allows_unconditional: false,
         creates_on_update: true,

@@ -189,6 +189,7 @@ pub(crate) fn declared(definition: &Value) -> Vec<Resource> {
         let types = Types::from_schema(schema);
         let types = if has_status { types.with_status() } else { types };
         Resource {
+            rules: None,
             group: part(&spec["group"]),
             version: part(&version["name"]),
             kind: part(&spec["names"]["kind"]),

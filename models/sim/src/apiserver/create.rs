@@ -8,10 +8,10 @@ use super::admission::Wish;
 use super::http::Response;
 use super::metadata::{self, text};
 use super::options::Writing;
-use super::resource::Resource;
+use super::resource::{Resource, Shape};
 use super::status::{Failure, Outcome};
 use super::store::Key;
-use super::{Call, Server, clock, decode, negotiate, options, update};
+use super::{Call, Server, clock, decode, negotiate, options, types, update};
 
 impl Server {
     pub(super) fn post(&mut self, call: &mut Call<'_>) -> Outcome<Response> {
@@ -74,6 +74,7 @@ impl Server {
             self.check_creation(call)?;
         }
         self.check_grant(call, None, &object)?;
+        self.allocate(&resource, &mut object)?;
         let is_odd = decode::stored(&resource, &mut object, origin)?;
         if writing.is_dry {
             return Ok(Arc::new(object));
@@ -94,11 +95,16 @@ impl Server {
         if resource.counts_generation {
             metadata::set(object, "generation", 1);
         }
-        if resource.is_custom
-            && resource.has_status
+        if resource.has_status
+            && resource.kind != "Node"
             && let Some(fields) = object.as_object_mut()
         {
             fields.remove("status");
+            if let Shape::Struct(of) = &resource.shape
+                && let Some(status) = types::zero_field(of, "status")
+            {
+                fields.insert("status".to_owned(), status);
+            }
         }
     }
 

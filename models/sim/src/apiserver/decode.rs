@@ -166,6 +166,9 @@ pub(crate) fn shape(
         Shape::Struct(of) => {
             let mut object = types::read(object, of, unknown)?;
             (resource.complete)(&mut object);
+            if let Some(rules) = resource.rules {
+                rules.complete(&mut object);
+            }
             return Ok(object);
         }
         Shape::Structural(schema) => schema,

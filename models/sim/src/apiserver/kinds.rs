@@ -1,15 +1,11 @@
 //! Completion and checks of single built-in kinds.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Value, json};
 
 use super::cause::{Cause, Causes};
 use super::decode::REDACTED;
-use super::label::Labels;
 use super::metadata::{strings, text};
 use super::names;
-use crate::short::short;
 
 const IMMUTABLE: &str = "field is immutable when `immutable` is set";
 
@@ -99,7 +95,7 @@ fn secret_of_type(object: &Value, causes: &mut Causes) {
     match object["type"].as_str().unwrap_or("") {
         "kubernetes.io/service-account-token" => {
             let key = "kubernetes.io/service-account.name";
-            if object["metadata"]["annotations"][key].as_str().unwrap_or("").is_empty() {
+            if object["metadata"]["annotations"][TEMPLATES].as_str().unwrap_or("").is_empty() {
                 causes.push(Cause::required(format!("metadata.annotations[{key}]"), ""));
             }
         }
@@ -195,190 +191,28 @@ pub(crate) fn prepare_namespace(object: &mut Value, old: Option<&Value>) {
     }
 }
 
-pub(crate) fn prepare_pod(object: &mut Value, old: Option<&Value>) {
-    if old.is_none() {
-        object["status"] = json!({"phase": "Pending", "qosClass": "BestEffort"});
-    }
-}
-
-pub(crate) fn complete_pod(object: &mut Value) {
-    for (field, value) in [
-        ("restartPolicy", json!("Always")),
-        ("terminationGracePeriodSeconds", json!(30)),
-        ("dnsPolicy", json!("ClusterFirst")),
-        ("schedulerName", json!("default-scheduler")),
-        ("enableServiceLinks", json!(true)),
-        ("securityContext", json!({})),
-    ] {
-        default(object, &["spec", field], value);
-    }
-}
-
-pub(crate) fn pod(object: &Value, _: Option<&Value>) -> Causes {
-    let mut causes = Causes::default();
-    objects(object, &["status"], &mut causes);
-    containers(&object["spec"], "spec", &mut causes);
-    causes
-}
-
-fn containers(spec: &Value, path: &str, causes: &mut Causes) {
-    let list = spec["containers"].as_array().map_or(&[][..], Vec::as_slice);
-    if list.is_empty() {
-        causes.push(Cause::required(format!("{path}.containers"), ""));
-    }
-    let mut names = BTreeSet::new();
-    for (index, container) in list.iter().enumerate() {
-        let name = container["name"].as_str().unwrap_or("");
-        if name.is_empty() {
-            causes.push(Cause::required(format!("{path}.containers[{index}].name"), ""));
-        } else if !names.insert(name) {
-            let message = format!("Duplicate value: {:?}", short(name));
-            let field = format!("{path}.containers[{index}].name");
-            causes.push(Cause::new(field, "FieldValueDuplicate", message));
-        }
-    }
-}
-
-pub(crate) fn complete_service(object: &mut Value) {
-    default(object, &["spec", "type"], json!("ClusterIP"));
-    default(object, &["spec", "sessionAffinity"], json!("None"));
-}
-
-pub(crate) fn prepare_service(object: &mut Value, _: Option<&Value>) {
-    if object["status"].as_object().is_none_or(serde_json::Map::is_empty) {
-        object["status"] = json!({"loadBalancer": {}});
-    }
-}
-
-pub(crate) fn prepare_workload(object: &mut Value, old: Option<&Value>) {
-    if old.is_none() {
-        object["status"] = json!({});
-    }
-}
-
-pub(crate) fn complete_workload(object: &mut Value) {
-    default(object, &["spec", "replicas"], json!(1));
-}
-
-pub(crate) fn complete_job(object: &mut Value) {
-    default(object, &["spec", "backoffLimit"], json!(6));
-    default(object, &["spec", "completions"], json!(1));
-    default(object, &["spec", "parallelism"], json!(1));
-}
-
-/// The field at a path with dots.
-fn at<'a>(object: &'a Value, path: &str) -> &'a Value {
-    path.split('.').fold(object, |at, part| &at[part])
-}
-
-/// Fields that are objects, if they are there.
-fn objects(object: &Value, paths: &[&str], causes: &mut Causes) {
-    for path in paths {
-        let found = at(object, path);
-        if !found.is_null() && !found.is_object() {
-            causes.push(Cause::invalid(*path, found, "must be an object"));
-        }
-    }
-}
-
-/// Fields that map keys to texts, if they are there.
-fn maps(object: &Value, paths: &[&str], causes: &mut Causes) {
-    objects(object, paths, causes);
-    for path in paths {
-        for (key, value) in at(object, path).as_object().into_iter().flatten() {
-            if !value.is_string() && !causes.is_full() {
-                causes.push(Cause::invalid(format!("{path}[{key}]"), value, "must be a string"));
-            }
-        }
-    }
-}
-
-/// Fields that count something, if they are there.
-fn counts(object: &Value, paths: &[String], causes: &mut Causes) {
-    for path in paths {
-        let found = at(object, path);
-        let why = match found.as_i64() {
-            _ if found.is_null() => continue,
-            Some(0..=0x7fff_ffff) => continue,
-            Some(..0) => "must be greater than or equal to 0",
-            _ => "must be a whole number from 0 to 2147483647",
-        };
-        causes.push(Cause::invalid(path, found, why));
-    }
-}
-
-/// A template of pods, and the other parts of a workload that controllers look into.
-fn parts(object: &Value, causes: &mut Causes) {
-    objects(object, &["spec", "spec.template", "spec.template.metadata", "status"], causes);
-    maps(object, &["spec.template.metadata.labels"], causes);
-    containers(&object["spec"]["template"]["spec"], "spec.template.spec", causes);
-    let claims = &object["spec"]["volumeClaimTemplates"];
-    for (index, claim) in claims.as_array().into_iter().flatten().enumerate() {
-        if !claim["metadata"].is_object() {
-            let field = format!("spec.volumeClaimTemplates[{index}].metadata");
-            causes.push(Cause::invalid(field, &claim["metadata"], "must be an object"));
-        }
-    }
-}
-
-/// Checks that the selector of a workload selects the pods of its own template.
-fn selector(object: &Value, causes: &mut Causes) {
-    let (field, spec) = ("spec.selector", &object["spec"]);
-    if spec["selector"].is_null() {
-        causes.push(Cause::required(field, ""));
-    }
-    let before = causes.len();
-    objects(object, &[field], causes);
-    maps(object, &["spec.selector.matchLabels"], causes);
-    if spec["selector"].is_null() || causes.len() > before {
-        return;
-    }
-    let labels = &spec["template"]["metadata"]["labels"];
-    let stateful = object["kind"] == "StatefulSet";
-    let kind = if stateful { "statefulset" } else { "deployment" };
-    match Labels::of(&spec["selector"]) {
-        Ok(selector) if selector.is_empty() => {
-            let why = format!("empty selector is invalid for {kind}");
-            causes.push(Cause::invalid(field, &spec["selector"], &why));
-        }
-        Ok(selector) if !selector.matches(&spec["template"]) => {
-            let why = "`selector` does not match template `labels`";
-            causes.push(Cause::invalid("spec.template.metadata.labels", labels, why));
-        }
-        Ok(_) => {}
-        Err(found) => causes.extend(
-            found.into_iter().map(|it| Cause { field: format!("{field}.{}", it.field), ..it }),
-        ),
-    }
-}
-
-/// Checks a workload, whose selector must not change.
-pub(crate) fn workload(object: &Value, old: Option<&Value>) -> Causes {
-    let (mut causes, spec) = (Causes::default(), &object["spec"]);
-    selector(object, &mut causes);
-    if old.is_some_and(|old| old["spec"]["selector"] != spec["selector"]) {
-        causes.push(Cause::invalid("spec.selector", &spec["selector"], "field is immutable"));
-    }
-    let numbers = ["replicas", "revisionHistoryLimit", "updateStrategy.rollingUpdate.partition"];
-    counts(object, &numbers.map(|it| format!("spec.{it}")), &mut causes);
-    parts(object, &mut causes);
-    causes
-}
-
-pub(crate) fn job(object: &Value, _: Option<&Value>) -> Causes {
-    let mut causes = Causes::default();
-    let numbers = ["completions", "parallelism", "backoffLimit"];
-    counts(object, &numbers.map(|it| format!("spec.{it}")), &mut causes);
-    parts(object, &mut causes);
-    causes
-}
-
 pub(crate) fn prepare_claim(object: &mut Value, old: Option<&Value>) {
     if old.is_none() {
         object["status"] = json!({"phase": "Pending"});
     }
 }
 
-pub(crate) fn complete_claim(object: &mut Value) {
-    default(object, &["spec", "volumeMode"], json!("Filesystem"));
+const TEMPLATES: &str = "deprecated.daemonset.template.generation";
+
+pub(crate) fn complete_daemons(object: &mut Value) {
+    let count = &mut object["metadata"]["annotations"][TEMPLATES];
+    if count.is_null() {
+        *count = "1".into();
+    }
+}
+
+/// Counts the changes of the template of a daemon set, as an annotation.
+pub(crate) fn prepare_daemons(object: &mut Value, old: Option<&Value>) {
+    let count = old.map_or(1, |old| {
+        let count =
+            old["metadata"]["annotations"][TEMPLATES].as_str().and_then(|it| it.parse().ok());
+        let changes = old["spec"]["template"] != object["spec"]["template"];
+        count.unwrap_or(0_i64).saturating_add(i64::from(changes))
+    });
+    object["metadata"]["annotations"][TEMPLATES] = count.to_string().into();
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::cause::Causes;
 use super::names::Naming;
+use super::rules::Rules;
 use super::scale::Scale;
 use super::schema::Structural;
 use super::status::qualify;
@@ -85,6 +86,8 @@ pub struct Resource {
     pub(crate) complete: Complete,
     pub(crate) prepare: Prepare,
     pub(crate) validate: Validate,
+    /// The defaults and checks that are data.
+    pub(crate) rules: Option<Rules>,
 }
 
 impl Resource {
@@ -95,6 +98,13 @@ impl Resource {
         } else {
             format!("{}/{}", self.group, self.version)
         }
+    }
+
+    /// Names what is wrong with an object of a built-in kind.
+    pub(crate) fn judge(&self, object: &Value, old: Option<&Value>) -> Causes {
+        let mut causes = (self.validate)(object, old);
+        causes.extend(self.rules.into_iter().flat_map(|rules| rules.check(object, old)));
+        causes
     }
 
     /// The group of the kind as failures name it. An event is one of the core group in each API.

@@ -1,113 +1,74 @@
-//! Built-in kinds on which no controller acts: they are stored as they are sent, with the fields of their
-//! kind, and, but for roles and bindings, without the defaults and the rules of a real server.
+//! Built-in kinds on which no controller acts: they are stored as they are sent, with the fields and the
+//! defaults of their kind.
 
-use super::access;
-use super::admission;
-use super::builtin::{ANY, LIST, MANY, META, OPEN_SPEC, TEXT, TEXTS, object, open};
-use super::catalogue::resource;
+use super::catalogue::known;
 use super::kinds;
 use super::names::Naming;
 use super::resource::Resource;
-use super::types::{Type, keep, omit, write};
-use crate::patch::Types;
-
-static ROLE: Type = object!("Role", write("rules", &MANY));
-static CLUSTER_ROLE: Type =
-    object!("ClusterRole", write("rules", &MANY), keep("aggregationRule", &ANY));
-static BINDING: Type =
-    object!("RoleBinding", omit("subjects", &MANY), write("roleRef", &OPEN_SPEC));
-static WEBHOOKS: Type = object!("WebhookConfiguration", omit("webhooks", &MANY));
-static WITHOUT_STATUS: Type = object!("Object", write("spec", &OPEN_SPEC));
-static WITH_STATUS: Type = open!("Object");
-static STORAGE_CLASS: Type = object!(
-    "StorageClass",
-    write("provisioner", &TEXT),
-    omit("parameters", &TEXTS),
-    keep("reclaimPolicy", &TEXT),
-    omit("mountOptions", &LIST),
-    keep("allowVolumeExpansion", &Type::Bool),
-    keep("volumeBindingMode", &TEXT),
-    omit("allowedTopologies", &MANY),
-);
-static PRIORITY_CLASS: Type = object!(
-    "PriorityClass",
-    write("value", &Type::Int32),
-    omit("globalDefault", &Type::Bool),
-    omit("description", &TEXT),
-    keep("preemptionPolicy", &TEXT),
-);
-static ENDPOINT_SLICE: Type = object!(
-    "EndpointSlice",
-    write("addressType", &TEXT),
-    write("endpoints", &MANY),
-    write("ports", &MANY),
-);
-static ENDPOINTS: Type = object!("Endpoints", omit("subsets", &MANY));
+use super::{access, admission};
 
 /// Hands out all of them.
 pub(super) fn all(put: &mut dyn FnMut(Resource)) {
-    for (kind, plural, of) in [("Role", "roles", &ROLE), ("RoleBinding", "rolebindings", &BINDING)]
+    for (kind, plural) in [("Role", "roles"), ("RoleBinding", "rolebindings")] {
+        put(roles(kind, plural));
+    }
+    for (kind, plural) in
+        [("ClusterRole", "clusterroles"), ("ClusterRoleBinding", "clusterrolebindings")]
     {
-        put(roles(kind, plural, of));
+        put(Resource { is_namespaced: false, ..roles(kind, plural) });
     }
-    for (kind, plural, of) in [
-        ("ClusterRole", "clusterroles", &CLUSTER_ROLE),
-        ("ClusterRoleBinding", "clusterrolebindings", &BINDING),
+    for (group, kind, plural) in [
+        (admission::GROUP, "MutatingWebhookConfiguration", admission::MUTATING),
+        (admission::GROUP, "ValidatingWebhookConfiguration", admission::VALIDATING),
+        ("networking.k8s.io", "IngressClass", "ingressclasses"),
+        ("scheduling.k8s.io", "PriorityClass", "priorityclasses"),
     ] {
-        put(Resource { is_namespaced: false, ..roles(kind, plural, of) });
-    }
-    for (group, kind, plural, of) in [
-        (admission::GROUP, "MutatingWebhookConfiguration", admission::MUTATING, &WEBHOOKS),
-        (admission::GROUP, "ValidatingWebhookConfiguration", admission::VALIDATING, &WEBHOOKS),
-        ("networking.k8s.io", "IngressClass", "ingressclasses", &WITHOUT_STATUS),
-    ] {
-        let resource = resource(group, kind, plural, of);
+        let resource = known(group, "v1", kind, plural);
         let resource = Resource { is_namespaced: false, counts_generation: true, ..resource };
         put(if group == admission::GROUP { admission::configuration(resource) } else { resource });
     }
-    for (group, kind, plural, of) in [
-        ("scheduling.k8s.io", "PriorityClass", "priorityclasses", &PRIORITY_CLASS),
-        ("storage.k8s.io", "StorageClass", "storageclasses", &STORAGE_CLASS),
-    ] {
-        put(Resource { is_namespaced: false, ..resource(group, kind, plural, of) });
-    }
-    put(resource("", "Endpoints", "endpoints", &ENDPOINTS));
-    put(admission::limit_ranges(resource("", "LimitRange", "limitranges", &WITHOUT_STATUS)));
-    put(resource("discovery.k8s.io", "EndpointSlice", "endpointslices", &ENDPOINT_SLICE));
-    let policies =
-        resource("networking.k8s.io", "NetworkPolicy", "networkpolicies", &WITHOUT_STATUS);
+    let classes = known("storage.k8s.io", "v1", "StorageClass", "storageclasses");
+    put(Resource { is_namespaced: false, ..classes });
+    put(known("", "v1", "Endpoints", "endpoints"));
+    put(admission::limit_ranges(known("", "v1", "LimitRange", "limitranges")));
+    let policies = known("networking.k8s.io", "v1", "NetworkPolicy", "networkpolicies");
     put(Resource { counts_generation: true, ..policies });
-    for (group, kind, plural) in [
-        ("apps", "DaemonSet", "daemonsets"),
-        ("batch", "CronJob", "cronjobs"),
-        ("networking.k8s.io", "Ingress", "ingresses"),
-        ("policy", "PodDisruptionBudget", "poddisruptionbudgets"),
-    ] {
-        put(Resource { counts_generation: true, ..with_status(group, kind, plural) });
+    let slices = known("discovery.k8s.io", "v1", "EndpointSlice", "endpointslices");
+    put(Resource { counts_generation: true, ..slices });
+    for (group, kind, plural) in
+        [("batch", "CronJob", "cronjobs"), ("networking.k8s.io", "Ingress", "ingresses")]
+    {
+        put(Resource { counts_generation: true, ..with_status(group, "v1", kind, plural) });
     }
+    let budgets = with_status("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets");
+    put(Resource { counts_generation: true, allows_unconditional: false, ..budgets });
+    let daemons = with_status("apps", "v1", "DaemonSet", "daemonsets");
+    put(Resource {
+        counts_generation: true,
+        complete: kinds::complete_daemons,
+        prepare: kinds::prepare_daemons,
+        ..daemons
+    });
     let requests = "certificatesigningrequests";
-    let requests = with_status("certificates.k8s.io", "CertificateSigningRequest", requests);
+    let requests = with_status("certificates.k8s.io", "v1", "CertificateSigningRequest", requests);
     put(Resource { is_namespaced: false, ..requests });
-    put(with_status("", "ResourceQuota", "resourcequotas"));
+    put(with_status("", "v1", "ResourceQuota", "resourcequotas"));
     let (group, kind) = ("autoscaling", "HorizontalPodAutoscaler");
-    let scalers = with_status(group, kind, "horizontalpodautoscalers");
-    let types = Types::built_in(group, "v2", kind).unwrap_or(scalers.types);
-    put(Resource { version: "v2".to_owned(), types, ..scalers });
+    put(with_status(group, "v2", kind, "horizontalpodautoscalers"));
 }
 
-/// A resource whose status is written apart, and begins empty.
-fn with_status(group: &str, kind: &str, plural: &str) -> Resource {
-    let prepare = kinds::prepare_workload;
-    Resource { has_status: true, prepare, ..resource(group, kind, plural, &WITH_STATUS) }
+/// A resource whose status is written apart.
+fn with_status(group: &str, version: &str, kind: &str, plural: &str) -> Resource {
+    Resource { has_status: true, ..known(group, version, kind, plural) }
 }
 
 /// A resource of permissions; its objects may have almost any name.
-fn roles(kind: &str, plural: &str, of: &'static Type) -> Resource {
+fn roles(kind: &str, plural: &str) -> Resource {
     let naming = Naming::Segment;
     let role = Resource {
         naming,
         validate: access::role,
-        ..resource("rbac.authorization.k8s.io", kind, plural, of)
+        ..known("rbac.authorization.k8s.io", "v1", kind, plural)
     };
     if kind.ends_with("Role") {
         return role;

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
+use super::rules::Quantity;
 use crate::short::{note, short};
 
 /// The type of a field.
@@ -15,7 +16,12 @@ pub(crate) enum Type {
     Text,
     Int32,
     Int64,
+    Double,
     Bool,
+    /// A whole number, or a text.
+    IntOrText,
+    /// An amount such as `500m`, written in its shortest form.
+    Quantity,
     /// A time in seconds.
     Time,
     /// A time with exactly six digits after the second.
@@ -82,11 +88,15 @@ impl Reader<'_> {
                 drop_nulls(&mut value);
                 Ok(value)
             }
-            (Type::Text, value @ Value::String(_)) | (Type::Bool, value @ Value::Bool(_)) => {
-                Ok(value)
+            (Type::Text | Type::IntOrText, value @ Value::String(_))
+            | (Type::Bool, value @ Value::Bool(_))
+            | (Type::Double, value @ Value::Number(_)) => Ok(value),
+            (Type::Quantity, value @ (Value::String(_) | Value::Number(_))) => {
+                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                Ok(Quantity::parse(&text)?.to_string().into())
             }
             (Type::Int64, Value::Number(it)) if it.is_i64() => Ok(it.into()),
-            (Type::Int32, Value::Number(it))
+            (Type::Int32 | Type::IntOrText, Value::Number(it))
                 if it.as_i64().is_some_and(|it| i32::try_from(it).is_ok()) =>
             {
                 Ok(it.into())
@@ -199,6 +209,9 @@ fn go(of: &Type) -> String {
         Type::Text => "string".to_owned(),
         Type::Int32 => "int32".to_owned(),
         Type::Int64 => "int64".to_owned(),
+        Type::Double => "float64".to_owned(),
+        Type::IntOrText => "intstr.IntOrString".to_owned(),
+        Type::Quantity => "resource.Quantity".to_owned(),
         Type::Bool => "bool".to_owned(),
         Type::Time => "v1.Time".to_owned(),
         Type::MicroTime => "v1.MicroTime".to_owned(),
@@ -214,16 +227,24 @@ fn go(of: &Type) -> String {
 pub(crate) fn zero(of: &Type) -> Value {
     match of {
         Type::Text | Type::Bytes => "".into(),
-        Type::Int32 | Type::Int64 => 0.into(),
+        Type::Int32 | Type::Int64 | Type::Double | Type::IntOrText => 0.into(),
+        Type::Quantity => "0".into(),
         Type::Bool => false.into(),
-        Type::Time | Type::MicroTime | Type::Any => Value::Null,
+        // A list that nobody has made is not an empty one.
+        Type::Time | Type::MicroTime | Type::Any | Type::List(_) => Value::Null,
         Type::Map(_) => Value::Object(Map::new()),
-        Type::List(_) => Value::Array(Vec::new()),
         Type::Struct(_, fields) => {
             let written = fields.iter().filter(|field| field.empty == Empty::Write);
             Value::Object(written.map(|it| (it.name.to_owned(), zero(it.of))).collect())
         }
     }
+}
+
+/// What a field is in an object in which nobody has set it; none if it is left out.
+pub(crate) fn zero_field(of: &Type, name: &str) -> Option<Value> {
+    let Type::Struct(_, fields) = of else { return None };
+    let field = fields.iter().find(|field| field.name == name && field.empty == Empty::Write)?;
+    Some(zero(field.of))
 }
 
 /// Makes no bytes of nothing, as who reads the object does; true if there was any.

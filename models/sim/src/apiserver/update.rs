@@ -102,6 +102,7 @@ impl Server {
             return Ok(Arc::new(object));
         }
         self.check_grant(call, Some(&old.object), &object)?;
+        self.allocate(&resource, &mut object)?;
         let is_odd = decode::stored(&resource, &mut object, origin)?;
         if writing.is_dry {
             return Ok(Arc::new(object));
@@ -276,7 +277,7 @@ fn validate(
         causes.extend(wrong);
     }
     causes.extend(again);
-    causes.extend((resource.validate)(object, Some(old)));
+    causes.extend(resource.judge(object, Some(old)));
     causes
 }
 
@@ -285,7 +286,7 @@ fn validate(
 pub(super) fn validate_new(resource: &Resource, object: &Value) -> Causes {
     let mut causes = metadata::validate(resource, object);
     let Shape::Structural(schema) = &resource.shape else {
-        causes.extend((resource.validate)(object, None));
+        causes.extend(resource.judge(object, None));
         return causes;
     };
     let named = wrong_kind(resource, object);

@@ -27,7 +27,7 @@ mod trace;
 pub use carried::{DEFINITIONS, TRACES, world};
 #[cfg(feature = "tls")]
 pub use live::Live;
-pub use programs::{program, program_line};
+pub use programs::{Tried, fields, program, program_line};
 pub use record::Recorder;
 pub use replay::{Report, replay, replay_on};
 pub use rules::{RULES, rules_of};

@@ -95,7 +95,9 @@ impl Kubelet {
             }
             let status = self.status(client, pod);
             if pod["spec"]["nodeName"].is_null() {
-                client.merge(&place.path_of(pod), &json!({"spec": {"nodeName": NODE}}));
+                let target = json!({"kind": "Node", "name": NODE});
+                let binding = json!({"metadata": {"name": text(pod, "name")}, "target": target});
+                client.create(&format!("{}/binding", place.path_of(pod)), &binding);
             } else {
                 client.set_status(&place, pod, &status);
             }

@@ -9,7 +9,7 @@
 
 mod read;
 mod special;
-mod table;
+pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 mod time;

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 /// A message, by its place in the table.
-pub(super) type Id = usize;
+pub(crate) type Id = usize;
 
 /// The type of a field.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Type {
+pub(crate) enum Type {
     Text,
     Bool,
     Int32,
@@ -27,7 +27,7 @@ pub(super) enum Type {
 
 /// The types that JSON has another form for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Special {
+pub(crate) enum Special {
     Time,
     MicroTime,
     Quantity,
@@ -41,7 +41,7 @@ pub(super) enum Special {
 
 /// What JSON says of a field that nobody has set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Empty {
+pub(crate) enum Empty {
     /// It is left out; the wire knows it from zero.
     Absent,
     /// It is left out, and so is zero.
@@ -52,24 +52,24 @@ pub(super) enum Empty {
 
 /// A field.
 #[derive(Clone, Debug)]
-pub(super) struct Field {
-    pub(super) number: u32,
+pub(crate) struct Field {
+    pub(crate) number: u32,
     /// As JSON has it; none if the fields of the message are fields of the message around it.
-    pub(super) name: Option<String>,
-    pub(super) of: Type,
-    pub(super) empty: Empty,
+    pub(crate) name: Option<String>,
+    pub(crate) of: Type,
+    pub(crate) empty: Empty,
 }
 
 /// A message.
 #[derive(Clone, Debug)]
-pub(super) struct Message {
-    pub(super) name: String,
+pub(crate) struct Message {
+    pub(crate) name: String,
     /// In the order of their numbers.
-    pub(super) fields: Vec<Field>,
+    pub(crate) fields: Vec<Field>,
 }
 
 impl Message {
-    pub(super) fn field(&self, number: u32) -> Option<&Field> {
+    pub(crate) fn field(&self, number: u32) -> Option<&Field> {
         let place = self.fields.binary_search_by_key(&number, |field| field.number).ok()?;
         self.fields.get(place)
     }
@@ -77,7 +77,7 @@ impl Message {
 
 /// All messages.
 #[derive(Debug, Default)]
-pub(super) struct Table {
+pub(crate) struct Table {
     messages: Vec<Message>,
     /// By package and name.
     names: BTreeMap<(String, String), Id>,
@@ -102,34 +102,39 @@ const META: &str = "meta/v1";
 
 impl Table {
     /// The table, read once.
-    pub(super) fn get() -> &'static Self {
+    pub(crate) fn get() -> &'static Self {
         static TABLE: OnceLock<Table> = OnceLock::new();
         TABLE.get_or_init(|| Self::read(include_str!("fields.txt")))
     }
 
-    pub(super) fn message(&self, id: Id) -> &Message {
+    /// How many messages there are.
+    pub(crate) fn len(&self) -> usize {
+        self.messages.len()
+    }
+
+    pub(crate) fn message(&self, id: Id) -> &Message {
         &self.messages[id]
     }
 
     /// The message of a kind, if it has one.
-    pub(super) fn kind(&self, api_version: &str, kind: &str) -> Option<Id> {
+    pub(crate) fn kind(&self, api_version: &str, kind: &str) -> Option<Id> {
         let own = self.packages.get(api_version).map_or(META, String::as_str);
         self.named(own, kind).or_else(|| self.named(META, kind))
     }
 
-    pub(super) fn named(&self, package: &str, name: &str) -> Option<Id> {
+    pub(crate) fn named(&self, package: &str, name: &str) -> Option<Id> {
         self.names.get(&(package.to_owned(), name.to_owned())).copied()
     }
 
     /// The packages, with the group and version of each.
     #[cfg(test)]
-    pub(super) fn packages(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub(crate) fn packages(&self) -> impl Iterator<Item = (&str, &str)> {
         self.packages.iter().map(|(api_version, package)| (api_version.as_str(), package.as_str()))
     }
 
     /// The messages of a package.
     #[cfg(test)]
-    pub(super) fn names(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = (&str, &str)> {
         self.names.keys().map(|(package, name)| (package.as_str(), name.as_str()))
     }
 

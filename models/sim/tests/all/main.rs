@@ -15,6 +15,7 @@ mod h2;
 mod hostile;
 mod http;
 mod invariants;
+mod kinds;
 mod laws;
 mod mistakes;
 mod programs;

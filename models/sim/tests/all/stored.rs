@@ -16,7 +16,7 @@ fn call(server: &mut Server, request: &Request) -> Response {
 fn an_applied_scale_owns_the_replicas_of_its_object() {
     let mut server = Server::new(&Options::default());
     let path = "/apis/apps/v1/namespaces/default/deployments";
-    let pod = json!({"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c"}]}});
+    let pod = json!({"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
     let spec = json!({"replicas": 2, "selector": {"matchLabels": {"a": "b"}}, "template": pod});
     let body = json!({"metadata": {"name": "d"}, "spec": spec});
     let request = Request::new("POST", &format!("{path}?fieldManager=a")).json(&body);
@@ -52,7 +52,8 @@ fn an_applied_scale_owns_the_replicas_of_its_object() {
 fn a_pod_is_bound_once_and_evicted() {
     let mut server = Server::new(&Options::default());
     let path = "/api/v1/namespaces/default/pods";
-    let body = json!({"metadata": {"name": "a"}, "spec": {"containers": [{"name": "c"}]}});
+    let body =
+        json!({"metadata": {"name": "a"}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
     assert_eq!(call(&mut server, &Request::new("POST", path).json(&body)).status, 201);
     let mut ask = |method: &str, sub: &str, body: &Value| {
         let request = Request::new(method, &format!("{path}/{sub}")).json(body);
@@ -76,7 +77,8 @@ fn a_pod_is_bound_once_and_evicted() {
     assert_eq!((status, &done["status"]), (201, &"Success".into()));
     assert_eq!(ask("GET", "a", &Value::Null).0, 404);
     assert_eq!(ask("POST", "a/eviction", &eviction(&json!({}))).0, 404);
-    let other = json!({"metadata": {"name": "b"}, "spec": {"containers": [{"name": "c"}]}});
+    let other =
+        json!({"metadata": {"name": "b"}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
     assert_eq!(ask("POST", "", &other).0, 201);
     let own_name = json!({"metadata": {"name": "eviction"}});
     assert_eq!(ask("POST", "eviction/eviction", &own_name).0, 404);

@@ -7,6 +7,7 @@ mod on_kube;
 mod speed;
 mod stale;
 mod unobserved;
+mod wishes;
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;

@@ -5,6 +5,7 @@
 
 mod access;
 mod admission;
+mod kinds;
 mod reads;
 mod writes;
 
@@ -104,6 +105,7 @@ pub const MISTAKES: &[(&str, &[Mistake])] = &[
 
 pub use access::ACCESS as ACCESS_MISTAKES;
 pub use admission::ADMISSION as ADMISSION_MISTAKES;
+pub use kinds::KINDS as KIND_MISTAKES;
 
 fn lose(request: &mut Request, parameter: &str) {
     request.query.retain(|(key, _)| key != parameter);

@@ -1,10 +1,12 @@
 //! Programs of requests, made up at random, as traces of our own server.
 
+mod fields;
 mod objects;
 mod patches;
 mod reads;
 mod writes;
 
+pub use fields::{Tried, fields};
 use serde_json::{Value, json};
 
 use super::{Recorder, Simulated, Target, Trace, world};

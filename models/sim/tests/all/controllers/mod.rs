@@ -70,8 +70,9 @@ fn recreate_leaves_no_old_pod_beside_a_new_one() {
 fn a_stateful_set_makes_and_deletes_its_pods_one_by_one() {
     let mut cluster = Cluster::new();
     let mut db = workload("db", 3);
-    db["spec"]["volumeClaimTemplates"] =
-        json!([{"metadata": {"name": "disk"}, "spec": {"accessModes": ["ReadWriteOnce"]}}]);
+    db["spec"]["volumeClaimTemplates"] = json!([{"metadata": {"name": "disk"}, "spec": {
+        "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}},
+    }}]);
     cluster.create(STATEFUL, &db);
     let mut seen = Vec::new();
     while cluster.tick() {

@@ -1,0 +1,204 @@
+//! The defaults, the checks and the fields that stay of built-in kinds.
+
+use std::time::Duration;
+
+use seatrial_sim::apiserver::{Answer, KIND_MISTAKES, Options, Request, Server};
+use seatrial_sim::conformance::fields;
+use serde_json::{Value, json};
+
+const PODS: &str = "/api/v1/namespaces/default/pods";
+const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
+const JOBS: &str = "/apis/batch/v1/namespaces/default/jobs";
+const SERVICES: &str = "/api/v1/namespaces/default/services";
+const CLAIMS: &str = "/api/v1/namespaces/default/persistentvolumeclaims";
+
+fn server() -> Server {
+    Server::new(&Options::default())
+}
+
+fn send(server: &mut Server, request: &Request) -> (u16, Value) {
+    match server.handle(Duration::from_secs(1), request) {
+        Answer::Response(response) => {
+            (response.status, response.json().cloned().unwrap_or_default())
+        }
+        other => panic!("no response: {other:?}"),
+    }
+}
+
+fn create(server: &mut Server, path: &str, spec: &Value) -> (u16, Value) {
+    let body = json!({"metadata": {"name": "a"}, "spec": spec});
+    send(server, &Request::new("POST", path).json(&body))
+}
+
+fn merge(server: &mut Server, path: &str, patch: &Value) -> (u16, Value) {
+    let request = Request::new("PATCH", path);
+    let kind = "application/merge-patch+json";
+    send(server, &request.content(kind, patch.to_string()))
+}
+
+/// The fields that a refusal names, with the reason for each.
+fn causes(answer: &(u16, Value)) -> Vec<(&str, &str)> {
+    let causes = answer.1["details"]["causes"].as_array().into_iter().flatten();
+    let part = |cause: &'_ Value, name: &str| cause[name].as_str().map_or(0, str::len);
+    assert!(causes.clone().all(|it| part(it, "field") > 0), "{answer:?}");
+    causes
+        .map(|it| (it["field"].as_str().unwrap_or(""), it["reason"].as_str().unwrap_or("")))
+        .collect()
+}
+
+fn template() -> Value {
+    json!({
+        "metadata": {"labels": {"app": "a"}},
+        "spec": {"containers": [{"name": "c", "image": "i:1"}]},
+    })
+}
+
+fn deployment() -> Value {
+    json!({"selector": {"matchLabels": {"app": "a"}}, "template": template()})
+}
+
+fn job() -> Value {
+    let mut template = template();
+    template["spec"]["restartPolicy"] = "Never".into();
+    json!({"template": template})
+}
+
+#[test]
+fn a_deployment_is_completed_as_by_a_real_server() {
+    let (status, object) = create(&mut server(), DEPLOYMENTS, &deployment());
+    let expected = json!({
+        "replicas": 1, "selector": {"matchLabels": {"app": "a"}},
+        "strategy": {
+            "type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "25%", "maxSurge": "25%"},
+        },
+        "revisionHistoryLimit": 10, "progressDeadlineSeconds": 600,
+        "template": {
+            "metadata": {"labels": {"app": "a"}},
+            "spec": {
+                "containers": [{
+                    "name": "c", "image": "i:1", "resources": {}, "imagePullPolicy": "IfNotPresent",
+                    "terminationMessagePath": "/dev/termination-log",
+                    "terminationMessagePolicy": "File",
+                }],
+                "restartPolicy": "Always", "terminationGracePeriodSeconds": 30,
+                "dnsPolicy": "ClusterFirst", "securityContext": {},
+                "schedulerName": "default-scheduler",
+            },
+        },
+    });
+    assert_eq!((status, &object["spec"]), (201, &expected));
+    assert_eq!(object["status"], json!({}));
+}
+
+#[test]
+fn a_service_gets_an_address_that_stays() {
+    let mut server = server();
+    let spec = json!({"type": "NodePort", "ports": [{"port": 80}, {"port": 81}]});
+    let refused = create(&mut server, SERVICES, &spec);
+    let required = "FieldValueRequired";
+    assert_eq!(
+        causes(&refused),
+        [("spec.ports[0].name", required), ("spec.ports[1].name", required)]
+    );
+    let (status, service) =
+        create(&mut server, SERVICES, &json!({"type": "NodePort", "ports": [{"port": 80}]}));
+    let port = &service["spec"]["ports"][0];
+    assert_eq!((status, &port["targetPort"], &port["protocol"]), (201, &80.into(), &"TCP".into()));
+    assert!(port["nodePort"].as_u64().is_some_and(|it| it >= 30_000));
+    let address = service["spec"]["clusterIP"].clone();
+    assert!(address.as_str().is_some_and(|it| it.starts_with("10.")), "{address}");
+    // What a client writes without the address keeps it.
+    let bare =
+        json!({"metadata": {"name": "a"}, "spec": {"type": "NodePort", "ports": [{"port": 80}]}});
+    let path = format!("{SERVICES}/a");
+    let (status, again) = send(&mut server, &Request::new("PUT", &path).json(&bare));
+    assert_eq!((status, &again["spec"]), (200, &service["spec"]));
+    let moved = merge(&mut server, &path, &json!({"spec": {"clusterIP": "10.96.7.7"}}));
+    assert_eq!((moved.0, causes(&moved)), (422, vec![("spec.clusterIPs[0]", "FieldValueInvalid")]));
+    let (_, plain) = merge(&mut server, &path, &json!({"spec": {"type": "ClusterIP"}}));
+    assert!(plain["spec"]["ports"][0]["nodePort"].is_null(), "{plain}");
+    assert!(plain["spec"]["externalTrafficPolicy"].is_null(), "{plain}");
+    let none = create(&mut server, SERVICES, &json!({"ports": []}));
+    assert_eq!(causes(&none), [("spec.ports", required)]);
+}
+
+#[test]
+fn what_must_stay_stays() {
+    let mut server = server();
+    for (path, spec) in [(DEPLOYMENTS, deployment()), (JOBS, job())] {
+        assert_eq!(create(&mut server, path, &spec).0, 201);
+    }
+    assert_eq!(create(&mut server, PODS, &template()["spec"]).0, 201);
+    let claim =
+        json!({"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}});
+    assert_eq!(create(&mut server, CLAIMS, &claim).0, 201);
+    let other = json!([{"name": "c", "image": "i:2"}]);
+    let labels = json!({"matchLabels": {"app": "b"}});
+    let (invalid, forbidden) = ("FieldValueInvalid", "FieldValueForbidden");
+    for (path, change, expected) in [
+        (JOBS, json!({"template": {"spec": {"containers": other}}}), ("spec.template", invalid)),
+        (JOBS, json!({"completions": 3}), ("spec.completions", invalid)),
+        (
+            PODS,
+            json!({"containers": [{"name": "c", "image": "i:1", "args": ["x"]}]}),
+            ("spec", forbidden),
+        ),
+        (PODS, json!({"nodeName": "n"}), ("spec", forbidden)),
+        (CLAIMS, json!({"resources": {"requests": {"storage": "1Mi"}}}), ("spec", forbidden)),
+        (
+            DEPLOYMENTS,
+            json!({"selector": labels, "template": {"metadata": {"labels": {"app": "b"}}}}),
+            ("spec.selector", invalid),
+        ),
+    ] {
+        let answer = merge(&mut server, &format!("{path}/a"), &json!({"spec": change}));
+        assert_eq!((answer.0, causes(&answer)), (422, vec![expected]), "{path} {change}");
+    }
+    for (path, change) in [
+        (
+            PODS,
+            json!({"containers": [{"name": "c", "image": "i:2", "imagePullPolicy": "IfNotPresent", "terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File"}]}),
+        ),
+        (JOBS, json!({"parallelism": 2})),
+        (DEPLOYMENTS, json!({"template": {"spec": {"containers": other}}})),
+    ] {
+        let (status, answer) = merge(&mut server, &format!("{path}/a"), &json!({"spec": change}));
+        assert_eq!(status, 200, "{answer}");
+    }
+}
+
+/// The answers to every change of every field.
+fn answers(server: &Server) -> Vec<(u16, Value)> {
+    let mut server = server.clone();
+    let posts = [(DEPLOYMENTS, deployment()), (JOBS, job()), (PODS, json!({"containers": []}))];
+    let mut answers: Vec<_> =
+        posts.iter().map(|(path, spec)| create(&mut server, path, spec)).collect();
+    let change = json!({"spec": {"template": {"spec": {"terminationGracePeriodSeconds": 5}}}});
+    answers.push(merge(&mut server, &format!("{JOBS}/a"), &change));
+    answers
+}
+
+#[test]
+fn a_server_that_gets_it_wrong_is_convicted() {
+    let right = answers(&server());
+    assert_eq!(right.iter().map(|it| it.0).collect::<Vec<_>>(), [201, 201, 422, 422]);
+    for mistake in KIND_MISTAKES {
+        assert_ne!(answers(&server().with_mistake(*mistake)), right, "{}", mistake.name);
+    }
+    assert_eq!(KIND_MISTAKES.len(), 3);
+}
+
+#[test]
+fn every_field_of_every_kind_is_tried_and_its_own_answers_repeat() {
+    let tried = fields().expect("programs");
+    let mut kinds: Vec<_> = tried.iter().map(|it| it.kind.as_str()).collect();
+    kinds.dedup();
+    assert!(kinds.len() >= 18, "{kinds:?}");
+    assert!(tried.len() > 800, "{}", tried.len());
+    let is_refused = |status: u64| {
+        tried.iter().any(|it| {
+        it.trace.steps.iter().any(|step| matches!(step, seatrial_sim::conformance::Step::Call { response, .. } if response["status"] == status))
+    })
+    };
+    assert!(is_refused(422) && is_refused(400) && is_refused(201));
+}
