@@ -112,6 +112,9 @@ impl Setting {
                 return Err(format!("{}: {why}", request.path));
             }
         }
+        if let Some(granted) = &self.granted {
+            server.note_access(granted.policy.clone());
+        }
         Ok(server)
     }
 

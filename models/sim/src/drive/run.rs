@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,12 +13,14 @@ use tokio::sync::Notify;
 use super::act::Act;
 use super::face;
 use super::inside::Inside;
-use super::process::{Process, Used, filled, folder, last_line};
-use crate::controllers::{AGAIN, Controllers};
+use super::lives::{Life, RESTART};
+use super::process::{Used, folder};
+use crate::controllers::{AGAIN, Controller, Controllers};
 use crate::http::Tls;
 use crate::simulation::learn::Learned;
 use crate::simulation::network::Pace;
 use crate::simulation::normal::{Normal, Times};
+use crate::simulation::rights::Granted;
 use crate::simulation::rules::Rules;
 use crate::simulation::run::Run;
 use crate::simulation::trace::{What, Who};
@@ -29,14 +31,10 @@ use crate::tower::Face;
 const LOOK: Duration = Duration::from_millis(20);
 /// A look that is later than this shows that the machine has stood still, and that is no rest.
 const STALL: Duration = Duration::from_millis(300);
-/// How long a new process takes to begin.
-const RESTART: Duration = Duration::from_millis(200);
 /// How long a process may take until it watches what it has watched without faults.
 const START: Duration = Duration::from_secs(30);
 /// A process that looks again and again is at rest after this number of times of rest without a change.
 const LOOKS: u32 = 5;
-/// How often a process may end by itself in a run.
-const ENDS: u32 = 5;
 /// How often the user tries a step, with a rest in between.
 const TRIES: u32 = 10;
 
@@ -51,6 +49,7 @@ pub(super) struct Setting {
     pub(super) acts: Vec<Act>,
     pub(super) controllers: bool,
     pub(super) rules: Arc<Rules>,
+    pub(super) granted: Option<Arc<Granted>>,
     pub(super) learned: Arc<Learned>,
     pub(super) tls: Tls,
     pub(super) rest: Duration,
@@ -58,6 +57,10 @@ pub(super) struct Setting {
     /// What a process watches once it has begun, if there is one alone.
     pub(super) watched: BTreeSet<String>,
     pub(super) stop: Arc<AtomicBool>,
+    /// How the credentials of this campaign begin, which mark its processes as well.
+    pub(super) mark: String,
+    /// How many of them there were.
+    pub(super) lives: AtomicU64,
 }
 
 /// A run, and where its output is.
@@ -70,6 +73,11 @@ pub(super) struct Ran {
 }
 
 impl Setting {
+    /// A credential that no other life has.
+    pub(super) fn token(&self) -> String {
+        format!("{}{}", self.mark, self.lives.fetch_add(1, Ordering::Relaxed))
+    }
+
     /// Runs the processes under a plan.
     pub(super) fn run(&self, plan: &Plan, seed: u64, at: PathBuf) -> io::Result<Ran> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -80,35 +88,33 @@ impl Setting {
             let mut outside = Outside::new(server, plan, rules, learned);
             let (lag, patience, collector) = (self.rest * 3, self.rest * 10, self.rest / 8);
             outside.pace = Pace { lag, patience, collector };
+            outside.granted.clone_from(&self.granted);
             let (signal, now) = (Arc::clone(&outside.signal), outside.now());
             let world = Arc::new(Mutex::new(Inside::new(outside, self.programs.len())));
             let face = Face::over(Arc::clone(&world), now);
             let address = face::listen(face.service(), &self.tls).await?;
             let mut runner = Runner::new(self, &world, &face, at);
-            let restless = runner.live(address, &signal).await?;
-            Ok(runner.record(restless))
+            let restless = runner.live(address, &signal).await;
+            runner.finish();
+            Ok(runner.record(restless?))
         })
     }
 }
 
-/// One process of a run, while it lives and between its lives.
-#[derive(Debug, Default)]
-struct Life {
-    process: Option<Process>,
-    /// When the next one begins.
-    begins: Duration,
-    /// When this one has begun.
-    begun: Duration,
+/// The controllers of a cluster; the collector has its turns from the world, where faults delay it.
+fn others() -> Controllers {
+    Controllers::all().without(Controller::Garbage)
 }
 
-struct Runner<'a> {
-    setting: &'a Setting,
-    world: &'a Arc<Mutex<Inside>>,
+/// One run under way.
+pub(super) struct Runner<'a> {
+    pub(super) setting: &'a Setting,
+    pub(super) world: &'a Arc<Mutex<Inside>>,
     face: &'a Face<Inside>,
-    folder: PathBuf,
-    lives: Vec<Life>,
+    pub(super) folder: PathBuf,
+    pub(super) lives: Vec<Life>,
     /// When the user or a fault last did something.
-    active: Duration,
+    pub(super) active: Duration,
     /// When the machine last stood still, and for how long it has done so in all.
     stalled: (Duration, Duration),
     controllers: Option<Controllers>,
@@ -116,9 +122,9 @@ struct Runner<'a> {
     settled: (u64, Option<Duration>, Duration),
     refused: Option<String>,
     tries: u32,
-    exits: Vec<String>,
-    ends: u32,
-    used: Used,
+    pub(super) exits: Vec<String>,
+    pub(super) ends: u32,
+    pub(super) used: Used,
     per_minute: u32,
 }
 
@@ -138,7 +144,7 @@ impl<'a> Runner<'a> {
             lives: setting.programs.iter().map(|_| Life::default()).collect(),
             active: now,
             stalled: (now, Duration::ZERO),
-            controllers: setting.controllers.then(Controllers::all),
+            controllers: setting.controllers.then(others),
             settled: (0, None, AGAIN),
             refused: None,
             tries: 0,
@@ -149,7 +155,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'a, Inside> {
+    pub(super) fn lock(&self) -> MutexGuard<'a, Inside> {
         self.world.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -193,100 +199,7 @@ impl<'a> Runner<'a> {
             }
         }
         world.outside.absorb(Who::User);
-        if self.controllers.is_none() {
-            world.outside.collect(now);
-        }
-    }
-
-    fn name(&self, index: usize, text: &str) -> String {
-        match self.lives.len() {
-            1 => text.to_owned(),
-            _ => format!("{} {text}", self.setting.programs[index].0),
-        }
-    }
-
-    fn note(&self, index: usize, text: &str) {
-        self.lock().outside.note(What::Life { text: self.name(index, text) });
-    }
-
-    /// Ends the processes that are to die, and those that have ended by themselves. Why that is the end of
-    /// the run, if it is.
-    fn bury(&mut self, now: Duration) -> Option<String> {
-        for index in 0..self.lives.len() {
-            let is_dying = self.lock().callers[index].is_dying;
-            let Some(process) = self.lives[index].process.as_mut() else { continue };
-            if is_dying {
-                self.end(index, now, RESTART);
-                self.note(index, "dies");
-            } else if let Some(status) = process.ended() {
-                self.end(index, now, RESTART * (1 << self.ends.min(4)));
-                self.ends += 1;
-                let text = match status.as_str() {
-                    "" => self.name(index, "ends by itself"),
-                    status => self.name(index, &format!("ends by itself with {status}")),
-                };
-                self.lock().outside.note(What::Life { text: text.clone() });
-                let says = last_line(&self.output(index));
-                if !status.is_empty() && self.exits.is_empty() {
-                    self.exits.push(format!("it {text}; the last line of its output: {says}"));
-                }
-                if self.ends >= ENDS {
-                    return Some(format!("{text}, {ENDS} times: {says}"));
-                }
-            }
-        }
-        let is_endless = self.lock().outside.is_endless();
-        is_endless.then(|| "sends requests without end: a hot loop".to_owned())
-    }
-
-    /// Ends a process; the next one begins later.
-    fn end(&mut self, index: usize, now: Duration, later: Duration) {
-        if let Some(process) = self.lives[index].process.take() {
-            self.measure(&process);
-            process.end();
-        }
-        let mut world = self.lock();
-        let caller = &mut world.callers[index];
-        (caller.is_dying, caller.token) = (false, String::new());
-        world.outside.last_change = now;
-        self.lives[index].begins = now + later;
-        self.active = self.active.max(now);
-    }
-
-    fn measure(&mut self, process: &Process) {
-        let used = process.used();
-        self.used.memory = self.used.memory.max(used.memory);
-        self.used.time += used.time;
-    }
-
-    fn output(&self, index: usize) -> PathBuf {
-        self.folder.join(format!("{}.log", self.setting.programs[index].0))
-    }
-
-    /// Begins the processes whose time has come.
-    fn begin(&mut self, now: Duration, address: std::net::SocketAddr) -> io::Result<()> {
-        for index in 0..self.lives.len() {
-            if self.lives[index].process.is_some() || self.lives[index].begins > now {
-                continue;
-            }
-            let (name, command) = &self.setting.programs[index];
-            let token = token(&self.folder);
-            let kubeconfig = self.folder.join(format!("{name}.kubeconfig"));
-            face::kubeconfig(&kubeconfig, address, &self.setting.tls, &token)?;
-            let command = filled(command, &kubeconfig, &self.folder)?;
-            let mut world = self.lock();
-            let caller = &mut world.callers[index];
-            (caller.token, caller.requests) = (token.clone(), 0);
-            caller.watched.clear();
-            drop(world);
-            self.note(index, "begins");
-            let process = Process::start(&command, &kubeconfig, &self.output(index), token);
-            let failed =
-                |error| io::Error::other(format!("{} cannot be started: {error}", command[0]));
-            self.lives[index].process = Some(process.map_err(failed)?);
-            self.lives[index].begun = now;
-        }
-        Ok(())
+        world.outside.collect(now);
     }
 
     /// Lets the user act once all is quiet. At the end: why there is no rest, if there is none.
@@ -356,14 +269,9 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Ends all processes, and returns the record of the run.
-    fn record(mut self, restless: Option<String>) -> Ran {
+    /// The record of a run that is over.
+    fn record(&self, restless: Option<String>) -> Ran {
         let watched = self.lock().callers.iter().flat_map(|it| it.watched.clone()).collect();
-        for index in 0..self.lives.len() {
-            let process = self.lives[index].process.take();
-            process.iter().for_each(|it| self.measure(it));
-            process.into_iter().for_each(Process::end);
-        }
         let world = self.lock();
         let outside = &world.outside;
         let state = State::of(&outside.server).collected();
@@ -388,12 +296,4 @@ impl<'a> Runner<'a> {
         run.end = self.setting.end(&run);
         Ran { run, folder: self.folder.clone(), used: self.used, watched }
     }
-}
-
-/// A credential that no other life has.
-fn token(folder: &Path) -> String {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    format!("seatrial-{}-{name}-{number}", std::process::id())
 }

@@ -26,7 +26,7 @@ mod paint;
 mod panics;
 pub(crate) mod picture;
 pub(crate) mod plan;
-mod rights;
+pub(crate) mod rights;
 pub(crate) mod rules;
 pub(crate) mod run;
 pub(crate) mod script;

@@ -38,14 +38,16 @@ def ask(method, path, body=None, content="application/json"):
     return answer.status, json.loads(answer.read())
 
 
-def mark(name):
+def mark(name, _):
     patch = {"metadata": {"annotations": {"example.com/done": "true"}}}
     status, _ = ask("PATCH", f"{ROOT}/configmaps/{name}", patch, "application/merge-patch+json")
     return status in (200, 404)
 
 
-def create(name):
-    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "data": {}}
+def create(name, uid):
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": uid}
+    metadata = {"name": name, "ownerReferences": [owner] if sys.argv[1] == "owner" else []}
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": {}}
     status, _ = ask("POST", f"{ROOT}/secrets", secret)
     return status in (201, 409)
 
@@ -58,7 +60,7 @@ def reconcile(item, has_bug):
     for step in steps:
         while True:
             try:
-                if step(metadata["name"]):
+                if step(metadata["name"], metadata["uid"]):
                     break
             except (OSError, http.client.HTTPException):
                 pass

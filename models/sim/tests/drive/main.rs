@@ -109,6 +109,74 @@ fn nothing_is_left_of_a_process_that_forks_and_ignores_signals() {
     assert_eq!(left(&word), 0);
 }
 
+/// What the next test starts and kills: the same program with this variable.
+#[cfg(target_os = "linux")]
+const VICTIM: &str = "SEATRIAL_DRIVE_VICTIM";
+
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_is_left_of_a_campaign_that_is_killed() {
+    let test = "nothing_is_left_of_a_campaign_that_is_killed";
+    if let Ok(word) = std::env::var(VICTIM) {
+        let folder = Folder::new("victim");
+        // It never rests, so that it is surely killed.
+        let drive = drive(&folder, &["stubborn", &word]).rest(Duration::from_secs(3_600));
+        drop(drive.limit(Duration::from_secs(86_400)).check(&|_| {}));
+        return;
+    }
+    let word = format!("{}.5", 100_000 + std::process::id());
+    let mut victim = std::process::Command::new(std::env::current_exe().expect("this test"));
+    let victim =
+        victim.args([test, "--exact"]).env(VICTIM, &word).stdout(std::process::Stdio::null());
+    let mut victim = victim.spawn().expect("it runs");
+    // Three runs without faults, each with a controller and two that sleep.
+    while left(&word) < 9 {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    victim.kill().expect("it is there");
+    victim.wait().expect("it has ended");
+    while left(&word) > 0 {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn garbage_is_collected_late_by_a_fault_also_among_the_controllers_of_a_cluster() {
+    let folder = Folder::new("late");
+    let delete = json!({"delete": {"kind": "ConfigMap", "name": "two"}});
+    let delete: Act = serde_json::from_value(delete).expect("it is a step");
+    // Two changes for each map beside its creation; then the deletion is the sixth.
+    let drive = drive(&folder, &["owner"]).steps([delete]).controllers();
+    let report = check(drive.replay("uncollected(6,12)").expect("it is a plan"));
+    assert_eq!((report.exit_code(), report.held), (0, 1), "{report}");
+    assert!(report.elapsed >= Duration::from_secs(12), "it is waited for: {report}");
+}
+
+const ROLE: &str = "kind: ClusterRole
+metadata: {name: controller}
+rules:
+- {apiGroups: [''], resources: [configmaps], verbs: [list, watch, patch]}
+- {apiGroups: [''], resources: [secrets], verbs: [create, delete]}
+";
+
+#[test]
+fn a_role_that_suffices_holds_and_what_is_missing_or_unused_is_named() {
+    let folder = Folder::new("role");
+    let few = |it: Drive| it.random(0, 1).at_most(2).jobs(2);
+    let role = |role: &str| few(drive(&folder, &["good"])).role(role).expect("it is a role");
+    let report = check(role(ROLE));
+    assert_eq!(report.exit_code(), 0, "{report}");
+    let rights = report.rights.expect("it has roles");
+    assert_eq!((rights.missing, rights.unused), (vec![], vec!["delete secrets".to_owned()]));
+    let report = check(role(&ROLE.replace("create, delete", "delete")));
+    assert_eq!(report.exit_code(), 100, "{report}");
+    assert!(report.found[0].plan.faults.is_empty(), "{report}");
+    assert!(report.to_string().contains("create secrets in default, for: "), "{report}");
+    let smallest = report.rights.expect("it has roles").smallest;
+    assert_eq!(check(role(&smallest)).exit_code(), 0, "{smallest}");
+    assert!(few(drive(&folder, &["good"])).role("kind: Nothing").is_err());
+}
+
 #[test]
 fn what_cannot_run_is_an_error() {
     let folder = Folder::new("none");
