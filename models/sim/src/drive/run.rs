@@ -115,6 +115,8 @@ pub(super) struct Runner<'a> {
     pub(super) lives: Vec<Life>,
     /// When the user or a fault last did something.
     pub(super) active: Duration,
+    /// When the last fault ends that lasts a while.
+    disturbed: Duration,
     /// When the machine last stood still, and for how long it has done so in all.
     stalled: (Duration, Duration),
     controllers: Option<Controllers>,
@@ -143,6 +145,7 @@ impl<'a> Runner<'a> {
             folder,
             lives: setting.programs.iter().map(|_| Life::default()).collect(),
             active: now,
+            disturbed: now,
             stalled: (now, Duration::ZERO),
             controllers: setting.controllers.then(others),
             settled: (0, None, AGAIN),
@@ -214,7 +217,11 @@ impl<'a> Runner<'a> {
             return Some(Some(format!("does not come to rest within {seconds} s")));
         }
         let began = self.lives.iter().map(|it| it.begun).max().unwrap_or_default();
-        let disturbed = world.outside.disturbed_until(is_over).unwrap_or_default();
+        // What has ended is forgotten there, and the processes have yet to see what they have missed.
+        self.disturbed =
+            self.disturbed.max(world.outside.disturbed_until(true).unwrap_or_default());
+        let lag = world.outside.disturbed_until(false).unwrap_or_default();
+        let disturbed = if is_over { self.disturbed } else { lag };
         let since = world.outside.last_change.max(self.active).max(began);
         let since = since.max(self.stalled.0).max(disturbed);
         let calm = now.saturating_sub(since);

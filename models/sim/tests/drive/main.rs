@@ -152,6 +152,18 @@ fn garbage_is_collected_late_by_a_fault_also_among_the_controllers_of_a_cluster(
     assert!(report.elapsed >= Duration::from_secs(12), "it is waited for: {report}");
 }
 
+#[test]
+fn a_run_goes_on_until_the_controller_has_seen_what_a_silence_has_hidden() {
+    let folder = Folder::new("silent");
+    let three = json!({"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "three", "labels": {"app": "x"}}});
+    let three: Act = serde_json::from_value(json!({"apply": three})).expect("it is a step");
+    // Two changes for the first map, three for the second. The silence is longer than five times the rest.
+    let drive = drive(&folder, &["good"]).steps([three]);
+    let report = check(drive.replay("silent(configmaps,6,6)").expect("it is a plan"));
+    assert_eq!((report.exit_code(), report.held), (0, 1), "{report}");
+    assert!(report.elapsed >= Duration::from_secs(6), "it is waited for: {report}");
+}
+
 const ROLE: &str = "kind: ClusterRole
 metadata: {name: controller}
 rules:
