@@ -45,6 +45,12 @@ resize unobserved(configmaps,
 members unobserved(pods,
 LIST
 
+# Two replicas, of which an election lets one work: its death loses what is left to its memory, and nothing else.
+replica="$work/patterns --pattern=together --elect"
+drive 100 patterns/steps/together.yaml --random 0 --process "a=$replica --bug" --process "b=$replica --bug"
+found 'crash('
+drive 0 patterns/steps/together.yaml --random 6 --process "a=$replica" --process "b=$replica"
+
 for shard in 1 2; do
   drive 0 patterns/steps/together.yaml --random 2 --partition "slice:$shard/2" --report "json=$work/$shard.json" \
     --report "html=$work/$shard.html" -- "$work/patterns" --pattern=together

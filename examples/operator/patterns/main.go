@@ -60,7 +60,7 @@ func pod(key client.ObjectKey, labels map[string]string) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: named(key, labels), Spec: corev1.PodSpec{Containers: containers}}
 }
 
-func run(name string, bug bool) error {
+func run(name string, bug, elect bool) error {
 	pattern, isKnown := patterns[name]
 	if !isKnown {
 		return fmt.Errorf("there is no pattern %q", name)
@@ -69,7 +69,10 @@ func run(name string, bug bool) error {
 	if err := os.Setenv("KUBE_FEATURE_WatchListClient", "false"); err != nil {
 		return err
 	}
-	manager, err := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{Metrics: server.Options{BindAddress: "0"}})
+	manager, err := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{
+		Metrics:        server.Options{BindAddress: "0"},
+		LeaderElection: elect, LeaderElectionID: name, LeaderElectionNamespace: "default",
+	})
 	if err != nil {
 		return err
 	}
@@ -86,9 +89,10 @@ func run(name string, bug bool) error {
 func main() {
 	name := flag.String("pattern", "", "which operator")
 	bug := flag.Bool("bug", false, "with its mistake")
+	elect := flag.Bool("elect", false, "of several replicas one works")
 	flag.Parse()
 	ctrl.SetLogger(zap.New())
-	if err := run(*name, *bug); err != nil {
+	if err := run(*name, *bug, *elect); err != nil {
 		ctrl.Log.Error(err, "the operator ends")
 		os.Exit(1)
 	}

@@ -15,7 +15,7 @@ func init() {
 	patterns["scale"] = pattern{&appsv1.StatefulSet{}, byScale}
 }
 
-// Whom a decision to lose something for ever asks. The bug is to trust the cache.
+// The newest state, by which alone something may be lost for ever. The bug is to trust the cache.
 func (w world) judge() client.Reader {
 	if w.bug {
 		return w

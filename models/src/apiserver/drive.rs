@@ -173,7 +173,8 @@ fn configured(arguments: &DriveArguments, share: Share) -> Result<Drive, Failure
         let bad = || Failure::usage(format!("{process:?} is no NAME=COMMAND"));
         let (name, command) = process.split_once('=').ok_or_else(bad)?;
         let is_plain = |it: char| it.is_ascii_alphanumeric() || it == '-';
-        if name.is_empty() || !name.chars().all(is_plain) {
+        // A plan names it, where what begins otherwise is a number.
+        if !name.starts_with(|it: char| it.is_ascii_alphabetic()) || !name.chars().all(is_plain) {
             return Err(bad());
         }
         drive = drive.process(name, command.split_whitespace().map(str::to_owned).collect());

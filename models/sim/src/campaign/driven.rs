@@ -110,18 +110,15 @@ mod tests {
     use seatrial::report::{Format, Summary, merge, parse_report};
 
     use super::*;
-    use crate::simulation::{Column, Event, Violation};
+    use crate::simulation::Violation;
 
     fn finding(plan: &str, rule: usize, seen: u32) -> Finding {
         let text = vec!["secrets default/a is missing".to_owned()];
         let violation = Violation { rule: RULES[rule].1, text, objects: Vec::new() };
-        let at = std::time::Duration::ZERO;
-        let event = Event { at, column: Column::Controller, text: "-- dies --".to_owned() };
         Finding {
             plan: plan.parse().expect("it is a plan"),
             violations: vec![violation],
             seen: (seen, 5),
-            events: vec![event],
             ..Finding::default()
         }
     }

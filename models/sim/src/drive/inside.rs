@@ -47,6 +47,15 @@ impl Inside {
         self.callers.iter().position(|it| !it.token.is_empty() && it.token == token)
     }
 
+    /// How many processes watch each resource, or have done so in this life.
+    pub(super) fn watched(&self) -> BTreeMap<String, usize> {
+        let mut counts = BTreeMap::new();
+        for resource in self.callers.iter().flat_map(|it| &it.watched) {
+            *counts.entry(resource.clone()).or_insert(0) += 1;
+        }
+        counts
+    }
+
     fn note(&mut self, now: Duration, index: usize, request: &Request) {
         let is_watch = request.parameter("watch").is_some_and(|it| matches!(it, "1" | "true"));
         let Some((resource, _)) = self.outside.server.subject(&request.path) else { return };

@@ -18,7 +18,7 @@ mod report;
 mod run;
 mod work;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -242,7 +242,7 @@ impl Drive {
             tls: Tls::generate(std::net::Ipv4Addr::LOCALHOST.into())?,
             rest: self.rest,
             limit: self.limit,
-            watched: BTreeSet::new(),
+            watched: BTreeMap::new(),
             stop: self.stop,
             mark: mark(),
             lives: AtomicU64::new(0),

@@ -1,6 +1,6 @@
 //! One run: a server, the user's steps, and the processes, which may die and begin anew. Time is real.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -54,8 +54,9 @@ pub(super) struct Setting {
     pub(super) tls: Tls,
     pub(super) rest: Duration,
     pub(super) limit: Duration,
-    /// What a process watches once it has begun, if there is one alone.
-    pub(super) watched: BTreeSet<String>,
+    /// How many processes watch each resource once all have begun: of several, one that is elected may be the
+    /// only one.
+    pub(super) watched: BTreeMap<String, usize>,
     pub(super) stop: Arc<AtomicBool>,
     /// How the credentials of this campaign begin, which mark its processes as well.
     pub(super) mark: String,
@@ -69,7 +70,7 @@ pub(super) struct Ran {
     pub(super) run: Run,
     pub(super) folder: PathBuf,
     pub(super) used: Used,
-    pub(super) watched: BTreeSet<String>,
+    pub(super) watched: BTreeMap<String, usize>,
 }
 
 impl Setting {
@@ -115,6 +116,8 @@ pub(super) struct Runner<'a> {
     pub(super) lives: Vec<Life>,
     /// When the user or a fault last did something.
     pub(super) active: Duration,
+    /// When the processes were last on their way to where they come without faults.
+    down: Duration,
     /// When the last fault ends that lasts a while.
     disturbed: Duration,
     /// When the machine last stood still, and for how long it has done so in all.
@@ -145,6 +148,7 @@ impl<'a> Runner<'a> {
             folder,
             lives: setting.programs.iter().map(|_| Life::default()).collect(),
             active: now,
+            down: now,
             disturbed: now,
             stalled: (now, Duration::ZERO),
             controllers: setting.controllers.then(others),
@@ -223,13 +227,14 @@ impl<'a> Runner<'a> {
         let lag = world.outside.disturbed_until(false).unwrap_or_default();
         let disturbed = if is_over { self.disturbed } else { lag };
         let since = world.outside.last_change.max(self.active).max(began);
-        let since = since.max(self.stalled.0).max(disturbed);
+        // One that is elected long after the last change has its work before it.
+        let is_up = self.lives.iter().all(|it| it.process.is_some()) && self.is_up(&world);
+        self.down = if is_up || now >= began + START { self.down } else { now };
+        let since = since.max(self.stalled.0).max(disturbed).max(self.down);
         let calm = now.saturating_sub(since);
         let rest = self.setting.rest;
         let works = world.work.last().is_some_and(|it| now.saturating_sub(*it) < rest);
-        let is_up = self.lives.iter().all(|it| it.process.is_some())
-            && world.callers.iter().all(|it| self.is_up(it));
-        if calm < rest || works && calm < rest * LOOKS || !is_up && now < began + START {
+        if calm < rest || works && calm < rest * LOOKS {
             return None;
         }
         if is_over {
@@ -253,9 +258,12 @@ impl<'a> Runner<'a> {
         None
     }
 
-    /// Whether a process has come as far as it comes without faults.
-    fn is_up(&self, caller: &super::inside::Caller) -> bool {
-        caller.requests > 0 && self.setting.watched.is_subset(&caller.watched)
+    /// Whether the processes have come as far as they come without faults.
+    fn is_up(&self, world: &Inside) -> bool {
+        let watched = world.watched();
+        let is_watched = |(resource, count)| watched.get(resource).is_some_and(|it| it >= count);
+        world.callers.iter().all(|it| it.requests > 0)
+            && self.setting.watched.iter().all(is_watched)
     }
 
     /// The user's next step.
@@ -278,8 +286,8 @@ impl<'a> Runner<'a> {
 
     /// The record of a run that is over.
     fn record(&self, restless: Option<String>) -> Ran {
-        let watched = self.lock().callers.iter().flat_map(|it| it.watched.clone()).collect();
         let world = self.lock();
+        let watched = world.watched();
         let outside = &world.outside;
         let state = State::of(&outside.server).collected();
         let broken = outside.broken_rule.clone();

@@ -125,6 +125,13 @@ def main():
     elif word == "dying":
         print("the disk is full")
         sys.exit(3)
+    elif word == "slow":
+        # As one that waits for a lease: its second life does nothing for longer than five times the rest.
+        lived = os.path.join(sys.argv[2], "lived")
+        if os.path.exists(lived):
+            ask("GET", f"{ROOT}/configmaps/none")
+            time.sleep(5)
+        open(lived, "w").close()
     elif word == "idle":
         time.sleep(10**6)
     run(word == "bug")

@@ -164,6 +164,14 @@ fn a_run_goes_on_until_the_controller_has_seen_what_a_silence_has_hidden() {
     assert!(report.elapsed >= Duration::from_secs(6), "it is waited for: {report}");
 }
 
+#[test]
+fn a_life_that_begins_its_work_late_has_time_for_it() {
+    let folder = Folder::new("slow");
+    let slow = drive(&folder, &["slow", "{dir}"]).replay("crash(1)").expect("it is a plan");
+    let report = check(slow);
+    assert_eq!((report.exit_code(), report.held), (0, 1), "{report}");
+}
+
 const ROLE: &str = "kind: ClusterRole
 metadata: {name: controller}
 rules:
