@@ -305,6 +305,7 @@ impl<'a> Runner<'a> {
             refused_step: self.refused.clone(),
             restless,
             per_minute: self.per_minute,
+            each: Vec::new(),
             garbage: Vec::new(), // a collector that is late would take a minute of everybody's time
             needs: outside.needs.clone(),
         };

@@ -8,6 +8,7 @@ mod hidden;
 mod on_kube;
 mod rights;
 mod silence;
+mod systems;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
