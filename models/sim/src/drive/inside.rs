@@ -79,6 +79,7 @@ impl Backend for Inside {
             return None;
         }
         self.note(now, index, &request);
+        self.outside.current = index;
         let (travel, number) = self.outside.depart(now, request)?;
         self.travelling.insert(number, index);
         Some((travel, number))
@@ -90,6 +91,7 @@ impl Backend for Inside {
             return Some(Answer::Response(answer));
         }
         let index = self.travelling.remove(&number)?;
+        self.outside.current = index;
         let answer = self.outside.arrive(now, number);
         // Only the process that has made this write dies.
         if std::mem::take(&mut self.outside.is_fenced) {
@@ -99,6 +101,9 @@ impl Backend for Inside {
     }
 
     fn tell(&mut self, now: Duration, id: WatchId) -> Told {
+        if let Some((process, _)) = self.outside.watches.get(&id) {
+            self.outside.current = *process;
+        }
         self.outside.tell(now, id)
     }
 

@@ -36,7 +36,9 @@ impl Runner<'_> {
     }
 
     pub(super) fn note(&self, index: usize, text: &str) {
-        self.lock().outside.note(What::Life { text: self.name(index, text) });
+        let mut world = self.lock();
+        world.outside.current = index;
+        world.outside.note(What::Life { text: text.to_owned() });
     }
 
     /// Ends the processes that are to die, and those that have ended by themselves. Why that is the end of
@@ -52,10 +54,11 @@ impl Runner<'_> {
                 self.end(index, now, RESTART * (1 << self.ends.min(4)));
                 self.ends += 1;
                 let text = match status.as_str() {
-                    "" => self.name(index, "ends by itself"),
-                    status => self.name(index, &format!("ends by itself with {status}")),
+                    "" => "ends by itself".to_owned(),
+                    status => format!("ends by itself with {status}"),
                 };
-                self.lock().outside.note(What::Life { text: text.clone() });
+                self.note(index, &text);
+                let text = self.name(index, &text);
                 let says = last_line(&self.output(index));
                 if !status.is_empty() && self.exits.is_empty() {
                     self.exits.push(format!("it {text}; the last line of its output: {says}"));

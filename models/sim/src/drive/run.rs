@@ -90,6 +90,10 @@ impl Setting {
             let (lag, patience, collector) = (self.rest * 3, self.rest * 10, self.rest / 8);
             outside.pace = Pace { lag, patience, collector };
             outside.granted.clone_from(&self.granted);
+            if self.programs.len() > 1 {
+                outside.names = self.programs.iter().map(|it| it.0.as_str().into()).collect();
+                outside.lives = vec![0; outside.names.len()];
+            }
             let (signal, now) = (Arc::clone(&outside.signal), outside.now());
             let world = Arc::new(Mutex::new(Inside::new(outside, self.programs.len())));
             let face = Face::over(Arc::clone(&world), now);
@@ -247,11 +251,10 @@ impl<'a> Runner<'a> {
         self.active = now;
         world.outside.busy = 0;
         if world.outside.restart_is_due() {
+            let index = world.outside.current;
             drop(world);
-            for index in 0..self.lives.len() {
-                self.end(index, now, RESTART);
-                self.note(index, "restarts");
-            }
+            self.end(index, now, RESTART);
+            self.note(index, "restarts");
             return None;
         }
         self.act(&mut world.outside);

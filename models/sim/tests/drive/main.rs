@@ -62,6 +62,41 @@ fn a_controller_that_marks_too_early_is_convicted_by_one_crash() {
     assert_eq!((again.exit_code(), again.planned), (100, 1), "{again}");
 }
 
+/// Two controllers, each with a label of its own.
+fn two(folder: &Folder, words: [&str; 2], plan: &str) -> Report {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/drive/controller.py");
+    let command = |word: &str| {
+        vec!["python3".to_owned(), script.to_string_lossy().into_owned(), word.to_owned()]
+    };
+    let map = |name: &str, label: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "labels": {label: "x"}}});
+    let apply = |it| serde_json::from_value(json!({"apply": it})).expect("it is a step");
+    let steps: [Act; 2] = [apply(map("one", "app")), apply(map("two", "beta"))];
+    let drive = Drive::new(&folder.0).steps(steps).rest(Duration::from_millis(700));
+    let drive = drive.process("a", command(words[0])).process("b", command(words[1]));
+    check(drive.replay(plan).expect("it is a plan"))
+}
+
+#[test]
+fn a_fault_strikes_the_process_that_it_names_by_its_own_writes() {
+    let folder = Folder::new("two");
+    // The first write of each is the mark of its map, and the second its Secret.
+    let words = ["bug", "bug@beta"];
+    for (plan, lost, kept) in [("crash(b,1)", "two", "one"), ("crash(a,1)", "one", "two")] {
+        let report = two(&folder, words, plan);
+        assert_eq!(report.exit_code(), 100, "{report}");
+        let text = report.found[0].violations[0].text.join("\n");
+        assert!(text.contains(&format!("secrets default/{lost}")), "{report}");
+        assert!(!text.contains(&format!("secrets default/{kept}")), "{report}");
+    }
+    let report =
+        two(&folder, ["good", "good@beta"], "crash(b,2) stale(a,configmaps,1,2) lost(a,2)");
+    assert_eq!((report.exit_code(), report.held), (0, 1), "{report}");
+    for plan in ["crash(c,1)", "crash(1)"] {
+        let report = two(&folder, ["good", "good@beta"], plan);
+        assert!(report.to_string().contains(&format!("{plan} strikes nothing")), "{report}");
+    }
+}
+
 /// What is wrong with a process without any fault.
 fn wrong(name: &str, words: &[&str]) -> String {
     let folder = Folder::new(name);
