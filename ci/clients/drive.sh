@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# An operator in Go, which knows nothing of the simulator, under the default plan of faults. Proves: `seatrial
-# drive` finds the mistake of examples/operator and how to see it again, and holds it for correct once repaired.
+# Operators in Go, which know nothing of the simulator, under the default plan of faults. Proves: `seatrial drive`
+# finds the mistake of examples/operator, and those of the six patterns beside it, each by the fault that its
+# pattern is named for; the repaired ones hold; and two shards of a campaign are merged into one report.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -9,21 +10,49 @@ cargo build --quiet --package seatrial-models --bin seatrial --features loom,shu
 seatrial=${CARGO_TARGET_DIR:-target}/debug/seatrial
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-(cd examples/operator && timeout 900 go build -o "$work/operator" .)
+(cd examples/operator && timeout 900 go build -o "$work" . ./patterns)
 
-# An exit code that is wanted, and the operator's environment: drive CODE NAME=VALUE... -- OPTION...
+# The exit code that is wanted, the steps, options and the command: drive CODE STEPS OPTION... -- COMMAND...
 drive() {
-  local wanted=$1 code=0
-  shift
-  local environment=()
-  while [ "$1" != -- ]; do environment+=("$1"); shift; done
-  shift
-  env "${environment[@]}" timeout 1500 "$seatrial" drive --steps examples/operator/steps.yaml --out "$work/out" "$@" \
-    -- "$work/operator" '--metrics-bind-address=127.0.0.1:{port}' >"$work/said" || code=$?
-  cat "$work/said"
-  [ "$code" = "$wanted" ] || { echo "exit code $code, not $wanted" >&2; exit 1; }
+  local wanted=$1 steps=$2 code=0
+  shift 2
+  timeout 1500 "$seatrial" drive --steps "examples/operator/$steps" --out "$work/out" "$@" >"$work/said" || code=$?
+  [ "$code" = "$wanted" ] || { cat "$work/said"; echo "exit code $code, not $wanted" >&2; exit 1; }
+  tail -n 1 "$work/said"
 }
-drive 100 --
-grep -q '^this plan fails (5 of 5 runs): crash(' "$work/said" || { echo "no crash explains it" >&2; exit 1; }
-drive 100 -- --replay 'crash(1)'
-drive 0 REPAIRED=1 --
+# A plan that fails in more than half of its runs begins like this.
+found() {
+  grep -E '^this plan fails \([345] of 5 runs\): ' "$work/said" | grep -F ": $1" ||
+    { cat "$work/said"; echo "no $1 explains it" >&2; exit 1; }
+}
+operator=("$work/operator" '--metrics-bind-address=127.0.0.1:{port}')
+drive 100 steps.yaml -- "${operator[@]}"
+found 'crash('
+drive 100 steps.yaml --replay 'crash(1)' -- "${operator[@]}"
+REPAIRED=1 drive 0 steps.yaml -- "${operator[@]}"
+
+while read -r name fault; do
+  echo "$name, with its bug, then repaired"
+  drive 100 "patterns/steps/$name.yaml" -- "$work/patterns" "--pattern=$name" --bug
+  found "$fault"
+  drive 0 "patterns/steps/$name.yaml" -- "$work/patterns" "--pattern=$name"
+done <<'LIST'
+together crash(
+upgrade crash(
+timestamp stale(configmaps,
+scale stale(statefulsets.apps,
+resize unobserved(configmaps,
+members unobserved(pods,
+LIST
+
+# Two replicas, of which an election lets one work: its death loses what is left to its memory, and nothing else.
+replica="$work/patterns --pattern=together --elect"
+drive 100 patterns/steps/together.yaml --random 0 --process "a=$replica --bug" --process "b=$replica --bug"
+found 'crash('
+drive 0 patterns/steps/together.yaml --random 6 --process "a=$replica" --process "b=$replica"
+
+for shard in 1 2; do
+  drive 0 patterns/steps/together.yaml --random 2 --partition "slice:$shard/2" --report "json=$work/$shard.json" \
+    --report "html=$work/$shard.html" -- "$work/patterns" --pattern=together
+done
+"$seatrial" merge "$work/1.json" "$work/2.json" --out "$work/all.json"

@@ -17,7 +17,7 @@ use kube::runtime::reflector::store;
 use kube::runtime::watcher::Event;
 use kube::runtime::{Controller, controller, watcher};
 use kube::{Client, Error, ResourceExt as _};
-use seatrial_sim::simulation::{Remedies, Verdict};
+use seatrial_sim::simulation::{Remedies, Simulation, Verdict};
 use serde_json::json;
 
 use on_kube::on_kube;
@@ -238,4 +238,35 @@ fn a_byte_that_differs_makes_a_plan_inadmissible() {
     let first = failure.inadmissible.as_deref().expect("where they differ");
     assert!(first.contains("the write of configmaps default/same"), "{first}");
     assert!(first.contains("\"run\":\"0\"") && first.contains("\"run\":\"1\""), "{first}");
+}
+
+#[test]
+fn campaigns_of_several_processes_agree_to_the_byte() {
+    let make = |client: Client, name: &'static str| async move {
+        let maps: Api<ConfigMap> = Api::default_namespaced(client.clone());
+        let random = (0..9).collect::<HashSet<u32>>().into_iter().map(|it| it.to_string());
+        let order = random.collect::<Vec<_>>().join(" ") + &fastrand::u64(..).to_string();
+        let host = Reporter::from("gamble").instance.unwrap_or_default();
+        let data = BTreeMap::from([("order".to_owned(), order), ("host".to_owned(), host)]);
+        let map = ConfigMap { data: Some(data), ..config_map(name) };
+        drop(maps.create(&PostParams::default(), &map).await);
+        touch_all(client).await;
+    };
+    let of = |name: &'static str| move |connection| make(Client::new(connection, "default"), name);
+    let logs = || {
+        let simulation = || Simulation::system().process("a", of("a")).process("b", of("b"));
+        let log = simulation().given(&config_map("x")).log();
+        let campaign = simulation().random(3, 1).campaign().expect("it rests");
+        let plans = campaign.plans().step_by(5);
+        let held = plans.filter_map(|it| campaign.attempt(&it).ok().map(|it| it.history()));
+        std::iter::once(log).chain(held).collect::<Vec<_>>()
+    };
+    let first = logs();
+    assert!(first.len() > 2);
+    for _ in 0..2 {
+        assert_eq!(logs(), first);
+    }
+    let text = first[0].join("\n");
+    let host = |name: &str| format!("\\\"host\\\":\\\"{name}\\\"");
+    assert!(text.contains(&host("a")) && text.contains(&host("b")), "{text}");
 }

@@ -1,18 +1,24 @@
 //! `drive`: any process, in any language, under the default plan of faults.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use clap::{ArgMatches, Args, FromArgMatches as _};
+use seatrial::outcome::Budget;
+use seatrial::report::Dealing;
+use seatrial::runner::Share;
+use seatrial_sim::campaign::driven;
 use seatrial_sim::drive::{Act, Drive, Progress};
 use serde_json::Value;
 
-use crate::cli::{ExtraCommand, Failure, Outcome};
-use crate::report::{Colour, write_atomically};
+use crate::cli::{ExtraCommand, Failure, Outcome, Reports};
+use crate::report::Colour;
 
+/// The name of the process after `--`.
+const ALONE: &str = "controller";
 /// How often a progress line is written where there is no terminal.
 const LINE: Duration = Duration::from_secs(30);
 
@@ -54,9 +60,17 @@ struct DriveArguments {
     /// How many plans run at once; by default as memory and cores allow.
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
-    /// Only a part of the plans, such as 1/4, for many machines.
-    #[arg(long, value_name = "K/N")]
-    partition: Option<String>,
+    /// How much: a time (30s, 5m), after which no plan begins, or a count of plans.
+    #[arg(long, value_name = "BUDGET")]
+    budget: Option<Budget>,
+    /// Only this shard of the plans: slice:1/4 deals them out in turn, hash:1/4 by their text. By default
+    /// what a Kubernetes Indexed Job, GitLab, CircleCI or Buildkite say in the environment.
+    #[arg(long, value_name = "DEALING:N/M")]
+    partition: Option<Share>,
+    /// The processes have the rights of these roles (YAML) and no others: what is missing, what is never
+    /// used and the smallest role are told.
+    #[arg(long, value_name = "FILE")]
+    role: Option<PathBuf>,
     /// Objects of this resource are not compared, such as `configmaps`.
     #[arg(long, value_name = "RESOURCE")]
     ignore: Vec<String>,
@@ -69,9 +83,8 @@ struct DriveArguments {
     /// The folder for the output of every run; without it a new one in the folder for temporary files.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Writes the report as JSON.
-    #[arg(long, value_name = "FILE")]
-    report: Option<PathBuf>,
+    #[command(flatten)]
+    reports: Reports,
     /// The command. `{kubeconfig}`, `{port}` (each another free one) and `{dir}` are filled in.
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -97,7 +110,9 @@ fn definition() -> clap::Command {
 fn run(matches: &ArgMatches, _: Colour) -> Outcome {
     let arguments = DriveArguments::from_arg_matches(matches)
         .map_err(|error| Failure::usage(error.to_string()))?;
-    let drive = configured(&arguments)?;
+    arguments.reports.check()?;
+    let share = share(&arguments)?;
+    let drive = configured(&arguments, share)?;
     let stop = drive.stop();
     ctrlc::set_handler(move || stop.store(true, Ordering::Relaxed))
         .map_err(|error| Failure::usage(format!("cannot listen for Ctrl-C: {error}")))?;
@@ -107,13 +122,25 @@ fn run(matches: &ArgMatches, _: Colour) -> Outcome {
     if std::io::stderr().is_terminal() {
         eprintln!();
     }
-    // The reader of this may have ended by now, so a failed write is no error.
-    drop(writeln!(std::io::stdout(), "{report}"));
-    if let Some(path) = &arguments.report {
-        write_atomically(path, &format!("{:#}\n", report.json()))
-            .map_err(|error| Failure::usage(format!("cannot write {}: {error}", path.display())))?;
+    let budget = arguments.budget.as_ref().map(Budget::to_string).unwrap_or_default();
+    let form = driven(&report, &names(&arguments), arguments.seed, &budget, share);
+    arguments.reports.deliver(&form, &format!("{report}\n"))
+}
+
+/// The shard that is asked for, or that the environment names. A single plan is in whichever is asked for.
+fn share(arguments: &DriveArguments) -> Result<Share, Failure> {
+    match arguments.partition {
+        _ if arguments.replay.is_some() => Ok(Share::default()),
+        Some(share) => Ok(share),
+        None => Share::of_environment(|name| std::env::var(name).ok()).map_err(Failure::usage),
     }
-    Ok(report.exit_code())
+}
+
+/// The names of all processes, as a report has them.
+fn names(arguments: &DriveArguments) -> String {
+    let alone = (!arguments.command.is_empty()).then_some(ALONE);
+    let named = arguments.process.iter().filter_map(|it| it.split_once('=')).map(|it| it.0);
+    alone.into_iter().chain(named).collect::<Vec<_>>().join("+")
 }
 
 /// One line that is written again and again, or a line now and then.
@@ -127,7 +154,7 @@ fn tell(progress: Progress, told: &Mutex<Instant>) {
     }
 }
 
-fn configured(arguments: &DriveArguments) -> Result<Drive, Failure> {
+fn configured(arguments: &DriveArguments, share: Share) -> Result<Drive, Failure> {
     let name = format!("seatrial-drive-{}", std::process::id());
     let out = match &arguments.out {
         Some(out) => out.clone(),
@@ -140,13 +167,14 @@ fn configured(arguments: &DriveArguments) -> Result<Drive, Failure> {
         .requests_per_minute(arguments.requests_per_minute)
         .shown_as(shown(std::env::args().skip(1)));
     if !arguments.command.is_empty() {
-        drive = drive.process("controller", arguments.command.clone());
+        drive = drive.process(ALONE, arguments.command.clone());
     }
     for process in &arguments.process {
         let bad = || Failure::usage(format!("{process:?} is no NAME=COMMAND"));
         let (name, command) = process.split_once('=').ok_or_else(bad)?;
         let is_plain = |it: char| it.is_ascii_alphanumeric() || it == '-';
-        if name.is_empty() || !name.chars().all(is_plain) {
+        // A plan names it, where what begins otherwise is a number.
+        if !name.starts_with(|it: char| it.is_ascii_alphabetic()) || !name.chars().all(is_plain) {
             return Err(bad());
         }
         drive = drive.process(name, command.split_whitespace().map(str::to_owned).collect());
@@ -161,10 +189,20 @@ fn configured(arguments: &DriveArguments) -> Result<Drive, Failure> {
     if let Some(plan) = arguments.replay.as_ref().or(plan) {
         drive = drive.replay(plan).map_err(|error| Failure::usage(error.to_string()))?;
     }
-    if let Some(part) = &arguments.partition {
-        let (part, of) = partition(part)?;
-        drive = drive.part(part, of);
+    if let Some(path) = &arguments.role {
+        let text = read(path)?;
+        let bad = |why| Failure::usage(format!("{}: {why}", path.display()));
+        drive = drive.role(&text).map_err(bad)?;
     }
+    if let Some(Budget { time, simulated_runs, .. }) = arguments.budget {
+        drive = match time {
+            Some(time) => drive.time(time),
+            None => drive.at_most(simulated_runs),
+        };
+    }
+    let (index, count) = (share.partition.index, share.partition.count);
+    drive = drive.part(u64::from(index) - 1, count.into());
+    drive = if share.dealing == Dealing::Hash { drive.dealt_by_name() } else { drive };
     drive = arguments.ignore.iter().fold(drive, |drive, it| drive.ignoring(it));
     drive = arguments.at_most.into_iter().fold(drive, Drive::at_most);
     drive = arguments.jobs.into_iter().fold(drive, Drive::jobs);
@@ -189,20 +227,14 @@ fn seconds(number: f64) -> Result<Duration, Failure> {
         .map_err(|_| Failure::usage(format!("{number} is no number of seconds")))
 }
 
-/// `1/4` is the first of four.
-fn partition(text: &str) -> Result<(u64, u64), Failure> {
-    let bad = || Failure::usage(format!("{text:?} is no part: say 1/4 for the first of four"));
-    let (part, of) = text.split_once('/').ok_or_else(bad)?;
-    match (part.parse(), of.parse()) {
-        (Ok(part @ 1u64..), Ok(of)) if part <= of => Ok((part - 1, of)),
-        _ => Err(bad()),
-    }
+fn read(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path)
+        .map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())))
 }
 
 /// The documents of a file of YAML. An error tells the place alone: a file may hold secrets.
 fn documents(path: &Path) -> Result<Vec<Value>, Failure> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())))?;
+    let text = read(path)?;
     let read: Result<Vec<Value>, _> = serde_saphyr::from_multiple(&text);
     let documents = read.map_err(|error| {
         let at = error.location().map(|it| format!(" at line {}", it.line()));
@@ -227,7 +259,8 @@ fn steps(path: &Path) -> Result<Vec<Act>, Failure> {
 }
 
 /// Options that say which plans run, or where the outcome goes: a replay has its own.
-const ONE_RUN: [&str; 6] = ["--replay", "--plan", "--report", "--partition", "--at-most", "--out"];
+const ONE_RUN: [&str; 8] =
+    ["--replay", "--plan", "--report", "--format", "--partition", "--at-most", "--budget", "--out"];
 
 /// This command line, with the plan to be filled in.
 fn shown(words: impl Iterator<Item = String>) -> String {
@@ -271,14 +304,6 @@ pub(crate) mod tests {
         assert_eq!(shown(["drive".to_owned()].into_iter()), "seatrial drive --replay '{plan}'");
     }
 
-    fn a_part_is_one_of_its_number() {
-        assert_eq!(partition("1/4").ok(), Some((0, 4)));
-        assert_eq!(partition("4/4").ok(), Some((3, 4)));
-        for bad in ["", "1", "0/4", "5/4", "1/x"] {
-            assert!(partition(bad).is_err(), "{bad}");
-        }
-    }
-
     fn steps_are_read_from_yaml_and_a_wrong_word_is_named() {
         let file = std::env::temp_dir().join(format!("seatrial-steps-{}", std::process::id()));
         let read = |text: &str| {
@@ -302,7 +327,6 @@ pub(crate) mod tests {
 
     pub(crate) const TESTS: Tests = tests![
         steps_are_read_from_yaml_and_a_wrong_word_is_named,
-        the_command_that_is_shown_runs_one_plan_of_the_same,
-        a_part_is_one_of_its_number
+        the_command_that_is_shown_runs_one_plan_of_the_same
     ];
 }

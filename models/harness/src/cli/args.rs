@@ -167,9 +167,9 @@ pub(super) struct Effort {
     pub(super) as_found: bool,
 }
 
-/// The options for reports.
+/// The options for reports, also for commands that a catalogue adds.
 #[derive(Debug, Default, Args)]
-pub(super) struct Reports {
+pub struct Reports {
     #[arg(
         long = "report",
         value_name = "FORMAT=PATH",

@@ -37,7 +37,7 @@ use crate::command::{DIVERGED, USAGE};
 use args::{Arguments, ColorChoice, Command};
 
 pub use crate::command::{ExtraCommand, Failure, Outcome};
-pub use args::Printed;
+pub use args::{Printed, Reports};
 pub use output::print;
 
 /// Runs the command line of a catalogue on the arguments of this process.

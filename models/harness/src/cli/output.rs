@@ -32,6 +32,24 @@ pub(super) fn rendered(report: &Report, detail: Detail, colour: Colour) -> Strin
     }
 }
 
+impl Reports {
+    /// Refuses reports that cannot be written, before anything runs for minutes.
+    ///
+    /// # Errors
+    /// Two of them go to one place, or one cannot be written.
+    pub fn check(&self) -> Result<(), Failure> {
+        check_reports(self)
+    }
+
+    /// Prints this text or the report, and writes the report where it was asked for; returns its exit code.
+    ///
+    /// # Errors
+    /// Something cannot be written.
+    pub fn deliver(&self, report: &Report, text: &str) -> Outcome {
+        deliver(report, self, &Witnesses::default(), || text.to_owned())
+    }
+}
+
 /// Refuses reports that cannot be written, before anything runs for minutes.
 pub(super) fn check_reports(reports: &Reports) -> Result<(), Failure> {
     if reports.format == Printed::Json && to_standard_output(&reports.reports) {

@@ -57,7 +57,24 @@ thread_local! {
     static REMEDIES: Cell<Option<Remedies>> = const { Cell::new(None) };
     static STATE: Cell<u64> = const { Cell::new(0) };
     static AHASH: Cell<u64> = const { Cell::new(0) };
+    static HOST: RefCell<String> = const { RefCell::new(String::new()) };
     static CLOCK: RefCell<Option<(Duration, Rc<Elapsed>)>> = const { RefCell::new(None) };
+}
+
+/// What one of several simulated machines has of its own: where its random numbers are, and its name.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    random: u64,
+    ahash: u64,
+    fastrand: u64,
+    name: String,
+}
+
+impl Machine {
+    /// A machine of this name whose numbers begin with a seed.
+    pub fn new(seed: u64, name: &str) -> Self {
+        Self { random: seed, ahash: seed ^ 0x5eed, fastrand: seed, name: name.to_owned() }
+    }
 }
 
 /// As long as this lives, its thread gets the inputs of the simulation.
@@ -84,6 +101,19 @@ impl Guard {
             fastrand::seed(seed);
         }
         Self { _here: std::marker::PhantomData }
+    }
+
+    /// This thread is that machine from now on, and what it was before is kept in its place: the same again
+    /// goes back.
+    pub fn swap(&self, machine: &mut Machine) {
+        machine.random = STATE.replace(machine.random);
+        machine.ahash = AHASH.replace(machine.ahash);
+        HOST.with_borrow_mut(|it| std::mem::swap(it, &mut machine.name));
+        if REMEDIES.get().is_some_and(|it| it.fastrand) {
+            let old = fastrand::get_seed();
+            fastrand::seed(machine.fastrand);
+            machine.fastrand = old;
+        }
     }
 
     /// From now on the wall clock shows `begins_at` plus `elapsed`, and `Instant` moves with it.
@@ -113,6 +143,7 @@ impl Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         REMEDIES.set(None);
+        HOST.with_borrow_mut(String::clear);
         self.clear_clock();
         drop(asks::end());
     }

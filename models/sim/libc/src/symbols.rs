@@ -6,10 +6,10 @@ use std::ffi::{c_char, c_int, c_long, c_uint, c_void};
 use std::time::Duration;
 
 use crate::asks::{Source, took};
-use crate::{CLOCK, REMEDIES, STATE, next};
+use crate::{CLOCK, HOST, REMEDIES, STATE, next};
 
-/// What `gethostname` says under control.
-const HOST: &[u8] = b"simulated\0";
+/// What `gethostname` says under control, on a machine without a name.
+const NAME: &str = "simulated";
 
 thread_local! {
     /// The simulation's clock may itself ask for the time.
@@ -89,7 +89,9 @@ unsafe extern "C" fn gethostname(name: *mut c_char, length: usize) -> c_int {
     took(Source::Hostname);
     let is_on = REMEDIES.try_with(|it| it.get().is_some_and(|it| it.hostname)).unwrap_or(false);
     if is_on {
-        for (at, byte) in HOST.iter().take(length).enumerate() {
+        let own = HOST.try_with(|it| it.try_borrow().map(|it| it.clone()).unwrap_or_default());
+        let own = own.ok().filter(|it| !it.is_empty()).unwrap_or_else(|| NAME.to_owned());
+        for (at, byte) in own.bytes().chain([0]).take(length).enumerate() {
             // SAFETY: the caller lets us write `length` bytes from `name` on.
             unsafe { name.add(at).write(byte.cast_signed()) };
         }

@@ -29,6 +29,8 @@
 //! }
 //! ```
 
+#[cfg(feature = "drive")]
+mod driven;
 mod part;
 mod told;
 
@@ -42,6 +44,8 @@ use seatrial::trial::{
     subject,
 };
 
+#[cfg(feature = "drive")]
+pub use self::driven::driven;
 use self::part::Part;
 use crate::simulation::Simulation as Controlled;
 

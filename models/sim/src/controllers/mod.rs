@@ -115,6 +115,13 @@ impl Controllers {
         Self { which, most_pods: MOST_PODS, kubelet: Kubelet::default() }
     }
 
+    /// All of these but one.
+    #[cfg(feature = "drive")]
+    pub(crate) fn without(mut self, one: Controller) -> Self {
+        self.which.retain(|it| *it != one);
+        self
+    }
+
     /// Gives each controller its turn until nothing is written any more. Returns false if that does
     /// not happen: a request is refused again and again, two controllers undo each other's work for
     /// a thousand rounds, or more than a thousand objects or [`Controllers::most_pods`] are wanted.

@@ -47,6 +47,15 @@ impl Inside {
         self.callers.iter().position(|it| !it.token.is_empty() && it.token == token)
     }
 
+    /// How many processes watch each resource, or have done so in this life.
+    pub(super) fn watched(&self) -> BTreeMap<String, usize> {
+        let mut counts = BTreeMap::new();
+        for resource in self.callers.iter().flat_map(|it| &it.watched) {
+            *counts.entry(resource.clone()).or_insert(0) += 1;
+        }
+        counts
+    }
+
     fn note(&mut self, now: Duration, index: usize, request: &Request) {
         let is_watch = request.parameter("watch").is_some_and(|it| matches!(it, "1" | "true"));
         let Some((resource, _)) = self.outside.server.subject(&request.path) else { return };
@@ -70,6 +79,7 @@ impl Backend for Inside {
             return None;
         }
         self.note(now, index, &request);
+        self.outside.current = index;
         let (travel, number) = self.outside.depart(now, request)?;
         self.travelling.insert(number, index);
         Some((travel, number))
@@ -81,6 +91,7 @@ impl Backend for Inside {
             return Some(Answer::Response(answer));
         }
         let index = self.travelling.remove(&number)?;
+        self.outside.current = index;
         let answer = self.outside.arrive(now, number);
         // Only the process that has made this write dies.
         if std::mem::take(&mut self.outside.is_fenced) {
@@ -90,6 +101,9 @@ impl Backend for Inside {
     }
 
     fn tell(&mut self, now: Duration, id: WatchId) -> Told {
+        if let Some((process, _)) = self.outside.watches.get(&id) {
+            self.outside.current = *process;
+        }
         self.outside.tell(now, id)
     }
 

@@ -9,17 +9,20 @@
 mod act;
 mod conduct;
 mod face;
+mod guard;
 mod inside;
+mod lives;
 mod process;
 mod reference;
 mod report;
 mod run;
+mod work;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 pub use act::{Act, Object, Patch, Wait};
@@ -27,8 +30,10 @@ pub use report::{Finding, Progress, Report};
 use serde_json::Value;
 
 use self::conduct::Wish;
+use self::guard::Guard;
 use self::run::{Program, Setting};
 use crate::http::Tls;
+use crate::simulation::rights::Granted;
 use crate::simulation::rules::Rules;
 use crate::simulation::{BadPlan, Plan};
 
@@ -40,6 +45,7 @@ pub struct Drive {
     acts: Vec<Act>,
     controllers: bool,
     rules: Rules,
+    granted: Option<Arc<Granted>>,
     rest: Duration,
     limit: Duration,
     stop: Arc<AtomicBool>,
@@ -54,8 +60,10 @@ impl Drive {
             seed: 1,
             at_most: None,
             part: (0, 1),
+            is_dealt_by_name: false,
             replay: None,
             jobs: None,
+            time: None,
             folder: folder.into(),
             again: String::new(),
         };
@@ -65,6 +73,7 @@ impl Drive {
             acts: Vec::new(),
             controllers: false,
             rules: Rules::default(),
+            granted: None,
             rest: Duration::from_secs(2),
             limit: Duration::from_secs(120),
             stop: Arc::default(),
@@ -157,11 +166,37 @@ impl Drive {
         self
     }
 
+    /// The plans are dealt out by their text and not by their number: each keeps its part when others come
+    /// and go.
+    #[must_use]
+    pub fn dealt_by_name(mut self) -> Self {
+        self.wish.is_dealt_by_name = true;
+        self
+    }
+
     /// How many plans run at once; by default as memory and cores allow.
     #[must_use]
     pub fn jobs(mut self, jobs: usize) -> Self {
         self.wish.jobs = Some(jobs);
         self
+    }
+
+    /// No plan begins after this time.
+    #[must_use]
+    pub fn time(mut self, time: Duration) -> Self {
+        self.wish.time = Some(time.min(Duration::from_secs(365 * 86_400)));
+        self
+    }
+
+    /// The processes have the rights of these roles (YAML) and no others, as in
+    /// [`Simulation::role`](crate::simulation::Simulation::role).
+    ///
+    /// # Errors
+    ///
+    /// The text is no YAML, or has no role.
+    pub fn role(mut self, yaml: &str) -> Result<Self, String> {
+        self.granted = Some(Arc::new(Granted::read(yaml)?));
+        Ok(self)
     }
 
     /// Runs this plan only.
@@ -202,14 +237,24 @@ impl Drive {
             acts: self.acts,
             controllers: self.controllers,
             rules: Arc::new(self.rules),
+            granted: self.granted,
             learned: Arc::default(),
             tls: Tls::generate(std::net::Ipv4Addr::LOCALHOST.into())?,
             rest: self.rest,
             limit: self.limit,
-            watched: BTreeSet::new(),
+            watched: BTreeMap::new(),
             stop: self.stop,
+            mark: mark(),
+            lives: AtomicU64::new(0),
         };
         setting.server(0).map_err(invalid)?;
+        let _ends_what_is_left = Guard::over(&setting.mark);
         conduct::conduct(setting, &self.wish, tell)
     }
+}
+
+/// No other campaign has it, nor begins one so.
+fn mark() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    format!("seatrial-{}-{}-", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }

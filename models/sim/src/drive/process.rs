@@ -4,10 +4,11 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// The variable that says to which life a process belongs; what it starts inherits it.
-const MARK: &str = "SEATRIAL_LIFE";
+pub(super) const MARK: &str = "SEATRIAL_LIFE";
 /// The most bytes of output that are kept. A process may write faster than they are read.
 const LARGEST: u64 = 4 * 1024 * 1024;
 /// How much of the end of the output is shown.
@@ -69,9 +70,9 @@ impl Process {
         }
     }
 
-    /// Ends it at once, with its group and what has left the group.
-    pub(super) fn end(self) {
-        drop(self);
+    /// Ends it, with its group and what has left the group. That may take a while, in which the run goes on.
+    pub(super) fn end(self) -> JoinHandle<()> {
+        std::thread::spawn(move || drop(self))
     }
 
     fn kill(&mut self) {

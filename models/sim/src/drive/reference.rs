@@ -112,6 +112,9 @@ impl Setting {
                 return Err(format!("{}: {why}", request.path));
             }
         }
+        if let Some(granted) = &self.granted {
+            server.note_access(granted.policy.clone());
+        }
         Ok(server)
     }
 
@@ -161,13 +164,12 @@ impl Setting {
         for ran in &mut runs {
             unstable.leave_out(&mut ran.run.end);
         }
-        // Several may elect one that watches.
-        if self.programs.len() == 1 {
-            self.watched = runs[0].watched.clone();
-            for ran in &runs[1..] {
-                self.watched.retain(|it| ran.watched.contains(it));
-            }
+        self.watched = runs[0].watched.clone();
+        for (resource, count) in &mut self.watched {
+            let least = runs.iter().map(|it| it.watched.get(resource).copied().unwrap_or(0)).min();
+            *count = least.unwrap_or(0);
         }
+        self.watched.retain(|_, count| *count > 0);
         Ok((runs, unstable))
     }
 }

@@ -1,13 +1,11 @@
-//! What a campaign has found, for people and as JSON.
+//! What a campaign has found.
 
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde_json::{Value, json};
-
-use crate::simulation::{Plan, Violation};
+use crate::simulation::{Event, Plan, Rights, Violation};
 
 /// The broken promises and the objects that they are about: what distinguishes a failure.
 pub(super) type Kind = BTreeSet<(&'static str, String)>;
@@ -38,7 +36,7 @@ impl fmt::Display for Progress {
 }
 
 /// A plan that does not hold.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Finding {
     /// The plan, with no fault that is not needed. Empty: it is wrong without any.
     pub plan: Plan,
@@ -48,6 +46,8 @@ pub struct Finding {
     pub seen: (u32, u32),
     /// The run: server, watch, controller, time downwards.
     pub picture: String,
+    /// The whole run, as data.
+    pub events: Vec<Event>,
     /// Where the output and the kubeconfig of the run are.
     pub folder: PathBuf,
     /// The end of the output of the processes.
@@ -57,21 +57,9 @@ pub struct Finding {
 }
 
 impl Finding {
-    fn json(&self) -> Value {
-        let violations = self.violations.iter();
-        let violations: Vec<_> = violations
-            .map(|it| json!({"rule": it.rule, "text": it.text, "objects": it.objects}))
-            .collect();
-        json!({
-            "plan": self.plan.to_string(),
-            "violations": violations,
-            "seen": self.seen.0,
-            "runs": self.seen.1,
-            "picture": self.picture,
-            "folder": self.folder.to_string_lossy(),
-            "output": self.output,
-            "also": self.also.iter().map(Plan::to_string).collect::<Vec<_>>(),
-        })
+    /// Whether this promise is among the broken ones.
+    pub(crate) fn breaks(&self, rule: &str) -> bool {
+        self.violations.iter().any(|it| it.rule == rule)
     }
 }
 
@@ -90,6 +78,8 @@ pub struct Report {
     pub once: Vec<Finding>,
     /// What is not compared, and what is compared in another way, in lines.
     pub treated: Vec<String>,
+    /// What the processes may do and what they do, if they have roles.
+    pub rights: Option<Rights>,
     /// How many plans ran at once.
     pub jobs: usize,
     /// The memory of a process at its largest, in KiB; 0 where the system does not say.
@@ -114,24 +104,9 @@ impl Report {
         }
     }
 
-    /// The report as data.
-    pub fn json(&self) -> Value {
-        let all = |it: &[Finding]| it.iter().map(Finding::json).collect::<Vec<_>>();
-        json!({
-            "command": "drive",
-            "exit_code": self.exit_code(),
-            "plans": self.plans,
-            "planned": self.planned,
-            "held": self.held,
-            "found": all(&self.found),
-            "once": all(&self.once),
-            "treated": self.treated,
-            "jobs": self.jobs,
-            "memory_kib": self.memory,
-            "stopped": self.is_stopped,
-            "timing": {"seconds": self.elapsed.as_secs_f64()},
-            "again": self.again,
-        })
+    /// The command line that shows a failure again.
+    pub(crate) fn again(&self, finding: &Finding) -> String {
+        self.again.replace("{plan}", &finding.plan.to_string())
     }
 
     fn finding(&self, f: &mut fmt::Formatter<'_>, it: &Finding) -> fmt::Result {
@@ -150,7 +125,7 @@ impl Report {
         for plan in &it.also {
             writeln!(f, "it also fails so under {plan}")?;
         }
-        writeln!(f, "to see it again: {}", self.again.replace("{plan}", &it.plan.to_string()))
+        writeln!(f, "to see it again: {}", self.again(it))
     }
 }
 
@@ -165,6 +140,7 @@ impl fmt::Display for Report {
                 .try_for_each(|it| writeln!(f, "  {}", it.to_string().replace('\n', "\n  ")))?;
         }
         self.treated.iter().try_for_each(|line| writeln!(f, "({line})"))?;
+        self.rights.iter().try_for_each(|rights| writeln!(f, "{rights}"))?;
         let Self { plans, planned, held, jobs, memory, .. } = self;
         let seconds = self.elapsed.as_secs_f64();
         let per_minute = *plans as f64 * 60.0 / seconds.max(1e-9);

@@ -1,8 +1,8 @@
 //! One run: a server, the user's steps, and the processes, which may die and begin anew. Time is real.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,12 +13,14 @@ use tokio::sync::Notify;
 use super::act::Act;
 use super::face;
 use super::inside::Inside;
-use super::process::{Process, Used, filled, folder, last_line};
-use crate::controllers::{AGAIN, Controllers};
+use super::lives::{Life, RESTART};
+use super::process::{Used, folder};
+use crate::controllers::{AGAIN, Controller, Controllers};
 use crate::http::Tls;
 use crate::simulation::learn::Learned;
 use crate::simulation::network::Pace;
 use crate::simulation::normal::{Normal, Times};
+use crate::simulation::rights::Granted;
 use crate::simulation::rules::Rules;
 use crate::simulation::run::Run;
 use crate::simulation::trace::{What, Who};
@@ -29,14 +31,10 @@ use crate::tower::Face;
 const LOOK: Duration = Duration::from_millis(20);
 /// A look that is later than this shows that the machine has stood still, and that is no rest.
 const STALL: Duration = Duration::from_millis(300);
-/// How long a new process takes to begin.
-const RESTART: Duration = Duration::from_millis(200);
 /// How long a process may take until it watches what it has watched without faults.
 const START: Duration = Duration::from_secs(30);
 /// A process that looks again and again is at rest after this number of times of rest without a change.
 const LOOKS: u32 = 5;
-/// How often a process may end by itself in a run.
-const ENDS: u32 = 5;
 /// How often the user tries a step, with a rest in between.
 const TRIES: u32 = 10;
 
@@ -51,13 +49,19 @@ pub(super) struct Setting {
     pub(super) acts: Vec<Act>,
     pub(super) controllers: bool,
     pub(super) rules: Arc<Rules>,
+    pub(super) granted: Option<Arc<Granted>>,
     pub(super) learned: Arc<Learned>,
     pub(super) tls: Tls,
     pub(super) rest: Duration,
     pub(super) limit: Duration,
-    /// What a process watches once it has begun, if there is one alone.
-    pub(super) watched: BTreeSet<String>,
+    /// How many processes watch each resource once all have begun: of several, one that is elected may be the
+    /// only one.
+    pub(super) watched: BTreeMap<String, usize>,
     pub(super) stop: Arc<AtomicBool>,
+    /// How the credentials of this campaign begin, which mark its processes as well.
+    pub(super) mark: String,
+    /// How many of them there were.
+    pub(super) lives: AtomicU64,
 }
 
 /// A run, and where its output is.
@@ -66,10 +70,15 @@ pub(super) struct Ran {
     pub(super) run: Run,
     pub(super) folder: PathBuf,
     pub(super) used: Used,
-    pub(super) watched: BTreeSet<String>,
+    pub(super) watched: BTreeMap<String, usize>,
 }
 
 impl Setting {
+    /// A credential that no other life has.
+    pub(super) fn token(&self) -> String {
+        format!("{}{}", self.mark, self.lives.fetch_add(1, Ordering::Relaxed))
+    }
+
     /// Runs the processes under a plan.
     pub(super) fn run(&self, plan: &Plan, seed: u64, at: PathBuf) -> io::Result<Ran> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -80,35 +89,41 @@ impl Setting {
             let mut outside = Outside::new(server, plan, rules, learned);
             let (lag, patience, collector) = (self.rest * 3, self.rest * 10, self.rest / 8);
             outside.pace = Pace { lag, patience, collector };
+            outside.granted.clone_from(&self.granted);
+            if self.programs.len() > 1 {
+                outside.names = self.programs.iter().map(|it| it.0.as_str().into()).collect();
+                outside.lives = vec![0; outside.names.len()];
+            }
             let (signal, now) = (Arc::clone(&outside.signal), outside.now());
             let world = Arc::new(Mutex::new(Inside::new(outside, self.programs.len())));
             let face = Face::over(Arc::clone(&world), now);
             let address = face::listen(face.service(), &self.tls).await?;
             let mut runner = Runner::new(self, &world, &face, at);
-            let restless = runner.live(address, &signal).await?;
-            Ok(runner.record(restless))
+            let restless = runner.live(address, &signal).await;
+            runner.finish();
+            Ok(runner.record(restless?))
         })
     }
 }
 
-/// One process of a run, while it lives and between its lives.
-#[derive(Debug, Default)]
-struct Life {
-    process: Option<Process>,
-    /// When the next one begins.
-    begins: Duration,
-    /// When this one has begun.
-    begun: Duration,
+/// The controllers of a cluster; the collector has its turns from the world, where faults delay it.
+fn others() -> Controllers {
+    Controllers::all().without(Controller::Garbage)
 }
 
-struct Runner<'a> {
-    setting: &'a Setting,
-    world: &'a Arc<Mutex<Inside>>,
+/// One run under way.
+pub(super) struct Runner<'a> {
+    pub(super) setting: &'a Setting,
+    pub(super) world: &'a Arc<Mutex<Inside>>,
     face: &'a Face<Inside>,
-    folder: PathBuf,
-    lives: Vec<Life>,
+    pub(super) folder: PathBuf,
+    pub(super) lives: Vec<Life>,
     /// When the user or a fault last did something.
-    active: Duration,
+    pub(super) active: Duration,
+    /// When the processes were last on their way to where they come without faults.
+    down: Duration,
+    /// When the last fault ends that lasts a while.
+    disturbed: Duration,
     /// When the machine last stood still, and for how long it has done so in all.
     stalled: (Duration, Duration),
     controllers: Option<Controllers>,
@@ -116,9 +131,9 @@ struct Runner<'a> {
     settled: (u64, Option<Duration>, Duration),
     refused: Option<String>,
     tries: u32,
-    exits: Vec<String>,
-    ends: u32,
-    used: Used,
+    pub(super) exits: Vec<String>,
+    pub(super) ends: u32,
+    pub(super) used: Used,
     per_minute: u32,
 }
 
@@ -137,8 +152,10 @@ impl<'a> Runner<'a> {
             folder,
             lives: setting.programs.iter().map(|_| Life::default()).collect(),
             active: now,
+            down: now,
+            disturbed: now,
             stalled: (now, Duration::ZERO),
-            controllers: setting.controllers.then(Controllers::all),
+            controllers: setting.controllers.then(others),
             settled: (0, None, AGAIN),
             refused: None,
             tries: 0,
@@ -149,7 +166,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'a, Inside> {
+    pub(super) fn lock(&self) -> MutexGuard<'a, Inside> {
         self.world.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -193,100 +210,7 @@ impl<'a> Runner<'a> {
             }
         }
         world.outside.absorb(Who::User);
-        if self.controllers.is_none() {
-            world.outside.collect(now);
-        }
-    }
-
-    fn name(&self, index: usize, text: &str) -> String {
-        match self.lives.len() {
-            1 => text.to_owned(),
-            _ => format!("{} {text}", self.setting.programs[index].0),
-        }
-    }
-
-    fn note(&self, index: usize, text: &str) {
-        self.lock().outside.note(What::Life { text: self.name(index, text) });
-    }
-
-    /// Ends the processes that are to die, and those that have ended by themselves. Why that is the end of
-    /// the run, if it is.
-    fn bury(&mut self, now: Duration) -> Option<String> {
-        for index in 0..self.lives.len() {
-            let is_dying = self.lock().callers[index].is_dying;
-            let Some(process) = self.lives[index].process.as_mut() else { continue };
-            if is_dying {
-                self.end(index, now, RESTART);
-                self.note(index, "dies");
-            } else if let Some(status) = process.ended() {
-                self.end(index, now, RESTART * (1 << self.ends.min(4)));
-                self.ends += 1;
-                let text = match status.as_str() {
-                    "" => self.name(index, "ends by itself"),
-                    status => self.name(index, &format!("ends by itself with {status}")),
-                };
-                self.lock().outside.note(What::Life { text: text.clone() });
-                let says = last_line(&self.output(index));
-                if !status.is_empty() && self.exits.is_empty() {
-                    self.exits.push(format!("it {text}; the last line of its output: {says}"));
-                }
-                if self.ends >= ENDS {
-                    return Some(format!("{text}, {ENDS} times: {says}"));
-                }
-            }
-        }
-        let is_endless = self.lock().outside.is_endless();
-        is_endless.then(|| "sends requests without end: a hot loop".to_owned())
-    }
-
-    /// Ends a process; the next one begins later.
-    fn end(&mut self, index: usize, now: Duration, later: Duration) {
-        if let Some(process) = self.lives[index].process.take() {
-            self.measure(&process);
-            process.end();
-        }
-        let mut world = self.lock();
-        let caller = &mut world.callers[index];
-        (caller.is_dying, caller.token) = (false, String::new());
-        world.outside.last_change = now;
-        self.lives[index].begins = now + later;
-        self.active = self.active.max(now);
-    }
-
-    fn measure(&mut self, process: &Process) {
-        let used = process.used();
-        self.used.memory = self.used.memory.max(used.memory);
-        self.used.time += used.time;
-    }
-
-    fn output(&self, index: usize) -> PathBuf {
-        self.folder.join(format!("{}.log", self.setting.programs[index].0))
-    }
-
-    /// Begins the processes whose time has come.
-    fn begin(&mut self, now: Duration, address: std::net::SocketAddr) -> io::Result<()> {
-        for index in 0..self.lives.len() {
-            if self.lives[index].process.is_some() || self.lives[index].begins > now {
-                continue;
-            }
-            let (name, command) = &self.setting.programs[index];
-            let token = token(&self.folder);
-            let kubeconfig = self.folder.join(format!("{name}.kubeconfig"));
-            face::kubeconfig(&kubeconfig, address, &self.setting.tls, &token)?;
-            let command = filled(command, &kubeconfig, &self.folder)?;
-            let mut world = self.lock();
-            let caller = &mut world.callers[index];
-            (caller.token, caller.requests) = (token.clone(), 0);
-            caller.watched.clear();
-            drop(world);
-            self.note(index, "begins");
-            let process = Process::start(&command, &kubeconfig, &self.output(index), token);
-            let failed =
-                |error| io::Error::other(format!("{} cannot be started: {error}", command[0]));
-            self.lives[index].process = Some(process.map_err(failed)?);
-            self.lives[index].begun = now;
-        }
-        Ok(())
+        world.outside.collect(now);
     }
 
     /// Lets the user act once all is quiet. At the end: why there is no rest, if there is none.
@@ -301,15 +225,20 @@ impl<'a> Runner<'a> {
             return Some(Some(format!("does not come to rest within {seconds} s")));
         }
         let began = self.lives.iter().map(|it| it.begun).max().unwrap_or_default();
-        let disturbed = world.outside.disturbed_until(is_over).unwrap_or_default();
+        // What has ended is forgotten there, and the processes have yet to see what they have missed.
+        self.disturbed =
+            self.disturbed.max(world.outside.disturbed_until(true).unwrap_or_default());
+        let lag = world.outside.disturbed_until(false).unwrap_or_default();
+        let disturbed = if is_over { self.disturbed } else { lag };
         let since = world.outside.last_change.max(self.active).max(began);
-        let since = since.max(self.stalled.0).max(disturbed);
+        // One that is elected long after the last change has its work before it.
+        let is_up = self.lives.iter().all(|it| it.process.is_some()) && self.is_up(&world);
+        self.down = if is_up || now >= began + START { self.down } else { now };
+        let since = since.max(self.stalled.0).max(disturbed).max(self.down);
         let calm = now.saturating_sub(since);
         let rest = self.setting.rest;
         let works = world.work.last().is_some_and(|it| now.saturating_sub(*it) < rest);
-        let is_up = self.lives.iter().all(|it| it.process.is_some())
-            && world.callers.iter().all(|it| self.is_up(it));
-        if calm < rest || works && calm < rest * LOOKS || !is_up && now < began + START {
+        if calm < rest || works && calm < rest * LOOKS {
             return None;
         }
         if is_over {
@@ -322,20 +251,22 @@ impl<'a> Runner<'a> {
         self.active = now;
         world.outside.busy = 0;
         if world.outside.restart_is_due() {
+            let index = world.outside.current;
             drop(world);
-            for index in 0..self.lives.len() {
-                self.end(index, now, RESTART);
-                self.note(index, "restarts");
-            }
+            self.end(index, now, RESTART);
+            self.note(index, "restarts");
             return None;
         }
         self.act(&mut world.outside);
         None
     }
 
-    /// Whether a process has come as far as it comes without faults.
-    fn is_up(&self, caller: &super::inside::Caller) -> bool {
-        caller.requests > 0 && self.setting.watched.is_subset(&caller.watched)
+    /// Whether the processes have come as far as they come without faults.
+    fn is_up(&self, world: &Inside) -> bool {
+        let watched = world.watched();
+        let is_watched = |(resource, count)| watched.get(resource).is_some_and(|it| it >= count);
+        world.callers.iter().all(|it| it.requests > 0)
+            && self.setting.watched.iter().all(is_watched)
     }
 
     /// The user's next step.
@@ -356,15 +287,10 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Ends all processes, and returns the record of the run.
-    fn record(mut self, restless: Option<String>) -> Ran {
-        let watched = self.lock().callers.iter().flat_map(|it| it.watched.clone()).collect();
-        for index in 0..self.lives.len() {
-            let process = self.lives[index].process.take();
-            process.iter().for_each(|it| self.measure(it));
-            process.into_iter().for_each(Process::end);
-        }
+    /// The record of a run that is over.
+    fn record(&self, restless: Option<String>) -> Ran {
         let world = self.lock();
+        let watched = world.watched();
         let outside = &world.outside;
         let state = State::of(&outside.server).collected();
         let broken = outside.broken_rule.clone();
@@ -382,18 +308,11 @@ impl<'a> Runner<'a> {
             refused_step: self.refused.clone(),
             restless,
             per_minute: self.per_minute,
+            each: Vec::new(),
             garbage: Vec::new(), // a collector that is late would take a minute of everybody's time
             needs: outside.needs.clone(),
         };
         run.end = self.setting.end(&run);
         Ran { run, folder: self.folder.clone(), used: self.used, watched }
     }
-}
-
-/// A credential that no other life has.
-fn token(folder: &Path) -> String {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    format!("seatrial-{}-{name}-{number}", std::process::id())
 }

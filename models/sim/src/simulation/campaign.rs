@@ -132,8 +132,8 @@ impl Campaign {
         }
     }
 
-    /// How many of them are a single fault: each that the run without faults gives cause for. They come
-    /// first, and the rest is by chance.
+    /// How many of them are a single fault, each that the run without faults gives cause for, or, of
+    /// several processes, one fault of each of two. They come first, and the rest is by chance.
     pub fn alone(&self) -> u64 {
         self.choices.alone()
     }
@@ -179,7 +179,9 @@ impl Campaign {
             Some(failure) => Err(Box::new(Failure { rights, ..*failure })),
             None => {
                 let (treated, elapsed) = (self.treated(), began.elapsed());
-                Ok(Report { plans, planned, alone, apart, treated, rights, elapsed })
+                let each = self.reference.each.iter();
+                let per_minute = each.map(|(name, count)| (name.to_string(), *count)).collect();
+                Ok(Report { plans, planned, alone, apart, treated, per_minute, rights, elapsed })
             }
         }
     }
@@ -294,10 +296,11 @@ impl Campaign {
 
 /// The place of a plan of one fault among those that are counted.
 fn kind(plan: &Plan) -> Option<usize> {
-    match plan.faults.as_slice() {
-        [Fault::Crash { .. }] => Some(0),
-        [Fault::Stale { .. }] => Some(1),
-        [Fault::Unobserved { .. }] => Some(2),
+    let [fault] = plan.faults.as_slice() else { return None };
+    match fault.parts().1 {
+        Fault::Crash { .. } => Some(0),
+        Fault::Stale { .. } => Some(1),
+        Fault::Unobserved { .. } => Some(2),
         _ => None,
     }
 }

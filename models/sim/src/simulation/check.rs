@@ -27,6 +27,8 @@ pub struct Report {
     pub apart: (u64, u64),
     /// What is not compared, and what is compared in another way, in lines.
     pub treated: Vec<String>,
+    /// How many requests a minute each process of a system sends at rest, without faults.
+    pub per_minute: Vec<(String, u32)>,
     /// What the controller may do and what it does, if it has roles.
     pub rights: Option<Rights>,
     /// How long that took.
@@ -53,6 +55,11 @@ impl fmt::Display for Report {
                 f,
                 "\n  {plans} of them ran in two ways, of whose events at most {whole}.{tenth} % differ, and hold both"
             )?;
+        }
+        let each = self.per_minute.iter().map(|(name, count)| format!("{name} {count}"));
+        let each = each.collect::<Vec<_>>().join(", ");
+        if !each.is_empty() {
+            write!(f, "\n  requests a minute at rest: {each}")?;
         }
         self.treated.iter().try_for_each(|line| write!(f, "\n  {line}"))?;
         self.rights.iter().try_for_each(|rights| write!(f, "\n{rights}"))
@@ -222,8 +229,8 @@ pub(crate) fn diagnosed(diagnosis: Diagnosis) -> Result<Report, Box<Failure>> {
     let Some(difference) = diagnosis.difference else {
         let (plans, planned, alone, apart) = (1, 1, [0; 3], (0, 0));
         let elapsed = began.elapsed();
-        let (treated, rights) = (Vec::new(), None);
-        return Ok(Report { plans, planned, alone, apart, treated, rights, elapsed });
+        let (treated, per_minute, rights) = (Vec::new(), Vec::new(), None);
+        return Ok(Report { plans, planned, alone, apart, treated, per_minute, rights, elapsed });
     };
     let [one, other] = difference.first;
     Err(Box::new(Failure {

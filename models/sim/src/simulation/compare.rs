@@ -38,7 +38,7 @@ pub(crate) fn history(run: &Run) -> Vec<String> {
 /// The events of a run, with every time and every byte that was written.
 pub(crate) fn exact_history(run: &Run) -> Vec<String> {
     let mut lines: Vec<_> =
-        run.trace.iter().map(|it| format!("{:?} {:?}", it.at, it.what)).collect();
+        run.trace.iter().map(|it| format!("{:?} {} {:?}", it.at, it.process, it.what)).collect();
     lines.extend(run.changes.iter().map(|change| {
         let object = change.new.as_ref().or(change.old.as_ref());
         format!("{} {} {:?}", change.resource, change.key, object.map(ToString::to_string))
@@ -46,12 +46,17 @@ pub(crate) fn exact_history(run: &Run) -> Vec<String> {
     lines
 }
 
+/// The process that an event is about.
+fn subject(entry: &Entry) -> &str {
+    if entry.process.is_empty() { "the controller" } else { &entry.process }
+}
+
 /// The events of a run in words.
 fn exact_events(run: &Run) -> Vec<String> {
     let event = |entry: &Entry| {
         let text = match &entry.what {
-            What::Asked { request } => format!("the controller: {}", request.text()),
-            What::Told { text } => format!("a watch: {text}"),
+            What::Asked { request } => format!("{}: {}", subject(entry), request.text()),
+            What::Told { text } => format!("a watch of {}: {text}", subject(entry)),
             What::Changed { text, .. }
             | What::Step { text }
             | What::Struck { text }
@@ -84,11 +89,13 @@ fn normal_events(run: &Run) -> Vec<String> {
             let key = drawn.get(&place).cloned().unwrap_or_else(|| timeless(place.0, place.1));
             let mut request = request.clone();
             (request.key, request.write) = (key, 0);
-            Some(format!("the controller: {}", request.text()))
+            Some(format!("{}: {}", subject(entry), request.text()))
         }
         What::Changed { number, .. } => changes.get(*number as usize - 1).cloned(),
         What::Told { .. } => None,
-        What::Step { text } | What::Struck { text } | What::Life { text } => Some(text.clone()),
+        What::Step { text } | What::Struck { text } | What::Life { text } => {
+            Some(format!("{} {text}", entry.process).trim_start().to_owned())
+        }
     };
     let mut lines: Vec<_> = run.trace.iter().filter_map(event).collect();
     let end = run.end.iter();

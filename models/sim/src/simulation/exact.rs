@@ -41,6 +41,32 @@ impl Wanted {
     }
 }
 
+impl Wanted {
+    /// Where the random numbers of a process begin. One that is alone has those of the thread.
+    #[cfg(feature = "exact")]
+    pub(crate) fn chance<T>(self, index: usize, programs: &[(std::sync::Arc<str>, T)]) -> Chance {
+        let seed = self.seed.wrapping_add((index as u64) << 48);
+        let own = programs.get(index).filter(|_| programs.len() > 1);
+        Chance(own.map(|(name, _)| seatrial_sim_libc::Machine::new(seed, name)))
+    }
+
+    /// Nothing is drawn by a seed.
+    #[cfg(not(feature = "exact"))]
+    pub(crate) fn chance<T>(self, _: usize, _: &[T]) -> Chance {
+        Chance
+    }
+}
+
+/// The random numbers of a process of several, and the name of its machine.
+#[cfg(feature = "exact")]
+#[derive(Debug)]
+pub(crate) struct Chance(Option<seatrial_sim_libc::Machine>);
+
+/// Nothing is drawn by a seed.
+#[cfg(not(feature = "exact"))]
+#[derive(Debug)]
+pub(crate) struct Chance;
+
 /// The moments around which a number is a time: that of the simulation, and that of the machine where it
 /// may show through.
 pub(crate) fn moments(now: Duration, is_exact: bool) -> Vec<Duration> {
@@ -62,15 +88,24 @@ impl Hold {
         Self { guard: seatrial_sim_libc::Guard::new(wanted.seed, wanted.remedies) }
     }
 
-    /// The clocks follow tokio's, inside its runtime; `now` is the time since the Unix epoch.
-    pub(crate) fn start_clock(&self, now: Duration) {
-        let start = tokio::time::Instant::now();
-        self.guard.set_clock(now, move || Some(start.elapsed()));
+    /// The clocks follow tokio's, inside its runtime; `now` is the time since the Unix epoch at an instant
+    /// of it. Outside the runtime they stand still: it measures its own work from before it begins.
+    pub(crate) fn start_clock(&self, now: Duration, start: tokio::time::Instant) {
+        let is_inside = || tokio::runtime::Handle::try_current().is_ok();
+        let elapsed = move || if is_inside() { start.elapsed() } else { Duration::ZERO };
+        self.guard.set_clock(now, move || Some(elapsed()));
     }
 
     /// The clocks are the machine's again.
     pub(crate) fn stop_clock(&self) {
         self.guard.clear_clock();
+    }
+
+    /// Gives the thread what is a process' own, and takes it back if it has it.
+    pub(crate) fn swap(&self, chance: &mut Chance) {
+        if let Some(machine) = &mut chance.0 {
+            self.guard.swap(machine);
+        }
     }
 
     /// Does the work, and tells who asked for chance and time meanwhile.
@@ -84,10 +119,13 @@ impl Hold {
 #[cfg(not(feature = "exact"))]
 impl Hold {
     #[expect(clippy::unused_self, reason = "with the feature there is something to do")]
-    pub(crate) fn start_clock(&self, _: Duration) {}
+    pub(crate) fn start_clock(&self, _: Duration, _: tokio::time::Instant) {}
 
     #[expect(clippy::unused_self, reason = "with the feature there is something to do")]
     pub(crate) fn stop_clock(&self) {}
+
+    #[expect(clippy::unused_self, reason = "with the feature there is something to do")]
+    pub(crate) fn swap(&self, _: &mut Chance) {}
 }
 
 /// Does the work under control: on a thread that has drawn nothing yet.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use super::cycle::cycle;
 use super::learn::Learned;
 use super::plan::{Fault, Plan};
 use super::rights::Granted;
@@ -129,7 +130,8 @@ fn alone(run: &Run, rules: &Rules) -> Vec<Violation> {
         found.push(Violation::new(OWN, vec![why.clone()]));
     }
     if let Some(why) = &run.restless {
-        let text = vec![format!("the controller {why}")];
+        let mut text = vec![format!("the controller {why}")];
+        text.extend(cycle(run));
         found.push(Violation::new(RESTS, text));
     }
     if !run.panics.is_empty() && !rules.may_panic {
@@ -187,9 +189,14 @@ pub(crate) fn unstruck(run: &Run, plan: &Plan) -> Option<Violation> {
 }
 
 fn hot_loop(run: &Run, most: u32) -> Option<Violation> {
-    let text =
-        || vec![format!("{} requests a minute, and at most {most} are fine", run.per_minute)];
-    (run.per_minute > most).then(|| Violation::new(QUIET, text()))
+    if run.per_minute <= most {
+        return None;
+    }
+    let mut text =
+        vec![format!("{} requests a minute, and at most {most} are fine", run.per_minute)];
+    text.extend(run.each.iter().map(|(name, count)| format!("  {name}: {count}")));
+    text.extend(cycle(run));
+    Some(Violation::new(QUIET, text))
 }
 
 /// The requests that fail again and again after the last change, and how often. A missing or

@@ -227,7 +227,7 @@ fn grows(pointer: &str, old: &Option<Value>, new: &Option<Value>, times: &Times)
 }
 
 /// The pointers at which a write changes an object; none if it creates or deletes it.
-fn changed(written: &Written) -> Option<Vec<String>> {
+pub(crate) fn changed(written: &Written) -> Option<Vec<String>> {
     let stripped = |object: &Value| {
         let mut object = object.clone();
         strip(&mut object);

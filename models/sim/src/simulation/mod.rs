@@ -6,7 +6,7 @@
 //! user of a cluster does comes as steps. [`check`](Simulation::check) runs it once without faults,
 //! and then again and again with one: a crash after each write, a restart onto a replica that lags,
 //! a change and its opposite that no watch has told of; then several at once, by chance. Each time
-//! the cluster must come to the same end, and to rest.
+//! the cluster must come to the same end, and to rest. [`Simulation::system`] has several processes.
 //!
 //! Everything happens on one thread and on tokio's paused clock. The guide is
 //! `docs/check-your-kube-controller.md`.
@@ -14,25 +14,30 @@
 mod campaign;
 mod check;
 mod compare;
+mod cycle;
 mod doctor;
+mod driver;
 mod exact;
 mod found;
 mod garbage;
 pub(crate) mod judge;
 pub(crate) mod learn;
+mod life;
 pub(crate) mod network;
 pub(crate) mod normal;
 mod paint;
 mod panics;
 pub(crate) mod picture;
 pub(crate) mod plan;
-mod rights;
+pub(crate) mod rights;
 pub(crate) mod rules;
 pub(crate) mod run;
 pub(crate) mod script;
 mod secrets;
 pub(crate) mod state;
+mod strike;
 pub(crate) mod suggest;
+mod system;
 pub(crate) mod trace;
 pub(crate) mod world;
 
@@ -41,9 +46,8 @@ pub(crate) mod world;
 struct Guide;
 
 use std::fmt;
-use std::future::Future;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 pub use campaign::{Campaign, Held};
 pub use check::{Failure, Other, Report, Verdict};
@@ -61,19 +65,15 @@ pub use state::State;
 pub use world::{Connection, Outside};
 
 use self::campaign::Wish;
-use self::exact::Wanted;
 use self::rules::Rules;
 use self::run::Setup;
 use self::script::{Name, Step, refusal};
-use crate::apiserver::{Options, Server, User};
+use crate::apiserver::{Server, User};
 
 /// The variable that holds the plan to run again.
 const REPLAY: &str = "SEATRIAL_REPLAY";
 /// The variable that asks for a diagnosis in place of a campaign.
 const DOCTOR: &str = "SEATRIAL_DOCTOR";
-/// When a simulated cluster begins: the first day of 2026.
-const BEGINS_AT: Duration = Duration::from_secs(1_767_225_600);
-
 /// A controller, and the events around it.
 pub struct Simulation {
     setup: Setup,
@@ -95,25 +95,6 @@ impl fmt::Debug for Simulation {
 }
 
 impl Simulation {
-    /// A simulation of what this function runs. It is called for every process of the controller, so
-    /// it makes everything anew that a process has of its own.
-    pub fn of<F: Future + 'static>(
-        controller: impl Fn(Connection) -> F + Send + Sync + 'static,
-    ) -> Self {
-        let controller = Box::new(move |connection| -> run::Process {
-            let life = controller(connection);
-            Box::pin(async move {
-                drop(life.await);
-            })
-        });
-        let server = Server::new(&Options { begins_at: BEGINS_AT, ..Options::default() });
-        let wanted = Wanted::default();
-        let (script, rules, learned) = (Vec::new(), Arc::default(), Arc::default());
-        let setup = Setup { server, script, rules, controller, wanted, learned, granted: None };
-        let wish = Wish { random: 30, seed: 1, once: false, at_most: None, replay: None };
-        Self { setup, rules: Rules::default(), given: Vec::new(), wish }
-    }
-
     /// Begins with this server instead of an empty one.
     #[must_use]
     pub fn on(mut self, server: Server) -> Self {
@@ -319,6 +300,7 @@ impl Simulation {
 
     /// Hands the rules over, and creates what is given.
     fn prepare(&mut self) {
+        assert!(!self.setup.programs.is_empty(), "the system has no process");
         self.setup.rules = Arc::new(std::mem::take(&mut self.rules));
         let server = &mut self.setup.server;
         for object in std::mem::take(&mut self.given) {

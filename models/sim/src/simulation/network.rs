@@ -33,25 +33,30 @@ impl Default for Pace {
 }
 
 impl Outside {
-    /// Whether a restart onto a replica that lags is due now; the replica lags from here on.
+    /// Whether a restart onto a replica that lags is due now, of the process that is the current one then;
+    /// its replica lags from here on.
     pub(crate) fn restart_is_due(&mut self) -> bool {
-        let is_due =
-            |fault: &Fault| matches!(fault, Fault::Stale { step, .. } if *step == self.steps);
-        let Some(index) = self.faults.iter().position(is_due) else { return false };
+        let Some(index) = self.waiting_restart() else { return false };
         let fault = self.faults.remove(index);
         self.note(What::Struck { text: fault.to_string() });
-        if let Fault::Stale { resource, change, .. } = fault {
-            let change = self.changes.get((change as usize).saturating_sub(1));
+        if let Some((process, Fault::Stale { resource, change, .. })) = self.target(&fault) {
+            let change = self.changes.get((*change as usize).saturating_sub(1));
             let revision = change.map_or(self.seen, |it| it.revision - 1);
             let until = self.now() + self.pace.lag;
-            self.lag = Some(Lag { resource, revision, until });
+            self.current = process;
+            self.lags.insert(process, Lag { resource: resource.clone(), revision, until });
         }
         true
     }
 
     /// Whether a restart waits for the user's present step.
     pub(crate) fn waits_to_restart(&self) -> bool {
-        self.faults.iter().any(|it| matches!(it, Fault::Stale { step, .. } if *step == self.steps))
+        self.waiting_restart().is_some()
+    }
+
+    fn waiting_restart(&self) -> Option<usize> {
+        let is_due = |fault: &Fault| matches!(self.target(fault), Some((_, Fault::Stale { step, .. })) if *step == self.steps);
+        self.faults.iter().position(is_due)
     }
 }
 

@@ -90,7 +90,9 @@ const STYLE: &str = "body{font:14px monospace}td{padding:0 1em;white-space:nowra
 .fault{font-weight:bold}.life{color:#939}.user{color:#077}.garbage{color:#860}";
 
 fn row(event: &Event) -> String {
-    let (at, text) = (event.at.as_secs_f64(), escaped(&event.text));
+    let is_named = event.column != Column::Server && !event.process.is_empty();
+    let name = if is_named { format!("{}: ", event.process) } else { String::new() };
+    let (at, text) = (event.at.as_secs_f64(), escaped(&format!("{name}{}", event.text)));
     let cells = match event.column {
         Column::Server => format!("<td>{text}"),
         Column::Watch => format!("<td><td>{text}"),
@@ -125,7 +127,8 @@ mod tests {
     #[test]
     fn nothing_of_a_cluster_is_markup_on_a_page() {
         let at = std::time::Duration::from_secs(1);
-        let event = |column| row(&Event { at, column, text: "<b>&".to_owned() });
+        let event =
+            |column| row(&Event { at, column, process: String::new(), text: "<b>&".to_owned() });
         assert_eq!(event(Column::Watch), "<tr><td>1.000<td><td>&lt;b&gt;&amp;\n");
         assert_eq!(event(Column::Fault), "<tr><td>1.000<td class=fault colspan=3>&lt;b&gt;&amp;\n");
     }

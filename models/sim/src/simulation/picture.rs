@@ -1,5 +1,6 @@
 //! A run as a person reads it: a column each for the server, the watches and the controller.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -36,6 +37,8 @@ pub struct Event {
     pub at: Duration,
     /// The column of its actor.
     pub column: Column,
+    /// The process of a system that it is about; empty if there is one alone, or none that did it.
+    pub process: String,
     /// The event in words.
     pub text: String,
 }
@@ -43,24 +46,27 @@ pub struct Event {
 /// Tells a whole run.
 pub(crate) fn events(trace: &[Entry]) -> Vec<Event> {
     let event = |entry: &Entry| {
-        let (column, text) = cell(&entry.what);
-        Event { at: entry.at, column, text }
+        let (column, text) = cell(entry);
+        Event { at: entry.at, column, process: entry.process.to_string(), text }
     };
     trace.iter().map(event).collect()
 }
 
-fn cell(what: &What) -> (Column, String) {
-    match what {
+fn cell(entry: &Entry) -> (Column, String) {
+    let name = &*entry.process;
+    match &entry.what {
         What::Changed { who, number, text, .. } => {
             let who = match who {
-                Who::Controller => "",
-                Who::User => "user: ",
-                Who::Collector => "garbage: ",
+                Who::Controller => name,
+                Who::User => "user",
+                Who::Collector => "garbage",
             };
-            (Column::Server, format!("{number}: {who}{text}"))
+            let colon = if who.is_empty() { "" } else { ": " };
+            (Column::Server, format!("{number}: {who}{colon}{text}"))
         }
         What::Step { text } => (Column::Server, format!("the user's step: {text}")),
-        What::Told { text } => (Column::Watch, text.clone()),
+        What::Told { text } if name.is_empty() => (Column::Watch, text.clone()),
+        What::Told { text } => (Column::Watch, format!("told: {text}")),
         What::Asked { request } => (Column::Controller, request.text()),
         What::Life { text } => (Column::Controller, format!("-- {text} --")),
         What::Struck { text } => (Column::Fault, text.clone()),
@@ -106,9 +112,13 @@ pub(crate) fn draw(trace: &[Entry], objects: &[String]) -> String {
             run.fill(true);
         }
     }
-    let heads = ["server", "watch", "controller"];
+    let names: Vec<&str> =
+        trace.iter().map(|it| &*it.process).filter(|it| !it.is_empty()).collect();
+    let names: Vec<&str> = BTreeSet::from_iter(names).into_iter().collect();
+    let heads = if names.is_empty() { vec!["watch", "controller"] } else { names.clone() };
     let mut text = format!("{:>10}  ", "seconds");
-    columns(&mut text, &heads);
+    let cells: Vec<_> = std::iter::once("server").chain(heads).collect();
+    columns(&mut text, &cells);
     let mut skipped = 0;
     for (entry, shown) in trace.iter().zip(shown) {
         if !shown {
@@ -118,7 +128,7 @@ pub(crate) fn draw(trace: &[Entry], objects: &[String]) -> String {
         gap(&mut text, skipped);
         skipped = 0;
         write!(text, "{:>10.3}  ", entry.at.as_secs_f64()).expect("a string takes everything");
-        line(&mut text, &entry.what);
+        line(&mut text, entry, &names);
     }
     gap(&mut text, skipped);
     text
@@ -151,30 +161,38 @@ fn gap(text: &mut String, skipped: usize) {
     }
 }
 
-fn line(text: &mut String, what: &What) {
-    let (column, cell) = cell(what);
-    match column {
-        Column::Server => columns(text, &[&cell, "", ""]),
-        Column::Watch => columns(text, &["", &cell, ""]),
-        Column::Controller => columns(text, &["", "", &cell]),
-        Column::Fault => {
+/// Writes an event into its column: that of its process, if there are several.
+fn line(text: &mut String, entry: &Entry, names: &[&str]) {
+    let (column, cell) = cell(entry);
+    let own = names.iter().position(|it| *it == &*entry.process);
+    let index = match (column, own) {
+        (Column::Server, _) => 0,
+        (Column::Watch | Column::Controller, Some(own)) => own + 1,
+        (Column::Watch, None) => 1,
+        (Column::Controller, None) => 2,
+        (Column::Fault, _) => {
             writeln!(text, ">>>>>>>>>> FAULT {cell}").expect("a string takes everything");
+            return;
         }
-    }
+    };
+    let mut cells = vec![""; names.len().max(2) + 1];
+    cells[index] = &cell;
+    columns(text, &cells);
 }
 
 /// Writes a line of cells; cells that are too long lose their middle.
-fn columns(text: &mut String, cells: &[&str; 3]) {
+fn columns(text: &mut String, cells: &[&str]) {
     let mut line = String::new();
     for (index, cell) in cells.iter().enumerate() {
         let characters: Vec<char> = cell.chars().collect();
-        if index < 2 && characters.len() >= WIDTH {
+        let is_last = index + 1 == cells.len();
+        if !is_last && characters.len() >= WIDTH {
             let half = WIDTH / 2 - 2;
             line.extend(&characters[..half]);
             line.push_str("..");
             line.extend(&characters[characters.len() - half..]);
             line.push_str("  ");
-        } else if index < 2 {
+        } else if !is_last {
             write!(line, "{cell:WIDTH$}").expect("a string takes everything");
         } else {
             line.push_str(cell);

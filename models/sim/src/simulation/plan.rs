@@ -72,6 +72,48 @@ pub enum Fault {
         /// Decides the chance.
         seed: u64,
     },
+    /// A fault of one process of a system: writes are counted for each process, and the others' watches and
+    /// replicas stay as they are.
+    Of {
+        /// The name of the process.
+        process: String,
+        /// The fault, which is not of this kind itself.
+        fault: Box<Fault>,
+    },
+}
+
+impl Fault {
+    /// The same for a process; an empty name is that of the only one.
+    pub(crate) fn of(self, process: &str) -> Self {
+        match process {
+            "" => self,
+            _ => Self::Of { process: process.to_owned(), fault: Box::new(self) },
+        }
+    }
+
+    /// The process that it names, and what strikes it.
+    pub(crate) fn parts(&self) -> (&str, &Self) {
+        match self {
+            Self::Of { process, fault } => (process, fault),
+            fault => ("", fault),
+        }
+    }
+
+    /// Reads a fault whose first part names a process.
+    fn read_of(name: &str, parts: &[&str]) -> Option<Self> {
+        // No fault has more parts; and a text of names alone must not be looked at again and again.
+        let (process, rest) = parts.split_first().filter(|(_, rest)| rest.len() <= 3)?;
+        let fault: Self = format!("{name}({})", rest.join(",")).parse().ok()?;
+        let is_own =
+            !matches!(fault, Self::Of { .. } | Self::Uncollected { .. } | Self::Jitter { .. });
+        (is_own && is_name(process)).then(|| fault.of(process))
+    }
+}
+
+/// Whether a process can have this name, so that plans can be read: it begins with a letter.
+pub(crate) fn is_name(text: &str) -> bool {
+    let is_part = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '.');
+    text.starts_with(|it: char| it.is_ascii_alphabetic()) && text.chars().all(is_part)
 }
 
 impl fmt::Display for Fault {
@@ -90,6 +132,11 @@ impl fmt::Display for Fault {
             }
             Self::Uncollected { change, seconds } => write!(f, "uncollected({change},{seconds})"),
             Self::Jitter { seed } => write!(f, "jitter({seed})"),
+            Self::Of { process, fault } => {
+                let text = fault.to_string();
+                let (name, rest) = text.split_once('(').unwrap_or((&text, ""));
+                write!(f, "{name}({process},{rest}")
+            }
         }
     }
 }
@@ -105,7 +152,7 @@ impl fmt::Display for BadPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:?} is no fault; a plan is faults with blanks between them, such as \"crash(3) stale(configmaps,7,2) unobserved(pods,4) lost(2) refused(5,500) cut(pods,1) silent(pods,1,20) uncollected(4,60) jitter(9)\"",
+            "{:?} is no fault; a plan is faults with blanks between them, such as \"crash(3) stale(configmaps,7,2) unobserved(pods,4) lost(2) refused(5,500) cut(pods,1) silent(pods,1,20) uncollected(4,60) jitter(9)\"; in a system of processes the name of one comes first, as in \"crash(a,3)\"",
             self.part
         )
     }
@@ -122,6 +169,11 @@ impl FromStr for Fault {
         let inner = rest.strip_suffix(')').ok_or_else(bad)?;
         let parts: Vec<&str> = inner.split(',').collect();
         let number = |text: &str| text.parse::<u32>().map_err(|_| bad());
+        if parts.first().is_some_and(|it| is_name(it))
+            && let Some(fault) = Self::read_of(name, &parts)
+        {
+            return Ok(fault);
+        }
         Ok(match (name, &parts[..]) {
             ("crash", [write]) => Self::Crash { write: number(write)? },
             ("stale", [resource, change, step]) => Self::Stale {
@@ -214,7 +266,22 @@ mod tests {
         assert_eq!(plan.faults.len(), 9);
         assert_eq!(plan.to_string(), text);
         assert_eq!("".parse(), Ok(Plan::default()));
-        for bad in ["crash", "crash(x)", "crash(1", "crash(1,2)", "hail(3)", "refused(1,70000)"] {
+        let text = "crash(a,3) stale(b,pods,4,2) unobserved(c-0,pods,4) lost(a,2) refused(a,5,500) cut(b,pods,1) silent(b,pods,1,20)";
+        let plan: Plan = text.parse().expect("it is a plan of several processes");
+        assert!(plan.faults.iter().all(|it| !it.parts().0.is_empty()));
+        assert_eq!(plan.to_string(), text);
+        for bad in [
+            "crash",
+            "crash(x)",
+            "crash(1",
+            "crash(1,2)",
+            "hail(3)",
+            "refused(1,70000)",
+            "crash(a,b,3)",
+            "crash(a!,3)",
+            "jitter(a,9)",
+            "uncollected(a,4,60)",
+        ] {
             let error = bad.parse::<Plan>().expect_err("it is none");
             assert!(error.to_string().starts_with(&format!("{bad:?} is no fault")), "{error}");
         }

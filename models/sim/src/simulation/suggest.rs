@@ -10,6 +10,8 @@ use crate::apiserver::Random;
 
 /// How late the garbage collector is, in seconds: later than the user's next step.
 const LATE: u32 = 60;
+/// How many pairs of crashes are tried at most.
+const PAIRS: usize = 100;
 
 /// The faults that a plan can be made of.
 #[derive(Debug, Default)]
@@ -20,45 +22,63 @@ pub(crate) struct Choices {
     uncollected: Vec<Fault>,
     /// Refused writes, lost answers, watches that are cut or silent: only by chance.
     others: Vec<Fault>,
+    /// Crashes of two processes.
+    pairs: Vec<Plan>,
 }
 
 impl Choices {
     /// The faults that can strike in a run without faults so far.
     pub(crate) fn of(reference: &Run) -> Self {
         let mut choices = Self::default();
-        for request in asked(reference).filter(|it| it.write > 0) {
+        for (process, request) in asked(reference).filter(|it| it.1.write > 0) {
             let write = request.write;
             if request.has_changed {
-                choices.crashes.push(Fault::Crash { write });
+                choices.crashes.push(Fault::Crash { write }.of(process));
             }
             let status = if request.method == "PUT" { 409 } else { 500 };
-            choices.others.push(Fault::Lost { write });
-            choices.others.push(Fault::Refused { write, status });
+            choices.others.push(Fault::Lost { write }.of(process));
+            choices.others.push(Fault::Refused { write, status }.of(process));
         }
         choices.stale = stale(reference);
         choices.unobserved = unobserved(reference);
         let late = |change: &u32| Fault::Uncollected { change: *change, seconds: LATE };
         choices.uncollected = reference.garbage.iter().map(late).collect();
         let watched = watched(reference);
-        for (number, change) in (1..).zip(&reference.changes) {
-            let resource = change.resource.to_string();
-            if watched.contains(resource.as_str()) {
-                choices.others.push(Fault::Cut { resource: resource.clone(), change: number });
-                choices.others.push(Fault::Silent { resource, change: number, seconds: 20 });
+        for (change, written) in (1..).zip(&reference.changes) {
+            for (process, _) in watched.iter().filter(|it| *it.1 == *written.resource) {
+                let resource = written.resource.to_string();
+                let silent = Fault::Silent { resource: resource.clone(), change, seconds: 20 };
+                choices.others.push(Fault::Cut { resource, change }.of(process));
+                choices.others.push(silent.of(process));
             }
         }
+        choices.pairs = choices.pairs();
         choices
     }
 
-    /// Each fault alone, every one of them; then some together by chance.
+    /// Two processes that die, each after a write of its own: the pairs of writes, or some of them.
+    fn pairs(&self) -> Vec<Plan> {
+        let mut pairs = Vec::new();
+        for (index, one) in self.crashes.iter().enumerate() {
+            let others =
+                self.crashes[index + 1..].iter().filter(|it| it.parts().0 != one.parts().0);
+            pairs.extend(others.map(|other| Plan { faults: vec![one.clone(), other.clone()] }));
+        }
+        let every = pairs.len().div_ceil(PAIRS).max(1);
+        pairs.into_iter().step_by(every).collect()
+    }
+
+    /// Each fault alone, every one of them; then pairs of two processes; then some together by chance.
     pub(crate) fn plans(&self, random: u64, seed: u64) -> impl Iterator<Item = Plan> + '_ {
         let alone = self.tried_alone().into_iter().flatten().cloned().map(Plan::of);
+        let alone = alone.chain(self.pairs.iter().cloned());
         alone.chain((0..random).map(move |number| self.by_chance(seed.wrapping_add(number))))
     }
 
-    /// How many faults are tried alone.
+    /// How many plans are not by chance.
     pub(crate) fn alone(&self) -> u64 {
-        self.tried_alone().into_iter().map(|faults| faults.len() as u64).sum()
+        let alone: usize = self.tried_alone().into_iter().map(Vec::len).sum();
+        (alone + self.pairs.len()) as u64
     }
 
     fn tried_alone(&self) -> [&Vec<Fault>; 4] {
@@ -82,30 +102,36 @@ impl Choices {
     }
 }
 
-fn asked(run: &Run) -> impl Iterator<Item = &Asked> {
+/// The requests of a run, each with the name of its process.
+fn asked(run: &Run) -> impl Iterator<Item = (&str, &Asked)> {
     run.trace.iter().filter_map(|entry| match &entry.what {
-        What::Asked { request } => Some(request),
+        What::Asked { request } => Some((&*entry.process, request)),
         _ => None,
     })
 }
 
-fn watched(run: &Run) -> BTreeSet<&str> {
-    asked(run).filter(|it| it.is_watch).map(|it| it.resource.as_str()).collect()
+/// What each process watches.
+fn watched(run: &Run) -> BTreeSet<(&str, &str)> {
+    let watches = asked(run).filter(|(_, it)| it.is_watch);
+    watches.map(|(process, it)| (process, it.resource.as_str())).collect()
 }
 
 /// A restart after each step, the last ones first, with each older view of what is listed. A list
 /// that wants the newest version gets it from every replica: there only the watch may lag.
 fn stale(run: &Run) -> Vec<Fault> {
-    let mut lists: BTreeMap<&str, bool> = BTreeMap::new();
-    for request in asked(run).filter(|it| it.is_list() && (!it.is_watch || it.takes_any)) {
-        *lists.entry(&request.resource).or_default() |= request.takes_any;
+    let mut lists: BTreeMap<(&str, &str), bool> = BTreeMap::new();
+    for (process, request) in
+        asked(run).filter(|(_, it)| it.is_list() && (!it.is_watch || it.takes_any))
+    {
+        *lists.entry((process, &request.resource)).or_default() |= request.takes_any;
     }
     let mut faults = Vec::new();
     for (step, seen) in steps(run).into_iter().enumerate().rev() {
-        for (&resource, &takes_any) in &lists {
+        for (&(process, resource), &takes_any) in &lists {
             let mut fault = |change: usize| {
                 let (step, change) = (step as u32, change as u32);
-                faults.push(Fault::Stale { resource: resource.to_owned(), change, step });
+                let stale = Fault::Stale { resource: resource.to_owned(), change, step };
+                faults.push(stale.of(process));
             };
             if takes_any {
                 let of = (1..=seen).rev().filter(|it| *run.changes[it - 1].resource == *resource);
@@ -139,13 +165,14 @@ fn unobserved(run: &Run) -> Vec<Fault> {
     for (index, change) in run.changes.iter().enumerate() {
         let before = change.old.as_deref();
         let mut later = run.changes[index + 1..].iter();
-        let is_undone_later = watched.contains(&*change.resource)
-            && later.any(|it| {
-                it.resource == change.resource && it.key == change.key && is_undone(before, it)
-            });
-        if is_undone_later {
-            let resource = change.resource.to_string();
-            faults.push(Fault::Unobserved { resource, change: index as u32 + 1 });
+        let is_undone_later = later.any(|it| {
+            it.resource == change.resource && it.key == change.key && is_undone(before, it)
+        });
+        for (process, resource) in watched.iter().filter(|it| *it.1 == *change.resource) {
+            if is_undone_later {
+                let (resource, change) = ((*resource).to_owned(), index as u32 + 1);
+                faults.push(Fault::Unobserved { resource, change }.of(process));
+            }
         }
     }
     faults

@@ -1,5 +1,6 @@
 //! The events of a run, in their order.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::apiserver::{Request, Response, Server};
@@ -9,6 +10,8 @@ use crate::apiserver::{Request, Response, Server};
 pub(crate) struct Entry {
     /// Since the run began.
     pub(crate) at: Duration,
+    /// The process that it is about; empty if there is one alone, or none that did it.
+    pub(crate) process: Arc<str>,
     pub(crate) what: What,
 }
 

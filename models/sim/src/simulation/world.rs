@@ -14,9 +14,7 @@ use super::rights::{Granted, Needs};
 use super::rules::Rules;
 use super::state::State;
 use super::trace::{Asked, Entry, What, Who};
-use crate::apiserver::{
-    self, Answer, Point, Random, Request, Server, Trouble, User, WatchId, Written,
-};
+use crate::apiserver::{Answer, Random, Request, Server, User, WatchId, Written};
 use crate::tower::{Backend, Told};
 
 /// How many requests between two steps are more than any controller needs.
@@ -39,8 +37,8 @@ pub struct Outside {
     pub(crate) server: Server,
     pub(crate) trace: Vec<Entry>,
     pub(crate) changes: Vec<Written>,
-    /// When each request of the controller arrived.
-    pub(crate) requests: Vec<Duration>,
+    /// When each request arrived, and of which process.
+    pub(crate) requests: Vec<(usize, Duration)>,
     pub(crate) last_change: Duration,
     pub(crate) broken_rule: Option<String>,
     /// The controller's process is to be ended.
@@ -55,13 +53,21 @@ pub struct Outside {
     /// The state after the last change, if there are rules about changes.
     before: Option<State>,
     pub(crate) faults: Vec<Fault>,
-    writes: u32,
+    /// The names of the processes: one that is empty if there is one alone.
+    pub(crate) names: Vec<Arc<str>>,
+    /// The process that runs now.
+    pub(crate) current: usize,
+    /// How often each has begun.
+    pub(crate) lives: Vec<u32>,
+    /// The writes of each.
+    writes: BTreeMap<usize, u32>,
     pub(crate) seen: u64,
-    travelling: BTreeMap<u64, Request>,
+    travelling: BTreeMap<u64, (usize, Request)>,
     next: u64,
-    watches: BTreeMap<WatchId, String>,
-    silences: BTreeMap<String, Silence>,
-    pub(crate) lag: Option<Lag>,
+    pub(crate) watches: BTreeMap<WatchId, (usize, String)>,
+    /// What the watches of a process do not tell.
+    pub(crate) silences: BTreeMap<(usize, String), Silence>,
+    pub(crate) lags: BTreeMap<usize, Lag>,
     pub(crate) pace: Pace,
     pub(crate) garbage: Garbage,
     pub(crate) chance: Option<Random>,
@@ -97,13 +103,16 @@ impl Outside {
             learned,
             before,
             faults: plan.faults.clone(),
-            writes: 0,
+            names: vec!["".into()],
+            current: 0,
+            lives: vec![0],
+            writes: BTreeMap::new(),
             seen,
             travelling: BTreeMap::new(),
             next: 0,
             watches: BTreeMap::new(),
             silences: BTreeMap::new(),
-            lag: None,
+            lags: BTreeMap::new(),
             garbage: Garbage::default(),
             pace: Pace::default(),
             chance,
@@ -117,8 +126,47 @@ impl Outside {
     }
 
     pub(crate) fn note(&mut self, what: What) {
-        let at = self.server.now().saturating_sub(self.begins_at);
-        self.trace.push(Entry { at, what });
+        let entry = self.entry(what);
+        self.trace.push(entry);
+    }
+
+    fn entry(&self, what: What) -> Entry {
+        let is_own = match &what {
+            What::Changed { who, .. } => *who == Who::Controller,
+            What::Told { .. } | What::Asked { .. } | What::Life { .. } => true,
+            What::Step { .. } | What::Struck { .. } => false,
+        };
+        let process = if is_own { self.names[self.current].clone() } else { "".into() };
+        Entry { at: self.server.now().saturating_sub(self.begins_at), process, what }
+    }
+
+    /// The process that a fault strikes, and how; none if there is no such process.
+    pub(crate) fn target<'a>(&self, fault: &'a Fault) -> Option<(usize, &'a Fault)> {
+        let (name, fault) = fault.parts();
+        let index = match (name, self.names.len()) {
+            ("", 1) => Some(0),
+            _ => self.names.iter().position(|it| **it == *name),
+        };
+        index.map(|it| (it, fault))
+    }
+
+    /// Takes out the faults that strike a process in this way.
+    pub(crate) fn take_faults(
+        &mut self,
+        is_due: impl Fn(&Self, usize, &Fault) -> bool,
+    ) -> Vec<(usize, Fault)> {
+        let (mut due, mut rest) = (Vec::new(), Vec::new());
+        for fault in std::mem::take(&mut self.faults) {
+            match self.target(&fault).filter(|(index, it)| is_due(self, *index, it)) {
+                Some((index, it)) => {
+                    self.note(What::Struck { text: fault.to_string() });
+                    due.push((index, it.clone()));
+                }
+                None => rest.push(fault),
+            }
+        }
+        self.faults = rest;
+        due
     }
 
     /// Sends a request of the user, and returns the answer.
@@ -129,13 +177,15 @@ impl Outside {
         answer
     }
 
-    /// The process is dead. Requests that it had sent arrive all the same.
+    /// The process that ran last is dead. Requests that it had sent arrive all the same.
     pub(crate) fn bury(&mut self) {
-        while let Some((&number, _)) = self.travelling.first_key_value() {
+        let own = self.current;
+        while let Some((&number, _)) = self.travelling.iter().find(|it| it.1.0 == own) {
             drop(self.arrive(self.now(), number));
         }
-        for id in std::mem::take(&mut self.watches).into_keys() {
-            self.server.close(id);
+        let closed = self.watches.iter().filter(|it| it.1.0 == own).map(|it| *it.0);
+        for id in closed.collect::<Vec<_>>() {
+            self.close(id);
         }
         self.is_fenced = false;
     }
@@ -144,7 +194,7 @@ impl Outside {
     /// user does not wait.
     pub(crate) fn disturbed_until(&self, is_over: bool) -> Option<Duration> {
         let late = self.silences.values().map(|it| it.until).chain(self.garbage.due());
-        late.filter(|_| is_over).chain(self.lag.iter().map(|it| it.until)).max()
+        late.filter(|_| is_over).chain(self.lags.values().map(|it| it.until)).max()
     }
 
     /// The controller sends more requests than any needs.
@@ -196,100 +246,19 @@ impl Outside {
         if !beat && !self.rules.is_left_out(&written.resource) {
             self.last_change = self.now();
         }
-        if let Some(chance) = &mut self.chance {
-            let until = self.server.now() + journey(chance);
-            self.silences
-                .entry(written.resource.to_string())
-                .or_insert(Silence { until, opposite: None });
-        }
-        if let Some(silence) = self.silences.get(&*written.resource)
-            && silence.ends_with(&written)
-        {
-            self.relist(&written.resource);
-        }
+        self.delay_watches(&written);
+        self.end_silences(&written);
         self.strike_change(number, &written);
         self.changes.push(written);
-    }
-
-    /// The watches of a resource end, and are too old to go on.
-    fn relist(&mut self, resource: &str) {
-        self.silences.remove(resource);
-        self.cut(resource);
-        self.server.compact(self.server.revision());
-        let text = format!("the watches of {resource} are too old: they list anew");
-        self.note(What::Struck { text });
-    }
-
-    fn cut(&mut self, resource: &str) {
-        for (id, _) in self.watches.iter().filter(|(_, it)| **it == resource) {
-            self.server.close(*id);
-        }
-    }
-
-    /// Lets the faults strike that wait for a change.
-    fn strike_change(&mut self, number: u32, written: &Written) {
-        let is_due = |fault: &Fault| match fault {
-            Fault::Unobserved { resource, change }
-            | Fault::Cut { resource, change }
-            | Fault::Silent { resource, change, .. } => {
-                *change == number && **resource == *written.resource
-            }
-            _ => false,
-        };
-        let (due, rest) = std::mem::take(&mut self.faults).into_iter().partition(is_due);
-        self.faults = rest;
-        for fault in due {
-            self.note(What::Struck { text: fault.to_string() });
-            match fault {
-                Fault::Cut { resource, .. } => self.cut(&resource),
-                Fault::Silent { resource, seconds, .. } => {
-                    let until = self.now() + Duration::from_secs(seconds.into());
-                    let silence = Silence { until, opposite: None };
-                    self.silences.insert(resource, silence);
-                }
-                Fault::Unobserved { resource, .. } => {
-                    let silence = Silence::until_opposite(self.now() + self.pace.patience, written);
-                    self.silences.insert(resource, silence);
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// Injects the faults that strike a write. True: the controller dies after it.
-    fn strike_write(&mut self, number: u32) -> bool {
-        let is_due = |fault: &Fault| match fault {
-            Fault::Crash { write } | Fault::Lost { write } | Fault::Refused { write, .. } => {
-                *write == number
-            }
-            _ => false,
-        };
-        let (due, rest): (Vec<_>, _) =
-            std::mem::take(&mut self.faults).into_iter().partition(is_due);
-        self.faults = rest;
-        let mut dies = false;
-        for fault in due {
-            self.note(What::Struck { text: fault.to_string() });
-            let what = match fault {
-                Fault::Lost { .. } => Trouble::LoseAnswer,
-                Fault::Refused { status, .. } => Trouble::Refuse { status, retry_after: None },
-                _ => {
-                    dies = true;
-                    continue;
-                }
-            };
-            let fault = apiserver::Fault { at: Point::default(), after: 0, times: 1, what };
-            self.server.inject(fault);
-        }
-        dies
     }
 
     /// Describes a request, and numbers it if it is a write.
     fn look(&mut self, request: &Request) -> Asked {
         let mut asked = Asked::of(&self.server, request);
         if !matches!(&*asked.method, "GET" | "HEAD") && !Rules::is_noise(&asked.resource) {
-            self.writes += 1;
-            asked.write = self.writes;
+            let writes = self.writes.entry(self.current).or_default();
+            *writes += 1;
+            asked.write = *writes;
         }
         asked
     }
@@ -298,7 +267,7 @@ impl Outside {
     fn answer(&mut self, now: Duration, request: &Request, asked: &Asked) -> Answer {
         self.server.advance(now);
         let may_lag = asked.takes_any || asked.is_watch;
-        match self.lag.as_ref().filter(|lag| may_lag && lag.resource == asked.resource) {
+        match self.lags.get(&self.current).filter(|lag| may_lag && lag.resource == asked.resource) {
             Some(lag) if now < lag.until => {
                 self.server.late(lag.revision, |server| server.handle(now, request))
             }
@@ -313,16 +282,16 @@ impl Backend for Outside {
             return None;
         }
         self.next += 1;
-        self.travelling.insert(self.next, request);
+        self.travelling.insert(self.next, (self.current, request));
         let travel = self.chance.as_mut().map_or(TRAVEL, journey);
         Some((travel, self.next))
     }
 
     fn arrive(&mut self, now: Duration, number: u64) -> Option<Answer> {
-        let mut request = self.travelling.remove(&number)?;
+        let (_, mut request) = self.travelling.remove(&number)?;
         request.by = self.granted.as_ref().map(|it| it.user.clone()).or(request.by);
         self.server.advance(now);
-        self.requests.push(now);
+        self.requests.push((self.current, now));
         self.busy += 1;
         let mut asked = self.look(&request);
         let dies = asked.write > 0 && self.strike_write(asked.write);
@@ -330,7 +299,7 @@ impl Backend for Outside {
         match &answer {
             Answer::Response(response) => asked.learn(response),
             Answer::Watch { id, head } => {
-                self.watches.insert(*id, asked.resource.clone());
+                self.watches.insert(*id, (self.current, asked.resource.clone()));
                 asked.status = head.status;
             }
             Answer::Lost => {}
@@ -341,12 +310,11 @@ impl Backend for Outside {
         }
         let at = self.trace.len();
         asked.has_changed = self.absorb(Who::Controller);
-        let time = now.saturating_sub(self.begins_at);
         if dies {
             asked.status = 0;
         }
-        let what = What::Asked { request: asked };
-        self.trace.insert(at, Entry { at: time, what });
+        let entry = self.entry(What::Asked { request: asked });
+        self.trace.insert(at, Entry { at: now.saturating_sub(self.begins_at), ..entry });
         if dies || self.is_endless() {
             self.is_fenced = true;
             self.signal.notify_one();
@@ -357,14 +325,15 @@ impl Backend for Outside {
 
     fn tell(&mut self, now: Duration, id: WatchId) -> Told {
         self.server.advance(now);
-        let resource = self.watches.get(&id).cloned().unwrap_or_default();
-        if let Some(silence) = self.silences.get(&resource) {
+        let of = self.watches.get(&id).cloned().unwrap_or_default();
+        if let Some(silence) = self.silences.get(&of) {
             if now < silence.until {
                 return Told { again_at: Some(silence.until), ..Told::default() };
             }
-            self.silences.remove(&resource);
+            self.silences.remove(&of);
         }
-        let lag = self.lag.as_ref().filter(|lag| lag.resource == resource && now < lag.until);
+        let (process, resource) = of;
+        let lag = self.lags.get(&process).filter(|lag| lag.resource == resource && now < lag.until);
         let (news, until) = match lag {
             Some(lag) => {
                 let until = lag.until;

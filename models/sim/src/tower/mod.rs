@@ -237,6 +237,14 @@ pub struct Service<B = Direct> {
     shared: Arc<Shared<B>>,
 }
 
+#[cfg(feature = "ordered")]
+impl<B> Service<B> {
+    /// Looks at what is behind it.
+    pub(crate) fn with<R>(&self, look: impl FnOnce(&B) -> R) -> R {
+        look(&self.shared.lock())
+    }
+}
+
 impl<B> Clone for Service<B> {
     fn clone(&self) -> Self {
         Self { shared: self.shared.clone() }

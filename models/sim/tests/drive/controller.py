@@ -1,6 +1,6 @@
 """A small controller: each ConfigMap with the label `app` gets a Secret of its name, and is marked as done.
 
-With the word `bug` it marks first, so that a crash in between leaves the Secret out for ever. The other words
+Another label stands behind the word and an `@`. With the word `bug` it marks first, so that a crash in between leaves the Secret out for ever. The other words
 are processes that do harm.
 """
 
@@ -16,6 +16,8 @@ import time
 import urllib.parse
 
 ROOT = "/api/v1/namespaces/default"
+WORD, _, LABEL = sys.argv[1].partition("@")
+LABEL = LABEL or "app"
 
 
 def connection():
@@ -38,27 +40,29 @@ def ask(method, path, body=None, content="application/json"):
     return answer.status, json.loads(answer.read())
 
 
-def mark(name):
+def mark(name, _):
     patch = {"metadata": {"annotations": {"example.com/done": "true"}}}
     status, _ = ask("PATCH", f"{ROOT}/configmaps/{name}", patch, "application/merge-patch+json")
     return status in (200, 404)
 
 
-def create(name):
-    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "data": {}}
+def create(name, uid):
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": uid}
+    metadata = {"name": name, "ownerReferences": [owner] if WORD == "owner" else []}
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": {}}
     status, _ = ask("POST", f"{ROOT}/secrets", secret)
     return status in (201, 409)
 
 
 def reconcile(item, has_bug):
     metadata = item["metadata"]
-    if "app" not in metadata.get("labels", {}) or "example.com/done" in metadata.get("annotations", {}):
+    if LABEL not in metadata.get("labels", {}) or "example.com/done" in metadata.get("annotations", {}):
         return
     steps = [mark, create] if has_bug else [create, mark]
     for step in steps:
         while True:
             try:
-                if step(metadata["name"]):
+                if step(metadata["name"], metadata["uid"]):
                     break
             except (OSError, http.client.HTTPException):
                 pass
@@ -103,29 +107,35 @@ def garbage():
 
 
 def main():
-    word = sys.argv[1]
-    if word == "stubborn":
+    if WORD == "stubborn":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         # One child stays in the group, one leaves it.
         for session in (False, True):
             subprocess.Popen(["sleep", sys.argv[2]], start_new_session=session)
-    elif word == "noisy":
+    elif WORD == "noisy":
         for _ in range(2000):
             sys.stdout.write("x" * 10000 + "\n")
         sys.stdout.flush()
-    elif word == "garbage":
+    elif WORD == "garbage":
         garbage()
-    elif word == "restless":
+    elif WORD == "restless":
         for number in range(10**9):
             patch = {"data": {"turn": str(number % 7)}}
             ask("PATCH", f"{ROOT}/configmaps/one", patch, "application/merge-patch+json")
             time.sleep(0.01)
-    elif word == "dying":
+    elif WORD == "dying":
         print("the disk is full")
         sys.exit(3)
-    elif word == "idle":
+    elif WORD == "slow":
+        # As one that waits for a lease: its second life does nothing for longer than five times the rest.
+        lived = os.path.join(sys.argv[2], "lived")
+        if os.path.exists(lived):
+            ask("GET", f"{ROOT}/configmaps/none")
+            time.sleep(5)
+        open(lived, "w").close()
+    elif WORD == "idle":
         time.sleep(10**6)
-    run(word == "bug")
+    run(WORD == "bug")
 
 
 main()

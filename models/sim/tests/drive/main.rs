@@ -62,6 +62,41 @@ fn a_controller_that_marks_too_early_is_convicted_by_one_crash() {
     assert_eq!((again.exit_code(), again.planned), (100, 1), "{again}");
 }
 
+/// Two controllers, each with a label of its own.
+fn two(folder: &Folder, words: [&str; 2], plan: &str) -> Report {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/drive/controller.py");
+    let command = |word: &str| {
+        vec!["python3".to_owned(), script.to_string_lossy().into_owned(), word.to_owned()]
+    };
+    let map = |name: &str, label: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "labels": {label: "x"}}});
+    let apply = |it| serde_json::from_value(json!({"apply": it})).expect("it is a step");
+    let steps: [Act; 2] = [apply(map("one", "app")), apply(map("two", "beta"))];
+    let drive = Drive::new(&folder.0).steps(steps).rest(Duration::from_millis(700));
+    let drive = drive.process("a", command(words[0])).process("b", command(words[1]));
+    check(drive.replay(plan).expect("it is a plan"))
+}
+
+#[test]
+fn a_fault_strikes_the_process_that_it_names_by_its_own_writes() {
+    let folder = Folder::new("two");
+    // The first write of each is the mark of its map, and the second its Secret.
+    let words = ["bug", "bug@beta"];
+    for (plan, lost, kept) in [("crash(b,1)", "two", "one"), ("crash(a,1)", "one", "two")] {
+        let report = two(&folder, words, plan);
+        assert_eq!(report.exit_code(), 100, "{report}");
+        let text = report.found[0].violations[0].text.join("\n");
+        assert!(text.contains(&format!("secrets default/{lost}")), "{report}");
+        assert!(!text.contains(&format!("secrets default/{kept}")), "{report}");
+    }
+    let report =
+        two(&folder, ["good", "good@beta"], "crash(b,2) stale(a,configmaps,1,2) lost(a,2)");
+    assert_eq!((report.exit_code(), report.held), (0, 1), "{report}");
+    for plan in ["crash(c,1)", "crash(1)"] {
+        let report = two(&folder, ["good", "good@beta"], plan);
+        assert!(report.to_string().contains(&format!("{plan} strikes nothing")), "{report}");
+    }
+}
+
 /// What is wrong with a process without any fault.
 fn wrong(name: &str, words: &[&str]) -> String {
     let folder = Folder::new(name);
@@ -107,6 +142,94 @@ fn nothing_is_left_of_a_process_that_forks_and_ignores_signals() {
     let report = check(drive(&folder, &["stubborn", &word]).random(0, 1).at_most(2));
     assert_eq!((report.exit_code(), report.held), (0, 2), "{report}");
     assert_eq!(left(&word), 0);
+}
+
+/// What the next test starts and kills: the same program with this variable.
+#[cfg(target_os = "linux")]
+const VICTIM: &str = "SEATRIAL_DRIVE_VICTIM";
+
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_is_left_of_a_campaign_that_is_killed() {
+    let test = "nothing_is_left_of_a_campaign_that_is_killed";
+    if let Ok(word) = std::env::var(VICTIM) {
+        let folder = Folder::new("victim");
+        // It never rests, so that it is surely killed.
+        let drive = drive(&folder, &["stubborn", &word]).rest(Duration::from_secs(3_600));
+        drop(drive.limit(Duration::from_secs(86_400)).check(&|_| {}));
+        return;
+    }
+    let word = format!("{}.5", 100_000 + std::process::id());
+    let mut victim = std::process::Command::new(std::env::current_exe().expect("this test"));
+    let victim =
+        victim.args([test, "--exact"]).env(VICTIM, &word).stdout(std::process::Stdio::null());
+    let mut victim = victim.spawn().expect("it runs");
+    // Three runs without faults, each with a controller and two that sleep.
+    while left(&word) < 9 {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    victim.kill().expect("it is there");
+    victim.wait().expect("it has ended");
+    while left(&word) > 0 {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn garbage_is_collected_late_by_a_fault_also_among_the_controllers_of_a_cluster() {
+    let folder = Folder::new("late");
+    let delete = json!({"delete": {"kind": "ConfigMap", "name": "two"}});
+    let delete: Act = serde_json::from_value(delete).expect("it is a step");
+    // Two changes for each map beside its creation; then the deletion is the sixth.
+    let drive = drive(&folder, &["owner"]).steps([delete]).controllers();
+    let report = check(drive.replay("uncollected(6,12)").expect("it is a plan"));
+    assert_eq!((report.exit_code(), report.held), (0, 1), "{report}");
+    assert!(report.elapsed >= Duration::from_secs(12), "it is waited for: {report}");
+}
+
+#[test]
+fn a_run_goes_on_until_the_controller_has_seen_what_a_silence_has_hidden() {
+    let folder = Folder::new("silent");
+    let three = json!({"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "three", "labels": {"app": "x"}}});
+    let three: Act = serde_json::from_value(json!({"apply": three})).expect("it is a step");
+    // Two changes for the first map, three for the second. The silence is longer than five times the rest.
+    let drive = drive(&folder, &["good"]).steps([three]);
+    let report = check(drive.replay("silent(configmaps,6,6)").expect("it is a plan"));
+    assert_eq!((report.exit_code(), report.held), (0, 1), "{report}");
+    assert!(report.elapsed >= Duration::from_secs(6), "it is waited for: {report}");
+}
+
+#[test]
+fn a_life_that_begins_its_work_late_has_time_for_it() {
+    let folder = Folder::new("slow");
+    let slow = drive(&folder, &["slow", "{dir}"]).replay("crash(1)").expect("it is a plan");
+    let report = check(slow);
+    assert_eq!((report.exit_code(), report.held), (0, 1), "{report}");
+}
+
+const ROLE: &str = "kind: ClusterRole
+metadata: {name: controller}
+rules:
+- {apiGroups: [''], resources: [configmaps], verbs: [list, watch, patch]}
+- {apiGroups: [''], resources: [secrets], verbs: [create, delete]}
+";
+
+#[test]
+fn a_role_that_suffices_holds_and_what_is_missing_or_unused_is_named() {
+    let folder = Folder::new("role");
+    let few = |it: Drive| it.random(0, 1).at_most(2).jobs(2);
+    let role = |role: &str| few(drive(&folder, &["good"])).role(role).expect("it is a role");
+    let report = check(role(ROLE));
+    assert_eq!(report.exit_code(), 0, "{report}");
+    let rights = report.rights.expect("it has roles");
+    assert_eq!((rights.missing, rights.unused), (vec![], vec!["delete secrets".to_owned()]));
+    let report = check(role(&ROLE.replace("create, delete", "delete")));
+    assert_eq!(report.exit_code(), 100, "{report}");
+    assert!(report.found[0].plan.faults.is_empty(), "{report}");
+    assert!(report.to_string().contains("create secrets in default, for: "), "{report}");
+    let smallest = report.rights.expect("it has roles").smallest;
+    assert_eq!(check(role(&smallest)).exit_code(), 0, "{smallest}");
+    assert!(few(drive(&folder, &["good"])).role("kind: Nothing").is_err());
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod intermediate;
 mod on_kube;
 mod speed;
 mod stale;
+mod systems;
 mod unobserved;
 mod wishes;
 

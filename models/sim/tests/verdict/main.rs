@@ -9,6 +9,7 @@ mod on_kube;
 mod rights;
 mod rules;
 mod silence;
+mod systems;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
