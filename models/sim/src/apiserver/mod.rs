@@ -46,6 +46,7 @@ mod stored;
 mod table;
 mod token;
 mod twin;
+mod typed;
 mod types;
 mod update;
 mod watch;

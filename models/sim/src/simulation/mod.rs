@@ -22,6 +22,7 @@ pub(crate) mod judge;
 pub(crate) mod learn;
 pub(crate) mod network;
 pub(crate) mod normal;
+pub mod operations;
 mod paint;
 mod panics;
 pub(crate) mod picture;
