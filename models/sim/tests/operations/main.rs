@@ -25,7 +25,7 @@ const BUGS: [(Bug, Promise, &[&str]); 11] = [
     (Bug::NeverUpdated, Promise::Path, &["spec.image"]),
     (Bug::NeverRemoved, Promise::Path, &["spec.note"]),
     (Bug::KeysStay, Promise::Path, &["spec.labels.k"]),
-    (Bug::NeverFewer, Promise::Path, &["spec.size"]),
+    (Bug::NeverFewer, Promise::Rollback, &["spec.size", "spec.size"]),
     (Bug::OrderUnseen, Promise::Path, &["spec.ports"]),
     (Bug::StuckFailed, Promise::Rollback, &["spec.memory", "spec.memory"]),
     (Bug::Panics, Promise::NoPanic, &["spec.memory"]),
