@@ -137,7 +137,7 @@ async fn reconcile(shop: Arc<DynamicObject>, context: Arc<Context>) -> Result<Ac
                     return Ok(Action::requeue(Duration::ZERO));
                 }
             },
-            Bug::HotLoop => return Ok(Action::requeue(Duration::from_millis(50))),
+            Bug::HotLoop => return Ok(Action::requeue(Duration::from_millis(150))),
             _ => return Ok(Action::await_change()),
         }
     }
