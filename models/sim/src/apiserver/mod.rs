@@ -16,6 +16,7 @@ mod crd;
 mod create;
 mod decode;
 mod delete;
+mod described;
 mod discovery;
 mod event;
 mod fault;

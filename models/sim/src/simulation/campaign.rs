@@ -22,8 +22,8 @@ const AGAIN: u32 = 6;
 
 /// A controller whose run without faults is fine, and the plans that are made from it.
 pub struct Campaign {
-    setup: Setup,
-    reference: Run,
+    pub(super) setup: Setup,
+    pub(super) reference: Run,
     choices: Choices,
     wish: Wish,
     /// The rights that all runs have needed.
@@ -312,7 +312,7 @@ fn rules(violations: &[Violation]) -> BTreeSet<&'static str> {
 
 impl Setup {
     /// What is not compared, and what is compared in another way.
-    fn treated(&self) -> Vec<String> {
+    pub(super) fn treated(&self) -> Vec<String> {
         self.rules.told().into_iter().chain(self.learned.told()).collect()
     }
 
@@ -322,7 +322,7 @@ impl Setup {
     }
 
     /// Learns the values that other seeds draw, and those that follow the time of the start.
-    fn learn_values(&mut self, reference: &mut Run, again: &mut Run) {
+    pub(super) fn learn_values(&mut self, reference: &mut Run, again: &mut Run) {
         if reference.restless.is_none() {
             let [mut two, mut three] =
                 [1, 2].map(|it| self.run_otherwise(it << 40, Duration::ZERO));

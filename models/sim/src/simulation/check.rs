@@ -203,8 +203,13 @@ impl fmt::Display for Failure {
     }
 }
 
-/// The command that runs this test under a plan, as exactly as the environment tells it.
+/// The command that runs this test under a plan.
 fn command(plan: &Plan) -> String {
+    command_with("SEATRIAL_REPLAY", plan)
+}
+
+/// The command that runs this test with a variable, as exactly as the environment tells it.
+pub(super) fn command_with(name: &str, value: impl fmt::Display) -> String {
     let thread = std::thread::current();
     let test = thread.name().filter(|it| *it != "main").unwrap_or("THIS_TEST");
     let package = std::env::var("CARGO_PKG_NAME").ok();
@@ -219,7 +224,7 @@ fn command(plan: &Plan) -> String {
         (Some(package), Some(target)) => format!("-p {package} --test {target} "),
         _ => String::new(),
     };
-    format!("SEATRIAL_REPLAY='{plan}' cargo test {place}{test}")
+    format!("{name}='{value}' cargo test {place}{test}")
 }
 
 /// Prints a diagnosis in place of a campaign; it fails if the plan is inadmissible.

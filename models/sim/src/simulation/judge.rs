@@ -202,7 +202,7 @@ fn hot_loop(run: &Run, most: u32) -> Option<Violation> {
 /// The requests that fail again and again after the last change, and how often. A missing or
 /// existing object is not a failure: controllers check for objects in this way. A list that finds nothing
 /// is one: the server does not know the kind.
-fn failing(run: &Run) -> BTreeMap<String, u32> {
+pub(crate) fn failing(run: &Run) -> BTreeMap<String, u32> {
     let mut counts = BTreeMap::new();
     let is_change = |what: &What| matches!(what, What::Changed { beat: false, .. });
     for entry in run.trace.iter().rev().take_while(|it| !is_change(&it.what)) {

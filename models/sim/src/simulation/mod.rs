@@ -25,6 +25,7 @@ pub(crate) mod learn;
 mod life;
 pub(crate) mod network;
 pub(crate) mod normal;
+pub mod operations;
 mod paint;
 mod panics;
 pub(crate) mod picture;

@@ -1,0 +1,61 @@
+//! The states in which a run has come to rest between the user's steps.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::simulation::run::Run;
+use crate::simulation::state::State;
+use crate::simulation::trace::What;
+
+/// How long the user waits between two steps at least.
+const PAUSE: Duration = Duration::from_secs(30);
+
+/// A moment of rest.
+pub(super) struct End {
+    pub(super) state: State,
+    /// Requests a minute at the end of it.
+    pub(super) per_minute: u32,
+}
+
+/// The states when these numbers of steps are done, in rising order. The last one is the end of the run.
+pub(super) fn after(start: &State, run: &Run, steps: &[usize]) -> Vec<End> {
+    let objects = start.objects.iter();
+    let mut now: BTreeMap<_, _> = objects
+        .map(|(resource, key, object)| ((resource.clone(), key.clone()), object.clone()))
+        .collect();
+    let mut ends = Vec::new();
+    let mut done = 0;
+    let mut requests: Vec<Duration> = Vec::new();
+    for entry in &run.trace {
+        match &entry.what {
+            What::Step { .. } => {
+                if steps.get(ends.len()) == Some(&done) && ends.len() + 1 < steps.len() {
+                    let recent = requests.iter().filter(|it| **it + PAUSE > entry.at).count();
+                    let per_minute = u32::try_from(recent * 2).unwrap_or(u32::MAX);
+                    let objects = now
+                        .iter()
+                        .map(|((resource, key), it)| (resource.clone(), key.clone(), it.clone()));
+                    let state = State { objects: objects.collect() }.collected();
+                    ends.push(End { state, per_minute });
+                }
+                done += 1;
+                requests.clear();
+            }
+            What::Changed { number, .. } => {
+                let Some(written) = run.changes.get(*number as usize - 1) else { continue };
+                let key = (written.resource.clone(), written.key.clone());
+                match &written.new {
+                    Some(object) => now.insert(key, object.clone()),
+                    None => now.remove(&key),
+                };
+            }
+            What::Asked { .. } => requests.push(entry.at),
+            _ => {}
+        }
+    }
+    // A run that was cut short has come no further.
+    while ends.len() < steps.len() {
+        ends.push(End { state: run.state.clone(), per_minute: run.per_minute });
+    }
+    ends
+}

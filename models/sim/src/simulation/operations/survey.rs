@@ -1,0 +1,310 @@
+//! Draws sequences of operations, tries them one after the other, and counts.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::bench::{Bench, Walk, handle};
+use super::draw::Drawer;
+use super::operation::{Intent, Operation, between};
+use super::report::{Finding, Misbehaviour, Promise, Survey};
+use super::schema::{self, Field};
+use super::{Operations, Wish, hard, shrink};
+use crate::apiserver::{Random, Server};
+use crate::simulation::Simulation;
+use crate::simulation::campaign::Campaign;
+use crate::simulation::check::Failure;
+use crate::simulation::script::Step;
+
+/// How many operations a sequence has at most, before the last one that leads back.
+const LONGEST: u64 = 4;
+/// How many draws in vain end a sequence.
+const VAIN: u32 = 8;
+/// How many distinct findings are looked for.
+const FINDINGS: usize = 8;
+/// How long it is silent.
+const SILENT: Duration = Duration::from_secs(10);
+
+/// A sequence: the operations that the server accepts, each with the field that was drawn.
+#[derive(Default)]
+struct Drawn {
+    operations: Vec<Operation>,
+    fields: Vec<Option<usize>>,
+}
+
+/// A survey that goes on.
+struct Surveyor {
+    bench: Bench,
+    /// The server when the object has just been created.
+    ready: Server,
+    drawer: Drawer,
+    fields: Vec<Field>,
+    /// How often each field was changed.
+    changes: Vec<u64>,
+    /// How often a change of a field could have an effect, how often it had, and such an operation.
+    effects: BTreeMap<String, (u64, u64, Operation)>,
+    findings: Vec<Finding>,
+    survey: Survey,
+}
+
+pub(super) fn conduct(operations: Operations) -> Result<Survey, Box<Misbehaviour>> {
+    let began = Instant::now();
+    let Operations { simulation, object, examples, wish } = operations;
+    let mut surveyor = match Surveyor::begin(simulation, object, examples, wish.seed) {
+        Ok(surveyor) => surveyor,
+        Err(failure) => return Err(Box::new(alone(*failure))),
+    };
+    match &wish.replay {
+        Some(sequence) => surveyor.replay(sequence.0.clone()),
+        None => surveyor.explore(&wish, began),
+    }
+    surveyor.end(&wish, began)
+}
+
+/// The run without operations is wrong.
+fn alone(failure: Failure) -> Misbehaviour {
+    let mut text: Vec<String> = failure.inadmissible.into_iter().collect();
+    text.extend(
+        failure
+            .violations
+            .iter()
+            .flat_map(|it| it.to_string().lines().map(str::to_owned).collect::<Vec<_>>()),
+    );
+    let objects = failure.violations.into_iter().flat_map(|it| it.objects).collect();
+    let (promise, picture) = (Promise::Alone, failure.picture);
+    let finding =
+        Finding { promise, operations: Vec::new(), hard: None, text, objects, also: 0, picture };
+    Misbehaviour { findings: vec![finding], survey: Survey::default() }
+}
+
+impl Surveyor {
+    fn begin(
+        mut simulation: Simulation,
+        object: Value,
+        examples: Vec<Value>,
+        seed: u64,
+    ) -> Result<Self, Box<Failure>> {
+        simulation.prepare();
+        let Simulation { mut setup, wish, .. } = simulation;
+        let before = setup.script.clone();
+        let mut ready = setup.server.clone();
+        for step in &before {
+            drop(handle(&mut ready, step)); // the run without operations tells of a refusal
+        }
+        let schema = schema::of(&ready, &object).unwrap_or_else(|why| panic!("{why}"));
+        drop(handle(&mut ready, &Step::Create(object.clone())));
+        setup.script.push(Step::Create(object.clone()));
+        let Campaign { setup, reference, .. } = Campaign::begin(setup, wish)?;
+        let quiet = setup.rules.requests_per_minute.max(3 * reference.per_minute);
+        let mut other = object.clone();
+        let name = object["metadata"]["name"].as_str().unwrap_or_default();
+        other["metadata"]["name"] = format!("{name}-other").into();
+        let (fresh, learned, runs) = (BTreeMap::new(), BTreeSet::new(), 2);
+        let bench = Bench { setup, before, object, other, quiet, fresh, learned, runs };
+        let fields = schema::fields(&schema);
+        let (changes, effects) = (vec![0; fields.len()], BTreeMap::new());
+        let drawer = Drawer { random: Random::new(seed), schema, examples, is_guess: false };
+        let (findings, survey) = (Vec::new(), Survey::default());
+        Ok(Self { bench, ready, drawer, fields, changes, effects, findings, survey })
+    }
+
+    /// Draws sequences and tries them.
+    fn explore(&mut self, wish: &Wish, began: Instant) {
+        if wish.hard {
+            let (bench, schema) = (&mut self.bench, &self.drawer.schema);
+            let (count, found) = hard::try_all(bench, &self.ready, schema);
+            self.survey.hard = count;
+            self.findings.extend(found);
+        }
+        let usual = (2 * self.fields.len() as u64).clamp(20, 200);
+        let all = wish.sequences.unwrap_or(usual);
+        let mut told = began;
+        for number in 0..all {
+            if self.findings.len() >= FINDINGS || self.fields.is_empty() {
+                break;
+            }
+            let drawn = self.draw();
+            self.attempt(&drawn);
+            if told.elapsed() > SILENT {
+                told = Instant::now();
+                let (count, found) = (self.survey.operations, self.findings.len());
+                let number = number + 1;
+                eprintln!("{number} of {all} sequences, {count} operations, {found} findings");
+            }
+        }
+    }
+
+    /// Runs these operations. What the server refuses of them would make it another sequence.
+    fn replay(&mut self, operations: Vec<Operation>) {
+        let accepted = self.bench.accepted(&operations);
+        if accepted.len() < operations.len() {
+            let text = vec!["the server refuses an operation that is to be replayed".to_owned()];
+            let (objects, picture) = (Vec::new(), String::new());
+            let (promise, hard, also) = (Promise::Alone, None, 0);
+            self.findings.push(Finding { promise, operations, hard, text, objects, also, picture });
+            return;
+        }
+        let fields = vec![None; operations.len()];
+        self.attempt(&Drawn { operations, fields });
+    }
+
+    /// A sequence of changes, and at the end the way back.
+    fn draw(&mut self) -> Drawn {
+        let (mut server, mut drawn) = (self.ready.clone(), Drawn::default());
+        let first = self.bench.object.clone();
+        let mut wanted = first.clone();
+        let (length, mut vain) = (1 + self.drawer.random.below(LONGEST) as usize, 0);
+        while drawn.operations.len() < length && vain < VAIN {
+            let index = self.field();
+            let field = self.fields[index].clone();
+            let operation = self.drawer.operation(&field, &wanted);
+            let Some(operation) = operation.filter(|it| it.after(&wanted) != wanted) else {
+                vain += 1;
+                continue;
+            };
+            let is_misuse = operation.intent == Intent::Misuse;
+            let before = wanted.clone();
+            if !self.add(&mut server, &mut drawn, &mut wanted, (operation, Some(index))) {
+                vain += 1;
+            } else if is_misuse && self.drawer.index(2) == 0 {
+                let back = change(&wanted, &before);
+                self.add(&mut server, &mut drawn, &mut wanted, (back, None));
+            }
+        }
+        if wanted != first {
+            let back = change(&wanted, &first);
+            self.add(&mut server, &mut drawn, &mut wanted, (back, None));
+        }
+        drawn
+    }
+
+    /// Adds an operation, if the server accepts it.
+    fn add(
+        &mut self,
+        server: &mut Server,
+        drawn: &mut Drawn,
+        wanted: &mut Value,
+        (operation, field): (Operation, Option<usize>),
+    ) -> bool {
+        let is_accepted = handle(server, &self.bench.patch(&operation)).is_ok();
+        if is_accepted {
+            *wanted = operation.after(wanted);
+            drawn.operations.push(operation);
+            drawn.fields.push(field);
+            field.into_iter().for_each(|it| self.changes[it] += 1);
+        } else {
+            self.survey.refused += 1;
+        }
+        is_accepted
+    }
+
+    /// The next field: mostly one that was changed less often than others.
+    fn field(&mut self) -> usize {
+        if self.drawer.index(4) == 0 {
+            return self.drawer.index(self.fields.len());
+        }
+        let least = self.changes.iter().min().copied().unwrap_or_default();
+        let rare: Vec<usize> =
+            (0..self.fields.len()).filter(|it| self.changes[*it] == least).collect();
+        rare[self.drawer.index(rare.len())]
+    }
+
+    /// Runs a sequence, and makes what is wrong as small as can be.
+    fn attempt(&mut self, drawn: &Drawn) {
+        let operations = &drawn.operations;
+        let walk = self.bench.walk(operations);
+        self.survey.sequences += 1;
+        self.survey.operations += operations.len() as u64;
+        let misuses = operations.iter().filter(|it| it.intent == Intent::Misuse);
+        self.survey.misused += misuses.count() as u64;
+        self.note_effects(drawn, &walk);
+        let mut from = 1;
+        while let Some(suspicion) = self.bench.judge(operations, &walk, from) {
+            let done = &operations[..suspicion.after];
+            if self.is_known(done, suspicion.promise) {
+                return;
+            }
+            if let Some(finding) = shrink::smallest(&mut self.bench, done, suspicion.promise) {
+                if !self.is_known(&finding.operations, finding.promise) {
+                    self.findings.push(finding);
+                }
+                return;
+            }
+            from = suspicion.after + 1;
+        }
+    }
+
+    /// Takes note of a sequence in which the fields of a finding are changed.
+    fn is_known(&mut self, operations: &[Operation], promise: Promise) -> bool {
+        let fields = |all: &[Operation]| -> BTreeSet<String> {
+            all.iter().flat_map(Operation::fields).collect()
+        };
+        let own = fields(operations);
+        let known = self.findings.iter_mut().find(|finding| {
+            finding.promise.is_like(promise) && fields(&finding.operations).is_subset(&own)
+        });
+        known.map(|it| it.also += 1).is_some()
+    }
+
+    fn note_effects(&mut self, drawn: &Drawn, walk: &Walk) {
+        if walk.run.refused_step.is_some() || walk.run.restless.is_some() {
+            return;
+        }
+        let wanted = self.bench.wanted(&drawn.operations);
+        for (index, operation) in drawn.operations.iter().enumerate() {
+            let is_sound =
+                |count: usize| !Bench::is_misused(&drawn.operations[..count], &wanted[count]);
+            let Some(field) = drawn.fields[index] else { continue };
+            if is_sound(index) && is_sound(index + 1) {
+                let name = self.fields[field].name();
+                let has_effect = self.bench.has_effect(walk, index);
+                let entry = self.effects.entry(name).or_insert((0, 0, operation.clone()));
+                entry.0 += 1;
+                entry.1 += u64::from(has_effect);
+            }
+        }
+    }
+
+    /// The counts, and what was found.
+    fn end(mut self, wish: &Wish, began: Instant) -> Result<Survey, Box<Misbehaviour>> {
+        let ignored = self.effects.iter().filter(|(_, (tried, had, _))| *tried > 0 && *had == 0);
+        for (name, (tried, _, operation)) in ignored {
+            self.survey.ignored.push(name.clone());
+            if wish.needs_effect {
+                let text = format!("{name} was changed {tried} times, and nothing else changed");
+                self.findings.push(Finding {
+                    promise: Promise::Effect,
+                    operations: vec![operation.clone()],
+                    hard: None,
+                    text: vec![text],
+                    objects: Vec::new(),
+                    also: 0,
+                    picture: String::new(),
+                });
+            }
+        }
+        let fields = self.fields.iter().map(Field::name).zip(&self.changes);
+        let (changed, unchanged): (Vec<_>, Vec<_>) = fields.partition(|it| *it.1 > 0);
+        let names = |all: Vec<(String, &u64)>| all.into_iter().map(|it| it.0).collect();
+        let survey = Survey {
+            runs: self.bench.runs,
+            changed: names(changed),
+            unchanged: names(unchanged),
+            treated: self.bench.setup.treated(),
+            elapsed: began.elapsed(),
+            ..self.survey
+        };
+        let findings = self.findings;
+        if findings.is_empty() {
+            Ok(survey)
+        } else {
+            Err(Box::new(Misbehaviour { findings, survey }))
+        }
+    }
+}
+
+/// The change from one object to another.
+fn change(from: &Value, to: &Value) -> Operation {
+    Operation { intent: Intent::Change, patch: between(from, to) }
+}
