@@ -1,0 +1,92 @@
+//! Checks of the moments of a history. Those of one ledger share it: it follows the history once.
+
+use std::any::{Any, TypeId};
+use std::fmt;
+
+use super::component::{Component, EventOf, HistoryOf};
+use super::ledger::Ledger;
+use crate::outcome::Violation;
+
+/// A moment of a history, at which a ledger knows all that has happened.
+pub enum Moment<'a, C: Component> {
+    /// An event comes next, or a part of one.
+    Before(&'a EventOf<C>),
+    /// An event was taken in, with all its parts.
+    After(&'a EventOf<C>),
+    /// The execution is over.
+    End(&'a HistoryOf<C>),
+}
+
+impl<C: Component> Clone for Moment<'_, C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C: Component> Copy for Moment<'_, C> {}
+
+impl<C: Component> fmt::Debug for Moment<'_, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Before(event) => f.debug_tuple("Before").field(event).finish(),
+            Self::After(event) => f.debug_tuple("After").field(event).finish(),
+            Self::End(history) => f.debug_tuple("End").field(&history.end).finish(),
+        }
+    }
+}
+
+/// A check of every moment, beside a ledger.
+type Check<C, L> = Box<dyn Fn(&L, Moment<'_, C>) -> Result<(), Violation> + Send + Sync>;
+
+/// Checks of one ledger, each with the place for its first violation.
+pub(super) type Group<'a, C> = Vec<(&'a Along<C>, &'a mut Option<Violation>)>;
+
+/// A check of every moment, with the type of its ledger hidden.
+pub(super) struct Along<C: Component> {
+    /// Which ledger it looks at.
+    pub(super) ledger: TypeId,
+    /// A `Check` of that ledger.
+    check: Box<dyn Any + Send + Sync>,
+    /// Follows a history once for a whole group.
+    pub(super) walk: fn(&HistoryOf<C>, Group<'_, C>),
+}
+
+impl<C: Component> Along<C> {
+    pub(super) fn new<L: Ledger<C> + 'static, E: Into<Violation>>(
+        check: impl Fn(&L, Moment<'_, C>) -> Result<(), E> + Send + Sync + 'static,
+    ) -> Self {
+        let check: Check<C, L> =
+            Box::new(move |ledger, moment| check(ledger, moment).map_err(Into::into));
+        Self { ledger: TypeId::of::<L>(), check: Box::new(check), walk: walk::<C, L> }
+    }
+}
+
+/// It is compiled once for each ledger type (there are few) and not once for each check.
+fn walk<C: Component, L: Ledger<C> + 'static>(history: &HistoryOf<C>, mut group: Group<'_, C>) {
+    let mut ledger = L::default();
+    for (number, event) in history.events.iter().enumerate() {
+        ledger.reach(event);
+        for part in L::parts(event).iter() {
+            ask(&mut group, &ledger, Some(number), Moment::Before(part));
+            ledger.apply(part);
+        }
+        ask(&mut group, &ledger, Some(number), Moment::After(event));
+    }
+    ask(&mut group, &ledger, None, Moment::End(history));
+}
+
+/// Asks every check that has found nothing yet.
+fn ask<C: Component, L: 'static>(
+    group: &mut Group<'_, C>,
+    ledger: &L,
+    number: Option<usize>,
+    moment: Moment<'_, C>,
+) {
+    group.retain_mut(|(along, found)| {
+        let check = along.check.downcast_ref::<Check<C, L>>().expect("a check of this ledger");
+        let violation = check(ledger, moment).err();
+        **found =
+            violation.map(|Violation { at, because }| Violation { at: at.or(number), because });
+        found.is_none()
+    });
+}
