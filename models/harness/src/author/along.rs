@@ -35,16 +35,26 @@ impl<C: Component> fmt::Debug for Moment<'_, C> {
     }
 }
 
-/// A check of every moment, beside a ledger.
+/// The moments at which a check is asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum When {
+    Before,
+    After,
+    End,
+    Always,
+}
+
+/// A check of the moments of a history, beside a ledger.
 type Check<C, L> = Box<dyn Fn(&L, Moment<'_, C>) -> Result<(), Violation> + Send + Sync>;
 
 /// Checks of one ledger, each with the place for its first violation.
 pub(super) type Group<'a, C> = Vec<(&'a Along<C>, &'a mut Option<Violation>)>;
 
-/// A check of every moment, with the type of its ledger hidden.
+/// A check of the moments of a history, with the type of its ledger hidden.
 pub(super) struct Along<C: Component> {
     /// Which ledger it looks at.
     pub(super) ledger: TypeId,
+    when: When,
     /// A `Check` of that ledger.
     check: Box<dyn Any + Send + Sync>,
     /// Follows a history once for a whole group.
@@ -53,11 +63,12 @@ pub(super) struct Along<C: Component> {
 
 impl<C: Component> Along<C> {
     pub(super) fn new<L: Ledger<C> + 'static, E: Into<Violation>>(
+        when: When,
         check: impl Fn(&L, Moment<'_, C>) -> Result<(), E> + Send + Sync + 'static,
     ) -> Self {
         let check: Check<C, L> =
             Box::new(move |ledger, moment| check(ledger, moment).map_err(Into::into));
-        Self { ledger: TypeId::of::<L>(), check: Box::new(check), walk: walk::<C, L> }
+        Self { ledger: TypeId::of::<L>(), when, check: Box::new(check), walk: walk::<C, L> }
     }
 }
 
@@ -75,18 +86,25 @@ fn walk<C: Component, L: Ledger<C> + 'static>(history: &HistoryOf<C>, mut group:
     ask(&mut group, &ledger, None, Moment::End(history));
 }
 
-/// Asks every check that has found nothing yet.
+/// Asks the checks of a moment that have found nothing yet.
 fn ask<C: Component, L: 'static>(
     group: &mut Group<'_, C>,
     ledger: &L,
     number: Option<usize>,
     moment: Moment<'_, C>,
 ) {
-    group.retain_mut(|(along, found)| {
+    let now = match moment {
+        Moment::Before(_) => When::Before,
+        Moment::After(_) => When::After,
+        Moment::End(_) => When::End,
+    };
+    for (along, found) in group {
+        if found.is_some() || along.when != now && along.when != When::Always {
+            continue;
+        }
         let check = along.check.downcast_ref::<Check<C, L>>().expect("a check of this ledger");
-        let violation = check(ledger, moment).err();
-        **found =
-            violation.map(|Violation { at, because }| Violation { at: at.or(number), because });
-        found.is_none()
-    });
+        if let Err(Violation { at, because }) = check(ledger, moment) {
+            **found = Some(Violation { at: at.or(number), because });
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::panic::Location;
 
-use super::along::{Along, Moment};
+use super::along::{Along, Moment, When};
 use super::component::{Component, EventOf, HistoryOf};
 use super::history::What;
 use super::ledger::Ledger;
@@ -85,8 +85,19 @@ impl<C: Component> Invariant<C> {
         }
     }
 
-    /// As [`always`](Self::always), for a check that looks at the moments of a history. All such
-    /// checks of one ledger share it.
+    #[track_caller]
+    fn beside<L: Ledger<C> + 'static, E: Into<Violation>>(
+        (name, says, rules): (&'static str, &'static str, &'static [&'static str]),
+        kind: Kind,
+        when: When,
+        check: impl Fn(&L, Moment<'_, C>) -> Result<(), E> + Send + Sync + 'static,
+    ) -> Self {
+        let (expect, check) = (Expect::Holds, Check::Along(Along::new(when, check)));
+        Self { name, says, rules, kind, expect, stated: Location::caller(), check }
+    }
+
+    /// As [`always`](Self::always), for a check of every moment of a history, which a ledger follows.
+    /// All invariants of one ledger share it.
     #[track_caller]
     pub fn along<L: Ledger<C> + 'static, E: Into<Violation>>(
         name: &'static str,
@@ -94,22 +105,52 @@ impl<C: Component> Invariant<C> {
         rules: &'static [&'static str],
         check: impl Fn(&L, Moment<'_, C>) -> Result<(), E> + Send + Sync + 'static,
     ) -> Self {
-        let (kind, expect, check) = (Kind::Always, Expect::Holds, Check::Along(Along::new(check)));
-        Self { name, says, rules, kind, expect, stated: Location::caller(), check }
+        Self::beside((name, says, rules), Kind::Always, When::Always, check)
     }
 
     /// As [`along`](Self::along), for a check of every event against what is known before it.
     #[track_caller]
-    pub fn at_every_event<L: Ledger<C> + 'static>(
+    pub fn at_every_event<L: Ledger<C> + 'static, E: Into<Violation>>(
         name: &'static str,
         says: &'static str,
         rules: &'static [&'static str],
-        check: fn(&L, &EventOf<C>) -> Result<(), String>,
+        check: impl Fn(&L, &EventOf<C>) -> Result<(), E> + Send + Sync + 'static,
     ) -> Self {
-        Self::along(name, says, rules, move |before: &L, moment| match moment {
+        let before = move |before: &L, moment: Moment<'_, C>| match moment {
             Moment::Before(event) => check(before, event),
             _ => Ok(()),
-        })
+        };
+        Self::beside((name, says, rules), Kind::Always, When::Before, before)
+    }
+
+    /// As [`along`](Self::along), for a check of every event against what is known after it.
+    #[track_caller]
+    pub fn after_every_event<L: Ledger<C> + 'static, E: Into<Violation>>(
+        name: &'static str,
+        says: &'static str,
+        rules: &'static [&'static str],
+        check: impl Fn(&L, &EventOf<C>) -> Result<(), E> + Send + Sync + 'static,
+    ) -> Self {
+        let after = move |after: &L, moment: Moment<'_, C>| match moment {
+            Moment::After(event) => check(after, event),
+            _ => Ok(()),
+        };
+        Self::beside((name, says, rules), Kind::Always, When::After, after)
+    }
+
+    /// As [`along`](Self::along), for a check of what is known at the end.
+    #[track_caller]
+    pub fn at_the_end<L: Ledger<C> + 'static, E: Into<Violation>>(
+        name: &'static str,
+        says: &'static str,
+        rules: &'static [&'static str],
+        check: impl Fn(&L, &HistoryOf<C>) -> Result<(), E> + Send + Sync + 'static,
+    ) -> Self {
+        let end = move |known: &L, moment: Moment<'_, C>| match moment {
+            Moment::End(history) => check(known, history),
+            _ => Ok(()),
+        };
+        Self::beside((name, says, rules), Kind::Always, When::End, end)
     }
 
     /// As [`eventually`](Self::eventually), for a check of every moment at which no thread can move:
@@ -122,12 +163,11 @@ impl<C: Component> Invariant<C> {
         check: fn(&L) -> Result<(), String>,
     ) -> Self {
         let quiet = move |now: &L, moment: Moment<'_, C>| match moment {
-            Moment::Before(event) if !matches!(event.what, What::Quiet) => Ok(()),
-            Moment::End(history) if !matches!(history.end, End::Deadlock(_)) => Ok(()),
-            Moment::After(_) => Ok(()),
-            _ => check(now),
+            Moment::Before(event) if matches!(event.what, What::Quiet) => check(now),
+            Moment::End(history) if matches!(history.end, End::Deadlock(_)) => check(now),
+            _ => Ok(()),
         };
-        Self { kind: Kind::Eventually, ..Self::along(name, says, rules, quiet) }
+        Self::beside((name, says, rules), Kind::Eventually, When::Always, quiet)
     }
 
     /// Checks one history.

@@ -13,7 +13,7 @@ mod terms;
 use super::asked::Asked;
 use super::ledger::{Elector as Known, ElectorLedger};
 use super::{Elector, Event};
-use crate::trial::{Invariant, Moment};
+use crate::trial::Invariant;
 
 type Checked = Result<(), String>;
 
@@ -38,9 +38,8 @@ fn at_every_step(
     rules: &'static [&'static str],
     check: CheckStep,
 ) -> Invariant<Elector> {
-    Invariant::along(name, says, rules, move |known, moment| match moment {
-        Moment::Before(event) => check_step(known, event, check),
-        _ => Ok(()),
+    Invariant::at_every_event(name, says, rules, move |known, event| {
+        check_step(known, event, check)
     })
 }
 
@@ -52,9 +51,8 @@ fn after_every_step(
     rules: &'static [&'static str],
     check: CheckStep,
 ) -> Invariant<Elector> {
-    Invariant::along(name, says, rules, move |known, moment| match moment {
-        Moment::After(event) => check_step(known, event, check),
-        _ => Ok(()),
+    Invariant::after_every_event(name, says, rules, move |known, event| {
+        check_step(known, event, check)
     })
 }
 

@@ -1,10 +1,10 @@
 //! Promises about the lease, in the words of the simulated cluster.
 
 use crate::cluster::invariants::{Invariant as Promise, invariant};
-use crate::elector::Elector;
 use crate::elector::asked::is_strict;
 use crate::elector::timeline::Timeline;
-use crate::trial::{Invariant, Moment, Violation};
+use crate::elector::{Elector, History};
+use crate::trial::{Invariant, Violation};
 
 const SHARED: &[&str] = &[
     "one_leader_per_lease_window",
@@ -29,14 +29,14 @@ const SHARED: &[&str] = &[
 pub(super) fn all() -> Vec<Invariant<Elector>> {
     let shared = SHARED.iter().map(|name| {
         let of = invariant(name).expect("the cluster has this promise");
-        Invariant::along(of.name, of.says, of.rules, |told, moment| judge(of, told, moment))
+        Invariant::at_the_end(of.name, of.says, of.rules, |told, history| judge(of, told, history))
     });
     shared.collect()
 }
 
 /// Judges a history that is retold as a run.
-fn judge(promise: &Promise, told: &Timeline, moment: Moment<'_, Elector>) -> Result<(), Violation> {
-    let (Moment::End(history), Some(terms)) = (moment, told.terms()) else { return Ok(()) };
+fn judge(promise: &Promise, told: &Timeline, history: &History) -> Result<(), Violation> {
+    let Some(terms) = told.terms() else { return Ok(()) };
     if !promise.promised.holds(is_strict(&terms.config), told.is_safe()) {
         return Ok(());
     }

@@ -7,9 +7,9 @@ use crate::elector::asked::{Asked, claims_the_lease};
 use crate::elector::ledger::{Elector as Known, ElectorLedger, lead};
 use crate::elector::scene;
 use crate::elector::timeline::number_of;
-use crate::elector::{Elector, Event};
+use crate::elector::{Elector, Event, History};
 use crate::engine::End;
-use crate::trial::{Invariant, Moment, What};
+use crate::trial::{Invariant, What};
 
 pub(super) fn all() -> Vec<Invariant<Elector>> {
     vec![
@@ -68,7 +68,7 @@ pub(super) fn all() -> Vec<Invariant<Elector>> {
             &["election:SF-11", "election:LE-38", "election:LE-48"],
             terms_end_for_a_reason,
         ),
-        Invariant::along(
+        Invariant::at_the_end(
             "cancelled_runs_return",
             "a cancelled run returns",
             &["election:ENV-6", "election:LV-8", "election:LE-34"],
@@ -204,8 +204,7 @@ fn terms_end_for_a_reason(before: &Known, asked: &Asked<'_>, event: &Event) -> C
     }
 }
 
-fn cancelled_runs_return(known: &ElectorLedger, moment: Moment<'_, Elector>) -> Checked {
-    let Moment::End(history) = moment else { return Ok(()) };
+fn cancelled_runs_return(known: &ElectorLedger, history: &History) -> Checked {
     let electors = &known.of_calls(history).electors;
     match electors.iter().find(|elector| elector.running && elector.cancelled) {
         Some(elector) if matches!(history.end, End::Finished | End::Deadlock(_)) => {
