@@ -108,3 +108,64 @@ fn ask<C: Component, L: 'static>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use seatrial_core::runtime::Instant;
+
+    use super::*;
+    use crate::author::{Event, History, Invariant, What, judge};
+    use crate::canary::Canary;
+    use crate::engine::End;
+
+    static MADE: AtomicUsize = AtomicUsize::new(0);
+
+    /// Counts the events, and how often it was made itself.
+    struct Counts(usize);
+
+    impl Default for Counts {
+        fn default() -> Self {
+            MADE.fetch_add(1, Ordering::Relaxed);
+            Self(0)
+        }
+    }
+
+    impl Ledger<Canary> for Counts {
+        fn apply(&mut self, _: &EventOf<Canary>) {
+            self.0 += 1;
+        }
+    }
+
+    fn is_not(count: usize, known: &Counts) -> Result<(), String> {
+        if known.0 == count { Err(format!("{count} events")) } else { Ok(()) }
+    }
+
+    #[test]
+    fn one_ledger_follows_a_history_for_all_its_invariants() {
+        let all = [
+            Invariant::at_every_event("before", "", &[], |known: &Counts, _| is_not(1, known)),
+            Invariant::always("alone", "", &[], |_| Err(Violation::overall("always"))),
+            Invariant::after_every_event("after", "", &[], |known: &Counts, _| is_not(1, known)),
+            Invariant::at_the_end("end", "", &[], |known: &Counts, _| is_not(3, known)),
+            Invariant::at_the_end("holds", "", &[], |known: &Counts, _| is_not(2, known)),
+            Invariant::when_quiet("quiet", "", &[], |known: &Counts| is_not(2, known)),
+        ];
+        let noted = What::Note { label: "", value: 0 };
+        let events = [noted.clone(), noted, What::Quiet].map(|what| Event {
+            thread: 0,
+            at: Instant::ZERO,
+            object: 0,
+            what,
+            told: None,
+        });
+        let history = History { events: events.into(), end: End::Finished };
+        let found = judge(all.iter(), &history).into_iter();
+        let found: Vec<_> = found.map(|(name, violation)| (name, violation.at)).collect();
+        let each = [("before", Some(1)), ("alone", None), ("after", Some(0)), ("end", None)];
+        assert_eq!(found[..4], each);
+        assert_eq!(found[4..], [("quiet", Some(2))]);
+        assert_eq!(MADE.load(Ordering::Relaxed), 1);
+    }
+}
