@@ -33,19 +33,19 @@ const OF_LOOPS: &[&str] = &[
 pub(super) fn all() -> Vec<Invariant<Cancel>> {
     const RULE: &[&str] = &["election:ENV-5"];
     vec![
-        Invariant::always(
+        Invariant::at_every_event(
             "cancel_reaches_below",
             "once a cancellation has returned, its token and all tokens below it have ended",
             RULE,
             cancel_reaches_below,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "nobody_else_ends",
             "a token ends only at its deadline, or when it or a token above it is cancelled",
             RULE,
             nobody_else_ends,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "first_reason_stays",
             "a token that has ended keeps its first reason",
             RULE,
@@ -57,7 +57,7 @@ pub(super) fn all() -> Vec<Invariant<Cancel>> {
             RULE,
             sleepers_wake,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "woken_by_the_end_alone",
             "a waiter for a token is woken only when the token is cancelled",
             RULE,
@@ -69,13 +69,13 @@ pub(super) fn all() -> Vec<Invariant<Cancel>> {
             RULE,
             hooks_run,
         ),
-        Invariant::eventually(
+        Invariant::when_quiet(
             "the_dropped_leave",
             "a token forgets a dropped child that has no living descendants",
             RULE,
             the_dropped_leave,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "loops_keep_time",
             "loops and polls run when they are due, and end with their token",
             OF_LOOPS,
@@ -89,17 +89,17 @@ fn told(event: &Event) -> Option<(u64, u64)> {
     event.noted("answers").map(|value| (value / 16, value % 16))
 }
 
-fn cancel_reaches_below(history: &History) -> Checked {
-    Family::at_every_event(history, |before, event| match told(event) {
+fn cancel_reaches_below(before: &Family, event: &Event) -> Result<(), String> {
+    match told(event) {
         Some((token, 0)) if before.asks.get(&event.thread) == Some(&(token, true)) => {
             Err(format!("token {token} is said to go on, and has ended"))
         }
         _ => Ok(()),
-    })
+    }
 }
 
-fn nobody_else_ends(history: &History) -> Checked {
-    Family::at_every_event(history, |before, event| match told(event) {
+fn nobody_else_ends(before: &Family, event: &Event) -> Result<(), String> {
+    match told(event) {
         Some((token, 1)) if before.may_be_cancelled(token).is_none() => {
             Err(format!("token {token} is said to be cancelled, and nobody has done so"))
         }
@@ -107,20 +107,18 @@ fn nobody_else_ends(history: &History) -> Checked {
             Err(format!("the deadline of token {token} is said to have passed"))
         }
         _ => Ok(()),
-    })
+    }
 }
 
-fn first_reason_stays(history: &History) -> Checked {
-    Family::at_every_event(history, |before, event| {
-        let Some((token, told)) = told(event).filter(|(_, told)| *told > 0) else { return Ok(()) };
-        if before.told.get(&token).is_some_and(|first| *first != told) {
-            return Err(format!("token {token} had another reason before"));
-        }
-        if told == 1 && before.expired.contains(&token) {
-            return Err(format!("the deadline of token {token} came before it was cancelled"));
-        }
-        Ok(())
-    })
+fn first_reason_stays(before: &Family, event: &Event) -> Result<(), String> {
+    let Some((token, told)) = told(event).filter(|(_, told)| *told > 0) else { return Ok(()) };
+    if before.told.get(&token).is_some_and(|first| *first != told) {
+        return Err(format!("token {token} had another reason before"));
+    }
+    if told == 1 && before.expired.contains(&token) {
+        return Err(format!("the deadline of token {token} came before it was cancelled"));
+    }
+    Ok(())
 }
 
 fn sleepers_wake(history: &History) -> Checked {
@@ -133,15 +131,13 @@ fn sleepers_wake(history: &History) -> Checked {
     })
 }
 
-fn woken_by_the_end_alone(history: &History) -> Checked {
-    Family::at_every_event(history, |before, event| {
-        let What::Step { op, wakes, .. } = &event.what else { return Ok(()) };
-        let ends = matches!(op, Op::Cancel(_));
-        if wakes.any() && !(ends && before.may_be_cancelled(event.object.into()).is_some()) {
-            return Err(format!("who waits for token {} is woken for nothing", event.object));
-        }
-        Ok(())
-    })
+fn woken_by_the_end_alone(before: &Family, event: &Event) -> Result<(), String> {
+    let What::Step { op, wakes, .. } = &event.what else { return Ok(()) };
+    let ends = matches!(op, Op::Cancel(_));
+    if wakes.any() && !(ends && before.may_be_cancelled(event.object.into()).is_some()) {
+        return Err(format!("who waits for token {} is woken for nothing", event.object));
+    }
+    Ok(())
 }
 
 fn hooks_run(history: &History) -> Checked {
@@ -167,26 +163,22 @@ fn hooks_run(history: &History) -> Checked {
     })
 }
 
-fn the_dropped_leave(history: &History) -> Checked {
-    Family::when_quiet(history, |now| {
-        let knows_the_dead = now.children.iter().find(|(token, children)| {
-            !now.forgot.contains(token) && **children != now.living_children(**token)
-        });
-        knows_the_dead.map_or(Ok(()), |(token, children)| {
-            let living = now.living_children(*token);
-            Err(format!("token {token} knows {children} children, and {living} live"))
-        })
+fn the_dropped_leave(now: &Family) -> Result<(), String> {
+    let knows_the_dead = now.children.iter().find(|(token, children)| {
+        !now.forgot.contains(token) && **children != now.living_children(**token)
+    });
+    knows_the_dead.map_or(Ok(()), |(token, children)| {
+        let living = now.living_children(*token);
+        Err(format!("token {token} knows {children} children, and {living} live"))
     })
 }
 
-fn loops_keep_time(history: &History) -> Checked {
-    Family::at_every_event(history, |_, event| {
-        let due = event.noted("runs").or(event.noted("ends"));
-        match due {
-            Some(due) if due != event.at.as_nanos() => {
-                Err(format!("this was due at {:?}", Instant::from_nanos(due)))
-            }
-            _ => Ok(()),
+fn loops_keep_time(_: &Family, event: &Event) -> Result<(), String> {
+    let due = event.noted("runs").or(event.noted("ends"));
+    match due {
+        Some(due) if due != event.at.as_nanos() => {
+            Err(format!("this was due at {:?}", Instant::from_nanos(due)))
         }
-    })
+        _ => Ok(()),
+    }
 }

@@ -60,7 +60,7 @@ fn of_attempts() -> Vec<Invariant<Request>> {
             &["election:RQ-41", "election:RQ-43", "election:RQ-62", "election:RQ-42"],
             turns_are_taken,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "the_limiter_keeps_its_rate",
             "in no window of time does the limiter grant more turns than burst and rate allow",
             &["election:RINV-6", "election:RQ-50"],
@@ -96,7 +96,7 @@ fn of_the_end() -> Vec<Invariant<Request>> {
             &["election:RINV-3", "election:RQ-60"],
             answers_are_closed,
         ),
-        Invariant::eventually(
+        Invariant::when_quiet(
             "calls_return",
             "a call returns unless the server leaves it without an answer",
             &["election:RINV-5", "election:RQ-51", "election:RQ-70"],
@@ -180,20 +180,18 @@ fn turns_are_taken(history: &History) -> Checked {
     })
 }
 
-fn the_limiter_keeps_its_rate(history: &History) -> Checked {
-    Calls::at_every_event(history, |before, event| {
-        if event.noted("turn").is_none() {
-            return Ok(());
+fn the_limiter_keeps_its_rate(before: &Calls, event: &Event) -> Result<(), String> {
+    if event.noted("turn").is_none() {
+        return Ok(());
+    }
+    for (number, first) in before.turns.iter().enumerate() {
+        let count = before.turns.len() - number + 1;
+        let window = event.at.since(*first).as_secs_f64();
+        if count as f64 > BURST as f64 + window * f64::from(RATE) + 1e-6 {
+            return Err(format!("{count} turns in {window} s"));
         }
-        for (number, first) in before.turns.iter().enumerate() {
-            let count = before.turns.len() - number + 1;
-            let window = event.at.since(*first).as_secs_f64();
-            if count as f64 > BURST as f64 + window * f64::from(RATE) + 1e-6 {
-                return Err(format!("{count} turns in {window} s"));
-            }
-        }
-        Ok(())
-    })
+    }
+    Ok(())
 }
 
 /// Tells whether a call was ended by its token.
@@ -262,9 +260,7 @@ fn answers_are_closed(history: &History) -> Checked {
     })
 }
 
-fn calls_return(history: &History) -> Checked {
-    Calls::when_quiet(history, |now| {
-        let stuck = now.of.values().find(|call| !call.hangs || now.is_cancelled(call));
-        stuck.map_or(Ok(()), |call| Err(format!("call {} has not returned", call.begun.number)))
-    })
+fn calls_return(now: &Calls) -> Result<(), String> {
+    let stuck = now.of.values().find(|call| !call.hangs || now.is_cancelled(call));
+    stuck.map_or(Ok(()), |call| Err(format!("call {} has not returned", call.begun.number)))
 }

@@ -56,38 +56,6 @@ pub trait Ledger<C: Component>: Default {
         walk(history, &check)
     }
 
-    /// Checks what is known after every event.
-    fn after_every_event(
-        history: &HistoryOf<C>,
-        check: impl Fn(&Self) -> Result<(), String>,
-    ) -> Result<(), Violation> {
-        let mut ledger = Self::default();
-        for (number, event) in history.events.iter().enumerate() {
-            ledger.take_in(event);
-            check(&ledger).map_err(|because| Violation::at(number, because))?;
-        }
-        Ok(())
-    }
-
-    /// Checks what is known after some events: `ask` picks an event by what is known before it, and
-    /// what it returns is checked against what is known after it.
-    fn after_events<'a, A>(
-        history: &'a HistoryOf<C>,
-        ask: impl Fn(&Self, &'a EventOf<C>) -> Option<A>,
-        check: impl Fn(&Self, A) -> Result<(), String>,
-    ) -> Result<(), Violation> {
-        let mut ledger = Self::default();
-        for (number, event) in history.events.iter().enumerate() {
-            ledger.reach(event);
-            let asked = ask(&ledger, event);
-            ledger.take_in(event);
-            if let Some(asked) = asked {
-                check(&ledger, asked).map_err(|because| Violation::at(number, because))?;
-            }
-        }
-        Ok(())
-    }
-
     /// Checks every moment at which no thread can move: recorded ones, and a deadlock at the end.
     fn when_quiet(
         history: &HistoryOf<C>,

@@ -1,6 +1,7 @@
 //! The parts that an author writes for a check (a component, its scenarios, its invariants and its
 //! mutants), and the record of an execution.
 
+mod along;
 mod component;
 mod edited;
 pub mod figures;
@@ -15,9 +16,11 @@ mod simulation;
 pub mod told;
 mod world;
 
+pub use along::Moment;
 pub use component::{Component, EventOf, HistoryOf, MachineOf, OpOf, Property, RetOf};
 pub use edited::{Edit, Edited, Forgetful, Retell, Retold, Unaware, at_most, keep_at_most};
 pub use history::{Event, History, What};
+pub(crate) use invariant::judge;
 pub use invariant::{AGREES, Invariant, Kind, REACHES_ITS_CASE};
 pub use ledger::Ledger;
 pub use mutant::{Mutant, MutantKind, mistakes, mutants};

@@ -9,6 +9,7 @@ use crate::engine::End;
 
 use super::component::{Component, MachineOf, OpOf, RetOf};
 use super::history::{Event, History, What};
+use super::invariant::judge;
 use super::told::{Told, is_measured, take_told};
 
 /// The events of the execution under way.
@@ -80,10 +81,10 @@ impl<C: Component> Alone<C> {
             "retries_count_calls",
         ];
         let history = self.0.close(End::Finished);
-        for invariant in C::invariants().iter().filter(|one| OF_FIGURES.contains(&one.name)) {
-            if let Err(violation) = (invariant.check)(&history) {
-                panic!("{}: {}", invariant.name, violation.because);
-            }
+        let of_figures = C::invariants();
+        let of_figures = of_figures.iter().filter(|one| OF_FIGURES.contains(&one.name));
+        for (name, violation) in judge(of_figures, &history) {
+            panic!("{name}: {}", violation.because);
         }
     }
 }

@@ -24,6 +24,12 @@ impl Violation {
     }
 }
 
+impl From<String> for Violation {
+    fn from(because: String) -> Self {
+        Self::overall(because)
+    }
+}
+
 /// The expected verdict of an invariant. The invariant of a canary is expected to be violated: an
 /// engine that finds no violation there is blind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]

@@ -15,7 +15,7 @@ use std::time::Duration;
 use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::runtime::{Ambient, Instant, WallTime};
 
-use crate::author::{Component, HistoryOf};
+use crate::author::{Component, HistoryOf, judge};
 
 pub use changed::Changed;
 pub(crate) use made_up::calls_of;
@@ -31,10 +31,8 @@ pub fn hash<K: Hash>(key: &K) -> u64 {
 /// # Panics
 /// If a promise is broken: the promise, and the reason.
 pub fn judge_all<C: Component>(history: &HistoryOf<C>, tried: &impl Debug) {
-    for invariant in C::invariants() {
-        if let Err(violation) = (invariant.check)(history) {
-            panic!("{}: {} in {tried:?}", invariant.name, violation.because);
-        }
+    for (name, violation) in judge(C::invariants().iter(), history) {
+        panic!("{name}: {} in {tried:?}", violation.because);
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::lines::lines;
-use crate::author::{Component, HistoryOf, Invariant, Kind, Scenario};
+use crate::author::{Component, HistoryOf, Invariant, Kind, Scenario, judge};
 use crate::engine::{End, Execution, NEVER_PANICS, Route, TERMINATES, Tally, told_in_full};
 use crate::outcome::{Finding, StopAt, Violated, Violation};
 
@@ -75,19 +75,12 @@ impl<C: Component> Jury<C> {
     /// Returns the invariants that this execution violates. Those of the component come first,
     /// because they say more than those of every component.
     fn violations(&self, history: &HistoryOf<C>) -> Vec<(&'static str, Violation)> {
-        let mut violations = Vec::new();
         let cut_short = matches!(
             history.end,
             End::Panicked(_) | End::Endless(_) | End::Diverged(_) | End::Refused(_)
         );
-        for invariant in self.invariants.iter() {
-            if invariant.kind == Kind::Eventually && cut_short {
-                continue;
-            }
-            if let Err(violation) = (invariant.check)(history) {
-                violations.push((invariant.name, violation));
-            }
-        }
+        let asked = |one: &&Invariant<C>| one.kind == Kind::Always || !cut_short;
+        let mut violations = judge(self.invariants.iter().filter(asked), history);
         match &history.end {
             End::Panicked(text) => {
                 violations.push((NEVER_PANICS, Violation::overall(told_in_full(text))));

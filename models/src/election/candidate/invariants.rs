@@ -8,10 +8,8 @@ use seatrial_core::runtime::Instant;
 
 use super::server::{Answer, Call, Ping, Place, Serve};
 use super::stage::{BEGINS, CANCELS, ENDED, RETURNS, itself};
-use super::{Candidate, Event, History};
-use crate::trial::{self, Invariant, Ledger as _, Violation};
-
-type Checked = Result<(), Violation>;
+use super::{Candidate, Event};
+use crate::trial::{self, Invariant};
 
 /// How long a prompt reaction may take: the lag of the watch, and a few retries.
 const SOON: Duration = Duration::from_secs(2);
@@ -20,49 +18,49 @@ const PAUSE: Duration = Duration::from_millis(5);
 
 pub(super) fn all() -> Vec<Invariant<Candidate>> {
     vec![
-        Invariant::always(
+        Invariant::at_every_event(
             "renews_in_time",
             "a candidate publishes its object when it begins, and renews it every five minutes",
             &["election:LC-4", "election:LC-5"],
             renews_in_time,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "pings_are_answered",
             "a pinged candidate renews its object, whatever fields the object lacked",
             &["election:LC-7"],
             pings_are_answered,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "pings_are_kept",
             "no write of a candidate removes a ping, so the server sees which candidate answered",
             &["election:LC-7"],
             pings_are_kept,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "describes_itself",
             "every write of a candidate names it, the versions that it runs, and a renew time",
             &["election:LC-2", "election:LC-6"],
             describes_itself,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "retries_pause",
             "a candidate whose write failed waits before it tries again, unless it is pinged",
             &["election:LC-5"],
             retries_pause,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "ends_with_its_token",
             "a candidate returns when its token ends, and does not wait for its next renewal",
             &["election:LC-4"],
             ends_with_its_token,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "nothing_outlives_it",
             "a candidate that has returned neither writes nor watches",
             &["election:LC-4", "election:INV-27"],
             nothing_outlives_it,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "ended_before_it_began",
             "a candidate whose token has ended before it began writes nothing",
             &["election:LC-4"],
@@ -139,94 +137,80 @@ fn written(event: &Event) -> Option<(&CandidateSpec, Result<(), &StoreError>)> {
     }
 }
 
-fn renews_in_time(history: &History) -> Checked {
-    CandidateLedger::at_every_event(history, |before, event| {
-        let Some(began) = before.began.filter(|_| before.runs()) else { return Ok(()) };
-        let (since, patience) = match before.wrote {
-            Some(wrote) => (wrote, RENEW_EVERY + SOON),
-            None => (began, SOON),
-        };
-        if event.at.since(since) <= patience {
-            return Ok(());
-        }
-        Err(format!("nothing was renewed between {since:?} and {:?}", event.at))
-    })
+fn renews_in_time(before: &CandidateLedger, event: &Event) -> Result<(), String> {
+    let Some(began) = before.began.filter(|_| before.runs()) else { return Ok(()) };
+    let (since, patience) = match before.wrote {
+        Some(wrote) => (wrote, RENEW_EVERY + SOON),
+        None => (began, SOON),
+    };
+    if event.at.since(since) <= patience {
+        return Ok(());
+    }
+    Err(format!("nothing was renewed between {since:?} and {:?}", event.at))
 }
 
-fn pings_are_answered(history: &History) -> Checked {
-    CandidateLedger::at_every_event(history, |before, event| match before.pinged {
+fn pings_are_answered(before: &CandidateLedger, event: &Event) -> Result<(), String> {
+    match before.pinged {
         Some(pinged) if before.runs() && event.at.since(pinged) > SOON => {
             Err(format!("the ping at {pinged:?} is not answered"))
         }
         _ => Ok(()),
-    })
+    }
 }
 
-fn pings_are_kept(history: &History) -> Checked {
-    CandidateLedger::at_every_event(history, |before, event| {
-        let Some((spec, Ok(()))) = written(event) else { return Ok(()) };
-        let had_one = before.pinged.is_some()
-            || before.object.as_ref().is_some_and(|object| object.ping_time.is_some());
-        if had_one && spec.ping_time.is_none() {
-            return Err("a renewal takes the ping away".to_owned());
-        }
-        Ok(())
-    })
+fn pings_are_kept(before: &CandidateLedger, event: &Event) -> Result<(), String> {
+    let Some((spec, Ok(()))) = written(event) else { return Ok(()) };
+    let had_one = before.pinged.is_some()
+        || before.object.as_ref().is_some_and(|object| object.ping_time.is_some());
+    if had_one && spec.ping_time.is_none() {
+        return Err("a renewal takes the ping away".to_owned());
+    }
+    Ok(())
 }
 
-fn describes_itself(history: &History) -> Checked {
-    CandidateLedger::at_every_event(history, |_, event| {
-        let Some((spec, _)) = written(event) else { return Ok(()) };
-        let said = spec.clone().ping_time(None).renew_time(None);
-        if said != itself() {
-            return Err(format!("it says of itself: {said:?}"));
-        }
-        if spec.renew_time.is_none() {
-            return Err("it does not say when it was there".to_owned());
-        }
-        Ok(())
-    })
+fn describes_itself(_: &CandidateLedger, event: &Event) -> Result<(), String> {
+    let Some((spec, _)) = written(event) else { return Ok(()) };
+    let said = spec.clone().ping_time(None).renew_time(None);
+    if said != itself() {
+        return Err(format!("it says of itself: {said:?}"));
+    }
+    if spec.renew_time.is_none() {
+        return Err("it does not say when it was there".to_owned());
+    }
+    Ok(())
 }
 
-fn retries_pause(history: &History) -> Checked {
-    CandidateLedger::at_every_event(history, |before, event| {
-        match (written(event), before.failed) {
-            (Some(_), Some(failed))
-                if before.pinged.is_none() && event.at.since(failed) < PAUSE =>
-            {
-                Err(format!("it failed at {failed:?} and tries again at {:?}", event.at))
-            }
-            _ => Ok(()),
+fn retries_pause(before: &CandidateLedger, event: &Event) -> Result<(), String> {
+    match (written(event), before.failed) {
+        (Some(_), Some(failed)) if before.pinged.is_none() && event.at.since(failed) < PAUSE => {
+            Err(format!("it failed at {failed:?} and tries again at {:?}", event.at))
         }
-    })
+        _ => Ok(()),
+    }
 }
 
-fn ends_with_its_token(history: &History) -> Checked {
-    CandidateLedger::at_every_event(history, |before, event| match before.cancelled {
+fn ends_with_its_token(before: &CandidateLedger, event: &Event) -> Result<(), String> {
+    match before.cancelled {
         Some(cancelled)
             if before.began.is_some() && !before.returned && event.at.since(cancelled) > SOON =>
         {
             Err(format!("it was cancelled at {cancelled:?} and has not returned"))
         }
         _ => Ok(()),
-    })
+    }
 }
 
-fn nothing_outlives_it(history: &History) -> Checked {
-    CandidateLedger::at_every_event(history, |before, event| {
-        let acts = matches!(event.returned(), Some((Call::Serve(_) | Call::Watch(_), _)));
-        if before.returned && acts {
-            return Err("something of it still acts after it has returned".to_owned());
-        }
-        Ok(())
-    })
+fn nothing_outlives_it(before: &CandidateLedger, event: &Event) -> Result<(), String> {
+    let acts = matches!(event.returned(), Some((Call::Serve(_) | Call::Watch(_), _)));
+    if before.returned && acts {
+        return Err("something of it still acts after it has returned".to_owned());
+    }
+    Ok(())
 }
 
-fn ended_before_it_began(history: &History) -> Checked {
-    CandidateLedger::at_every_event(history, |before, event| {
-        if before.too_late && written(event).is_some() {
-            return Err("its token had ended before it began, and it writes".to_owned());
-        }
-        Ok(())
-    })
+fn ended_before_it_began(before: &CandidateLedger, event: &Event) -> Result<(), String> {
+    if before.too_late && written(event).is_some() {
+        return Err("its token had ended before it began, and it writes".to_owned());
+    }
+    Ok(())
 }

@@ -13,9 +13,7 @@ mod stage;
 
 use seatrial_core::machine::Step;
 
-use crate::trial::{
-    Component, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf, Scenario,
-};
+use crate::trial::{Component, EventOf, Invariant, MachineOf, Mutant, OpOf, RetOf, Scenario};
 
 pub use reference::Mistake;
 pub use server::{Answer, Call, Server, Shown, Tried};
@@ -25,7 +23,6 @@ pub use server::{Answer, Call, Server, Shown, Tried};
 pub struct Candidate;
 
 type Event = EventOf<Candidate>;
-type History = HistoryOf<Candidate>;
 
 impl Component for Candidate {
     type Machine = Server;

@@ -1,7 +1,5 @@
 //! The calls that the threads of a history made on their electors.
 
-use std::collections::BTreeMap;
-
 use seatrial_core::elector::{Config, Io, Op, Profile, Ret, StoreError, Stored, Turn};
 use seatrial_core::machine::Step;
 
@@ -16,7 +14,8 @@ pub(super) fn asked<'a>(event: &'a Event, numbers: &Numbers) -> Option<Asked<'a>
         Step::Done(Answered::Ask(ret)) | Step::Held(Answered::Ask(ret)) => Some(ret),
         _ => None,
     };
-    Some(Asked { number: *numbers.0.get(&event.object)?, op: &ask.0, outcome })
+    let number = (*numbers.0.get(usize::from(event.object))?)?;
+    Some(Asked { number, op: &ask.0, outcome })
 }
 
 /// A step of an elector.
@@ -73,13 +72,15 @@ impl<'a> Asked<'a> {
 
 /// The number of the elector for each object of the scenario.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Numbers(BTreeMap<u8, u8>);
+pub(super) struct Numbers(Vec<Option<u8>>);
 
 impl Numbers {
     /// Takes note of an elector that was set up; returns its set-up.
     pub(super) fn note<'a>(&mut self, event: &'a Event) -> Option<(u8, &'a Config)> {
         let What::Step { op: Call::SetUp(set_up), .. } = &event.what else { return None };
-        self.0.insert(event.object, set_up.number);
+        let object = usize::from(event.object);
+        self.0.resize(self.0.len().max(object + 1), None);
+        self.0[object] = Some(set_up.number);
         Some((set_up.number, &set_up.config))
     }
 }

@@ -1,6 +1,8 @@
 //! Follows a history event by event: what each elector has asked, what it has learned, and what its
 //! owner was told.
 
+use std::borrow::Cow;
+
 use seatrial_core::elector::{
     Config, Fence, Io, LeaseSpec, Name, Next, Object, Observed, Op, Profile, Record, StoreError,
     Stored, Turn, WorkEnded,
@@ -8,13 +10,12 @@ use seatrial_core::elector::{
 use seatrial_core::machine::Step;
 use seatrial_core::runtime::Instant;
 
+use super::asked::{Asked, Numbers, asked, claims_the_lease, is_strict};
 use super::part::{Answer, Call, Request};
 use super::scene;
-use super::timeline::{Asked, Numbers, asked, claims_the_lease, is_strict};
-use super::{Elector as Page, Event};
+use super::{Elector as Page, Event, History};
+use crate::engine::End;
 use crate::trial::{Ledger, What};
-
-pub(super) use super::along::{at_every_step, at_the_end, at_the_end_of_calls, says_it_leads};
 
 /// A call on its way.
 #[derive(Clone, Debug)]
@@ -135,6 +136,23 @@ impl Elector {
         first.map(|(stored, at)| (&stored.record, *at))
     }
 
+    /// Tells whether a strict elector reads in a step that its lease is no longer held in its term.
+    pub(super) fn reads_its_loss(&self, asked: &Asked<'_>) -> bool {
+        let reads = matches!(&self.call, Some(sent) if sent.io == Io::Get);
+        let Some(term) = self.term.as_ref().filter(|_| reads && self.running && self.is_strict())
+        else {
+            return false;
+        };
+        match asked.learned() {
+            Some(Ok(Stored { record, uid, .. })) => {
+                record.holder != self.config.identity
+                    || record.transitions != term.fence.transitions
+                    || *uid != term.fence.uid
+            }
+            answer => matches!(answer, Some(Err(StoreError::NotFound))),
+        }
+    }
+
     /// Tells whether its run ends because this work has ended.
     fn ends_with(&self, work: &WorkEnded) -> bool {
         let works = |term: &Term| term.number == work.term && term.over.is_none();
@@ -194,13 +212,11 @@ impl Ledger<Page> for ElectorLedger {
             }
             _ => {}
         }
-        let numbers = std::mem::take(&mut self.numbers);
-        if let Some(asked) = asked(event, &numbers) {
+        if let Some(asked) = asked(event, &self.numbers) {
             self.fences.extend(lead(&asked).cloned());
             let elector = &mut self.electors[usize::from(asked.number)];
             step(elector, event.thread, event.at, &asked);
         }
-        self.numbers = numbers;
     }
 }
 
@@ -214,6 +230,25 @@ impl ElectorLedger {
             scene::IS_TOLD => elector.told.push(value),
             _ => {}
         }
+    }
+
+    /// Returns the state at the end, without the steps in which sleepers break down when a deadlock is
+    /// given up.
+    pub(super) fn of_calls(&self, history: &History) -> Cow<'_, Self> {
+        if !matches!(history.end, End::Deadlock(_)) {
+            return Cow::Borrowed(self);
+        }
+        let mut ledger = Self::default();
+        for event in &history.events {
+            let breaks_down = ledger.asked(event).is_some_and(|(elector, asked)| {
+                let sleeps = elector.sleepers.iter().any(|sleeper| sleeper.thread == event.thread);
+                matches!(asked.op, Op::Abort(_)) || sleeps && matches!(asked.op, Op::WorkEnded(_))
+            });
+            if !breaks_down {
+                ledger.apply(event);
+            }
+        }
+        Cow::Owned(ledger)
     }
 
     /// Returns the elector that made a step, and the step.
@@ -238,6 +273,8 @@ fn step(elector: &mut Elector, thread: u8, now: Instant, asked: &Asked<'_>) {
         elector.end_term(now, "its time is over");
     }
     if let Some(answer) = asked.learned() {
+        let lost = elector.reads_its_loss(asked);
+        elector.term.iter_mut().for_each(|term| term.lost |= lost);
         learn(elector, now, answer);
     }
     if let Some(turn) = asked.turn()
@@ -311,28 +348,10 @@ fn learn(elector: &mut Elector, now: Instant, answer: &Result<Stored, StoreError
                         stored.version.clone(),
                     ));
                 }
-            } else if elector.is_strict() {
-                see_loss(elector, Some(stored));
             }
-        }
-        Err(StoreError::NotFound) if sent.io == Io::Get && elector.is_strict() => {
-            see_loss(elector, None);
         }
         Err(error) => elector.unsure |= claims && error.may_have_been_applied(),
     }
-}
-
-/// Notes whether the state that was read shows that the lease is no longer held in the current
-/// term.
-fn see_loss(elector: &mut Elector, read: Option<&Stored>) {
-    let identity = elector.config.identity.clone();
-    let Some(term) = &mut elector.term else { return };
-    let own = read.is_some_and(|stored| {
-        stored.record.holder == identity
-            && stored.record.transitions == term.fence.transitions
-            && stored.uid == term.fence.uid
-    });
-    term.lost |= !own && elector.running;
 }
 
 fn turned(elector: &mut Elector, now: Instant, asked: &Asked<'_>, turn: &Turn) {

@@ -1,6 +1,5 @@
 //! The page of the elector.
 
-mod along;
 mod asked;
 mod beside;
 pub mod conformance;

@@ -9,35 +9,12 @@ use seatrial_core::elector::{
 };
 use seatrial_core::machine::Step;
 
-pub(super) use super::asked::{Asked, Numbers, asked, claims_the_lease, is_strict};
+use super::asked::{Asked, Numbers, asked, claims_the_lease, is_strict};
 use super::part::{Answer as Answered, Call, Request, Serve};
-use super::{Event, History};
+use super::{Elector as Page, Event};
 use crate::cluster::invariants::Terms;
 use crate::cluster::{Answer, Entry, Happening, Process, Run, Verb, What as Told, Writer};
-use crate::trial::What;
-
-/// A history as a run.
-#[derive(Clone, Debug)]
-pub(super) struct Timeline {
-    /// The run.
-    pub(super) run: Run,
-    /// The assumptions that its invariants may make.
-    pub(super) terms: Terms,
-    /// Whether the safety invariants are promised despite the faults: nothing interfered, and no two
-    /// electors share an identity.
-    pub(super) safety: bool,
-}
-
-/// Tells a history as a run.
-pub(super) fn timeline(history: &History) -> Timeline {
-    let mut teller = Teller::default();
-    for (index, event) in history.events.iter().enumerate() {
-        teller.now = event.at.as_nanos();
-        teller.index = index as u64;
-        teller.tell(event);
-    }
-    teller.finish()
-}
+use crate::trial::{Ledger, What};
 
 /// The state of an elector while its history is retold.
 #[derive(Debug, Default)]
@@ -56,9 +33,11 @@ struct Elector {
     ended: Option<(u32, usize)>,
 }
 
+/// A history as a run.
 #[derive(Debug, Default)]
-struct Teller {
-    run: Run,
+pub(super) struct Timeline {
+    /// The run so far.
+    pub(super) run: Run,
     numbers: Numbers,
     electors: Vec<Elector>,
     epochs: u32,
@@ -67,7 +46,35 @@ struct Teller {
     index: u64,
 }
 
-impl Teller {
+impl Ledger<Page> for Timeline {
+    fn apply(&mut self, event: &Event) {
+        self.now = event.at.as_nanos();
+        self.tell(event);
+        self.index += 1;
+        self.run.end = self.now.saturating_add(self.index);
+    }
+}
+
+impl Timeline {
+    /// Returns the assumptions that the promises of a cluster may make, if there is an elector.
+    pub(super) fn terms(&self) -> Option<Terms> {
+        let config = self.run.processes.first()?.config.clone();
+        Some(Terms { config, drift_ppm: 0 })
+    }
+
+    /// Tells whether the safety invariants are promised despite the faults: nothing interfered, and
+    /// no two electors share an identity.
+    pub(super) fn is_safe(&self) -> bool {
+        let processes = &self.run.processes;
+        let unique = (1..processes.len()).all(|index| {
+            let name = processes[index].identity();
+            processes[..index].iter().all(|other| other.identity() != name)
+        });
+        let gives_away =
+            |process: &Process| !is_strict(&process.config) && process.config.release_on_cancel;
+        unique && !self.interfered && !processes.iter().any(gives_away)
+    }
+
     fn say(&mut self, number: u8, what: Told) {
         let at = self.now + self.index;
         let process = u16::from(number);
@@ -99,11 +106,9 @@ impl Teller {
             }
             return;
         }
-        let numbers = std::mem::take(&mut self.numbers);
-        if let Some(asked) = asked(event, &numbers) {
+        if let Some(asked) = asked(event, &self.numbers) {
             self.asked(asked);
         }
-        self.numbers = numbers;
     }
 
     /// In the strict profile a term is over for every caller once its time has passed.
@@ -287,21 +292,6 @@ impl Teller {
         self.end_term(number);
         self.elector(number).running = false;
         self.say(number, Told::Ended { led });
-    }
-
-    fn finish(mut self) -> Timeline {
-        let processes = &self.run.processes;
-        let unique = (1..processes.len()).all(|index| {
-            let name = processes[index].identity();
-            processes[..index].iter().all(|other| other.identity() != name)
-        });
-        let gives_away =
-            |process: &Process| !is_strict(&process.config) && process.config.release_on_cancel;
-        let safety = unique && !self.interfered && !processes.iter().any(gives_away);
-        let config = processes.first().map(|process| process.config.clone());
-        self.run.end = self.now.saturating_add(self.index).saturating_add(1);
-        let terms = Terms { config: config.unwrap_or_else(|| Config::new("")), drift_ppm: 0 };
-        Timeline { run: self.run, terms, safety }
     }
 }
 

@@ -5,13 +5,11 @@ use std::collections::BTreeMap;
 use super::chain::{Answer, Call, Informed};
 use super::{Delivery, Event, History};
 use crate::reflector::Happen;
-use crate::trial::{self, Invariant, Ledger as _, Violation, What};
-
-type Checked = Result<(), Violation>;
+use crate::trial::{self, Invariant, Ledger as _, What};
 
 pub(super) fn all() -> Vec<Invariant<Delivery>> {
     vec![
-        Invariant::eventually(
+        Invariant::when_quiet(
             "every_change_is_reconciled",
             "once all is at rest, every key was reconciled last with what the server has of it",
             &[
@@ -24,7 +22,7 @@ pub(super) fn all() -> Vec<Invariant<Delivery>> {
             ],
             every_change_is_reconciled,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "work_sees_what_was_told",
             "a worker sees the store in the state that made its key due, or in a later state",
             &["cache:CT-8"],
@@ -78,22 +76,20 @@ impl trial::Ledger<Delivery> for Book {
     }
 }
 
-fn every_change_is_reconciled(history: &History) -> Checked {
-    Book::when_quiet(history, |book| {
-        let keys = book.server.keys().chain(book.reconciled.keys());
-        for key in keys {
-            let [newest, seen] =
-                [&book.server, &book.reconciled].map(|of| of.get(key).copied().unwrap_or(0));
-            if newest != seen {
-                return Err(format!("key {key} was reconciled with {seen}, and is at {newest}"));
-            }
+fn every_change_is_reconciled(book: &Book) -> Result<(), String> {
+    let keys = book.server.keys().chain(book.reconciled.keys());
+    for key in keys {
+        let [newest, seen] =
+            [&book.server, &book.reconciled].map(|of| of.get(key).copied().unwrap_or(0));
+        if newest != seen {
+            return Err(format!("key {key} was reconciled with {seen}, and is at {newest}"));
         }
-        Ok(())
-    })
+    }
+    Ok(())
 }
 
-fn work_sees_what_was_told(history: &History) -> Checked {
-    Book::at_every_event(history, |book, event| match event.returned() {
+fn work_sees_what_was_told(book: &Book, event: &Event) -> Result<(), String> {
+    match event.returned() {
         Some((_, Answer::Take(Some(work)))) => match book.told.get(&work.key) {
             Some(told) if work.saw != *told => {
                 Err(format!("key {} is seen as {}, and is stored as {told}", work.key, work.saw))
@@ -101,7 +97,7 @@ fn work_sees_what_was_told(history: &History) -> Checked {
             _ => Ok(()),
         },
         _ => Ok(()),
-    })
+    }
 }
 
 /// Tells whether some event meets a condition. The condition also sees the state before the event.

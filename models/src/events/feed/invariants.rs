@@ -50,13 +50,13 @@ pub(super) fn all() -> Vec<Invariant<Feed>> {
             ],
             synced_not_early,
         ),
-        Invariant::eventually(
+        Invariant::when_quiet(
             "synced_not_stuck",
             "no caller waits for a reader that has synced or never will",
             &["cache:PL-23", "cache:SY-5", "cache:WS-3", "cache:SY-6", "cache:WS-4"],
             synced_not_stuck,
         ),
-        Invariant::eventually(
+        Invariant::when_quiet(
             "readers_wake",
             "no reader sleeps while a change waits, or after the end",
             &["cache:PL-9", "cache:PL-14"],
@@ -149,23 +149,19 @@ fn synced_not_early(history: &History) -> Checked {
     })
 }
 
-fn synced_not_stuck(history: &History) -> Checked {
-    Book::when_quiet(history, |book| {
-        let waits = book.asleep.values().any(|wants_change| !wants_change);
-        if waits && (book.has_synced || book.over.is_some()) {
-            return Err("somebody waits for what has come to pass".to_owned());
-        }
-        Ok(())
-    })
+fn synced_not_stuck(book: &Book) -> Result<(), String> {
+    let waits = book.asleep.values().any(|wants_change| !wants_change);
+    if waits && (book.has_synced || book.over.is_some()) {
+        return Err("somebody waits for what has come to pass".to_owned());
+    }
+    Ok(())
 }
 
-fn readers_wake(history: &History) -> Checked {
-    Book::when_quiet(history, |book| {
-        let waits = book.asleep.values().any(|wants_change| *wants_change);
-        if waits && (!book.waiting.is_empty() || book.over.is_some()) {
-            let waiting = book.waiting.len();
-            return Err(format!("a reader sleeps: {waiting} changes wait, over: {:?}", book.over));
-        }
-        Ok(())
-    })
+fn readers_wake(book: &Book) -> Result<(), String> {
+    let waits = book.asleep.values().any(|wants_change| *wants_change);
+    if waits && (!book.waiting.is_empty() || book.over.is_some()) {
+        let waiting = book.waiting.len();
+        return Err(format!("a reader sleeps: {waiting} changes wait, over: {:?}", book.over));
+    }
+    Ok(())
 }

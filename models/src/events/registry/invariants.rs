@@ -22,7 +22,7 @@ pub(super) fn all() -> Vec<Invariant<Registry>> {
             &["informer:RG-2", "informer:RG-5"],
             runs_once,
         ),
-        Invariant::eventually(
+        Invariant::when_quiet(
             "all_run",
             "every informer that is there at a start runs",
             &["informer:RG-2"],
@@ -35,7 +35,7 @@ pub(super) fn all() -> Vec<Invariant<Registry>> {
             &["informer:RG-3"],
             synced_not_early,
         ),
-        Invariant::eventually(
+        Invariant::when_quiet(
             "synced_not_stuck",
             "no caller waits for first lists that are all there, or for informers that have ended",
             &["informer:RG-3"],
@@ -47,7 +47,7 @@ pub(super) fn all() -> Vec<Invariant<Registry>> {
             &["informer:RG-4", "informer:RG-6", "informer:RG-7"],
             nothing_runs_on,
         ),
-        Invariant::eventually(
+        Invariant::when_quiet(
             "nothing_is_left",
             "after a shutdown, or once a registry is dropped, no informer runs, and none is still \
              held",
@@ -101,16 +101,14 @@ fn runs_once(history: &History) -> Checked {
     })
 }
 
-fn all_run(history: &History) -> Checked {
-    Seen::when_quiet(history, |seen| {
-        let idle = |it: &super::ledger::Known| it.is_started && !it.leaves && !it.runs;
-        match seen.members.iter().find(|(_, it)| idle(it)) {
-            Some((number, _)) if seen.ends == 0 && !seen.is_dropped => {
-                Err(format!("informer {number} does not run"))
-            }
-            _ => Ok(()),
+fn all_run(seen: &Seen) -> Result<(), String> {
+    let idle = |it: &super::ledger::Known| it.is_started && !it.leaves && !it.runs;
+    match seen.members.iter().find(|(_, it)| idle(it)) {
+        Some((number, _)) if seen.ends == 0 && !seen.is_dropped => {
+            Err(format!("informer {number} does not run"))
         }
-    })
+        _ => Ok(()),
+    }
 }
 
 fn synced_not_early(history: &History) -> Checked {
@@ -135,14 +133,12 @@ fn synced_not_early(history: &History) -> Checked {
     })
 }
 
-fn synced_not_stuck(history: &History) -> Checked {
-    Seen::when_quiet(history, |seen| {
-        let is_done = |number: &u8| seen.members.get(number).is_some_and(|it| it.lists || it.ended);
-        match seen.awaits.values().find(|awaits| awaits.all.iter().all(is_done)) {
-            Some(_) => Err("somebody waits for what is there".to_owned()),
-            None => Ok(()),
-        }
-    })
+fn synced_not_stuck(seen: &Seen) -> Result<(), String> {
+    let is_done = |number: &u8| seen.members.get(number).is_some_and(|it| it.lists || it.ended);
+    match seen.awaits.values().find(|awaits| awaits.all.iter().all(is_done)) {
+        Some(_) => Err("somebody waits for what is there".to_owned()),
+        None => Ok(()),
+    }
 }
 
 fn nothing_runs_on(history: &History) -> Checked {
@@ -163,16 +159,14 @@ fn nothing_runs_on(history: &History) -> Checked {
     })
 }
 
-fn nothing_is_left(history: &History) -> Checked {
-    Seen::when_quiet(history, |seen| {
-        let is_over = seen.is_over && seen.stops.is_empty() && seen.removes.is_empty();
-        match seen.running().or(seen.held()) {
-            Some(number) if is_over || seen.is_dropped => {
-                Err(format!("informer {number} is still there"))
-            }
-            _ => Ok(()),
+fn nothing_is_left(seen: &Seen) -> Result<(), String> {
+    let is_over = seen.is_over && seen.stops.is_empty() && seen.removes.is_empty();
+    match seen.running().or(seen.held()) {
+        Some(number) if is_over || seen.is_dropped => {
+            Err(format!("informer {number} is still there"))
         }
-    })
+        _ => Ok(()),
+    }
 }
 
 fn nothing_behind_the_end(history: &History) -> Checked {

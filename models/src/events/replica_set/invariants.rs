@@ -3,31 +3,29 @@
 use super::server::{Pod, STRANGER, Todo, Truth};
 use super::stage::{Acted, Answer};
 use super::{Event, History, ReplicaSet};
-use crate::trial::{self, Invariant, Ledger as _, Violation, What};
-
-type Checked = Result<(), Violation>;
+use crate::trial::{self, Invariant, Ledger as _, What};
 
 pub(super) fn all() -> Vec<Invariant<ReplicaSet>> {
     vec![
-        Invariant::eventually(
+        Invariant::when_quiet(
             "comes_to_what_is_wanted",
             "at rest, the number of pods is the wanted number, and a deleted set is gone",
             &["cache:PT-1", "cache:PT-5", "cache:PT-9"],
             comes_to_what_is_wanted,
         ),
-        Invariant::always(
+        Invariant::after_every_event(
             "never_more_than_wanted",
             "there are never more pods than the largest number wanted since the last rest",
             &["cache:PT-2"],
             never_more_than_wanted,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "deletes_only_its_own",
             "the controller deletes no pod that it does not own",
             &["cache:PT-6"],
             deletes_only_its_own,
         ),
-        Invariant::always(
+        Invariant::after_every_event(
             "no_pod_outlives_its_set",
             "a set that had pods is gone only after they are gone",
             &["cache:PT-7"],
@@ -80,28 +78,28 @@ pub(super) fn unwanted(truth: &Truth) -> Option<String> {
     None
 }
 
-fn comes_to_what_is_wanted(history: &History) -> Checked {
-    Book::when_quiet(history, |book| unwanted(&book.truth).map_or(Ok(()), Err))
+fn comes_to_what_is_wanted(book: &Book) -> Result<(), String> {
+    unwanted(&book.truth).map_or(Ok(()), Err)
 }
 
-fn never_more_than_wanted(history: &History) -> Checked {
-    Book::after_every_event(history, |book| match book.truth.pods.len() {
+fn never_more_than_wanted(book: &Book, _: &Event) -> Result<(), String> {
+    match book.truth.pods.len() {
         pods if pods > book.most => Err(format!("{pods} pods, and at most {} wanted", book.most)),
         _ => Ok(()),
-    })
+    }
 }
 
-fn deletes_only_its_own(history: &History) -> Checked {
-    Book::at_every_event(history, |_, event| match event.returned() {
+fn deletes_only_its_own(_: &Book, event: &Event) -> Result<(), String> {
+    match event.returned() {
         Some((_, Answer::Act(Acted::Did(Todo::Delete(STRANGER), ..)))) => {
             Err("it deletes a pod of somebody else".to_owned())
         }
         _ => Ok(()),
-    })
+    }
 }
 
-fn no_pod_outlives_its_set(history: &History) -> Checked {
-    Book::after_every_event(history, |book| orphan(&book.truth).map_or(Ok(()), Err))
+fn no_pod_outlives_its_set(book: &Book, _: &Event) -> Result<(), String> {
+    orphan(&book.truth).map_or(Ok(()), Err)
 }
 
 /// Describes a pod whose owner is gone.

@@ -30,19 +30,19 @@ pub(super) fn all() -> Vec<Invariant<Backoff>> {
             &["workqueue:BO-5"],
             |history| delays(history, |got, least, most| got == least && most > least),
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "tells_what_it_gave",
             "the delay that is read for a key is the last one that it was given, at any time",
             &["workqueue:BO-1", "workqueue:BO-5"],
             tells_what_it_gave,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "backs_off_so_long",
             "a key backs off for its delay and no longer, from the event or from the update",
             &["workqueue:BO-6", "workqueue:BO-7", "workqueue:BO-14"],
             backs_off_so_long,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "forgets_what_it_says",
             "a reset or a collection of garbage returns the right number of forgotten keys",
             &["workqueue:BO-8"],
@@ -106,49 +106,43 @@ fn delays(history: &History, wrong: fn(i128, i128, i128) -> bool) -> Checked {
     })
 }
 
-fn tells_what_it_gave(history: &History) -> Checked {
-    Given::at_every_event(history, |before, event| {
-        let Some((Call::Get(key), Said::Delay(got))) = event.returned() else { return Ok(()) };
-        let given = before.0.get(key).map_or(0, |(delay, _)| *delay);
-        if nanos(*got) == given {
-            return Ok(());
-        }
-        Err(format!("key {key} was given {given} ns, and {got:?} are told"))
-    })
+fn tells_what_it_gave(before: &Given, event: &Event) -> Result<(), String> {
+    let Some((Call::Get(key), Said::Delay(got))) = event.returned() else { return Ok(()) };
+    let given = before.0.get(key).map_or(0, |(delay, _)| *delay);
+    if nanos(*got) == given {
+        return Ok(());
+    }
+    Err(format!("key {key} was given {given} ns, and {got:?} are told"))
 }
 
-fn backs_off_so_long(history: &History) -> Checked {
-    Given::at_every_event(history, |before, event| {
-        let Some((call, Said::BacksOff(got))) = event.returned() else { return Ok(()) };
-        let now = i128::from(event.at.as_nanos());
-        let right = match call {
-            Call::Since(key, at) | Call::SinceUpdate(key, at) => {
-                let at = i128::from(at.as_nanos());
-                before.0.get(key).is_some_and(|&(delay, given)| {
-                    let from_update = matches!(call, Call::SinceUpdate(..));
-                    let passed = if from_update { at - given } else { now - at };
-                    !expired(at, given) && passed < delay
-                })
-            }
-            _ => return Ok(()),
-        };
-        if *got == right {
-            return Ok(());
+fn backs_off_so_long(before: &Given, event: &Event) -> Result<(), String> {
+    let Some((call, Said::BacksOff(got))) = event.returned() else { return Ok(()) };
+    let now = i128::from(event.at.as_nanos());
+    let right = match call {
+        Call::Since(key, at) | Call::SinceUpdate(key, at) => {
+            let at = i128::from(at.as_nanos());
+            before.0.get(key).is_some_and(|&(delay, given)| {
+                let from_update = matches!(call, Call::SinceUpdate(..));
+                let passed = if from_update { at - given } else { now - at };
+                !expired(at, given) && passed < delay
+            })
         }
-        Err(format!("{call:?} says {got}"))
-    })
+        _ => return Ok(()),
+    };
+    if *got == right {
+        return Ok(());
+    }
+    Err(format!("{call:?} says {got}"))
 }
 
-fn forgets_what_it_says(history: &History) -> Checked {
-    Given::at_every_event(history, |before, event| {
-        let Some((call, Said::Forgotten(got))) = event.returned() else { return Ok(()) };
-        let right = match call {
-            Call::Reset(key) => usize::from(before.0.contains_key(key)),
-            _ => before.stale(event.at.as_nanos().into()),
-        };
-        if usize::from(*got) == right {
-            return Ok(());
-        }
-        Err(format!("{got} keys are forgotten, and {right} are right"))
-    })
+fn forgets_what_it_says(before: &Given, event: &Event) -> Result<(), String> {
+    let Some((call, Said::Forgotten(got))) = event.returned() else { return Ok(()) };
+    let right = match call {
+        Call::Reset(key) => usize::from(before.0.contains_key(key)),
+        _ => before.stale(event.at.as_nanos().into()),
+    };
+    if usize::from(*got) == right {
+        return Ok(());
+    }
+    Err(format!("{got} keys are forgotten, and {right} are right"))
 }

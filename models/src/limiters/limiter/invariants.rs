@@ -23,7 +23,7 @@ pub(super) fn all() -> Vec<Invariant<Limiter>> {
             &["workqueue:RL-3", "workqueue:RL-5"],
             |history| delays(history, |got, right| got > right + SLACK),
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "failures_are_counted",
             "the failures of each item are counted by themselves, since it was last forgotten",
             &["workqueue:RL-4", "workqueue:RL-10"],
@@ -65,15 +65,13 @@ fn delays(history: &History, wrong: fn(u128, u128) -> bool) -> Checked {
     })
 }
 
-fn failures_are_counted(history: &History) -> Checked {
-    Asked::at_every_event(history, |before, event| {
-        let Some((Call::NumRequeues(key), Said::Count(got))) = event.returned() else {
-            return Ok(());
-        };
-        let right = before.0.num_requeues(*key);
-        if *got == right {
-            return Ok(());
-        }
-        Err(format!("item {key} failed {right} times, and {got} are told"))
-    })
+fn failures_are_counted(before: &Asked, event: &Event) -> Result<(), String> {
+    let Some((Call::NumRequeues(key), Said::Count(got))) = event.returned() else {
+        return Ok(());
+    };
+    let right = before.0.num_requeues(*key);
+    if *got == right {
+        return Ok(());
+    }
+    Err(format!("item {key} failed {right} times, and {got} are told"))
 }

@@ -42,7 +42,7 @@ pub(super) fn all() -> Vec<Invariant<Bucket>> {
             &["workqueue:TB-4", "workqueue:TB-14"],
             |history| delays(history, |got, right| got > right + SLACK),
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "balance_is_told",
             "the balance counts all tokens that came, were taken and were given back",
             &[
@@ -139,13 +139,11 @@ fn delays(history: &History, wrong: fn(i128, i128) -> bool) -> Checked {
     })
 }
 
-fn balance_is_told(history: &History) -> Checked {
-    Led::at_every_event(history, |before, event| {
-        let Some((call, Said::Tokens(got))) = event.returned() else { return Ok(()) };
-        let right = before.spec.tokens_at(call.at.as_nanos().into());
-        if (got - right).abs() <= SLACK {
-            return Ok(());
-        }
-        Err(format!("{got} billionths of a token are told, and {right} are there"))
-    })
+fn balance_is_told(before: &Led, event: &Event) -> Result<(), String> {
+    let Some((call, Said::Tokens(got))) = event.returned() else { return Ok(()) };
+    let right = before.spec.tokens_at(call.at.as_nanos().into());
+    if (got - right).abs() <= SLACK {
+        return Ok(());
+    }
+    Err(format!("{got} billionths of a token are told, and {right} are there"))
 }

@@ -24,7 +24,7 @@ fn messages() -> Vec<Invariant<Channel>> {
             &["channel:CH-1"],
             received_once,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "nothing_lost",
             "messages that were sent and not received come out when the last receiver leaves",
             &["channel:CH-1", "channel:CH-9"],
@@ -54,7 +54,7 @@ fn messages() -> Vec<Invariant<Channel>> {
             &["channel:CH-11", "channel:CH-14"],
             withdrawn_stays_so,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "len_counts",
             "len is the number of messages that lie in the channel",
             &["channel:CH-4"],
@@ -112,7 +112,7 @@ fn waiting() -> Vec<Invariant<Channel>> {
             &["channel:CH-15"],
             no_lost_wakeup,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "wakes_no_crowd",
             "in a group of one channel, a message or a free place wakes at most one waiter",
             &["channel:CH-16"],
@@ -146,19 +146,17 @@ fn received_once(history: &History) -> Checked {
     })
 }
 
-fn nothing_lost(history: &History) -> Checked {
-    Known::at_every_event(history, |before, event| {
-        let Some((Op::Leave(leave), Ret::Leave(left))) = event.returned() else { return Ok(()) };
-        let pipe = &before.pipes[&leave.0];
-        let is_last = leave.1 == Side::Receiving && pipe.receivers == 1;
-        let mut left = Vec::from_iter(left.iter().copied());
-        let mut kept = if is_last { pipe.kept.clone() } else { vec![] };
-        if pipe.is_rendezvous() {
-            left.sort_unstable(); // messages that came back are in the order of their hand-over
-            kept.sort_unstable();
-        }
-        if left == kept { Ok(()) } else { Err(format!("{left:?} comes out, and {kept:?} is left")) }
-    })
+fn nothing_lost(before: &Known, event: &Event) -> Result<(), String> {
+    let Some((Op::Leave(leave), Ret::Leave(left))) = event.returned() else { return Ok(()) };
+    let pipe = &before.pipes[&leave.0];
+    let is_last = leave.1 == Side::Receiving && pipe.receivers == 1;
+    let mut left = Vec::from_iter(left.iter().copied());
+    let mut kept = if is_last { pipe.kept.clone() } else { vec![] };
+    if pipe.is_rendezvous() {
+        left.sort_unstable(); // messages that came back are in the order of their hand-over
+        kept.sort_unstable();
+    }
+    if left == kept { Ok(()) } else { Err(format!("{left:?} comes out, and {kept:?} is left")) }
 }
 
 fn in_order(history: &History) -> Checked {
@@ -218,12 +216,10 @@ fn withdrawn_stays_so(history: &History) -> Checked {
     })
 }
 
-fn len_counts(history: &History) -> Checked {
-    Known::at_every_event(history, |before, event| {
-        let Some((Op::Len(len), Ret::Len(says))) = event.returned() else { return Ok(()) };
-        let kept = before.pipes[&len.0].kept.len();
-        if *says == kept { Ok(()) } else { Err(format!("len says {says}, and {kept} are there")) }
-    })
+fn len_counts(before: &Known, event: &Event) -> Result<(), String> {
+    let Some((Op::Len(len), Ret::Len(says))) = event.returned() else { return Ok(()) };
+    let kept = before.pipes[&len.0].kept.len();
+    if *says == kept { Ok(()) } else { Err(format!("len says {says}, and {kept} are there")) }
 }
 
 fn ends_when_empty(history: &History) -> Checked {
@@ -330,14 +326,12 @@ fn no_lost_wakeup(history: &History) -> Checked {
     })
 }
 
-fn wakes_no_crowd(history: &History) -> Checked {
-    Known::at_every_event(history, |before, event| {
-        let What::Step { op: Op::Choose(_), wakes, .. } = &event.what else { return Ok(()) };
-        let alone = before.pipes.len() == 1;
-        let crowd = [SENDERS, RECEIVERS].into_iter().find(|on| wakes.get(*on) > 1);
-        match crowd.filter(|_| alone) {
-            Some(on) => Err(format!("a message wakes {} who wait", wakes.get(on))),
-            None => Ok(()),
-        }
-    })
+fn wakes_no_crowd(before: &Known, event: &Event) -> Result<(), String> {
+    let What::Step { op: Op::Choose(_), wakes, .. } = &event.what else { return Ok(()) };
+    let alone = before.pipes.len() == 1;
+    let crowd = [SENDERS, RECEIVERS].into_iter().find(|on| wakes.get(*on) > 1);
+    match crowd.filter(|_| alone) {
+        Some(on) => Err(format!("a message wakes {} who wait", wakes.get(on))),
+        None => Ok(()),
+    }
 }

@@ -24,7 +24,7 @@ pub(super) fn all() -> Vec<Invariant<DelayingQueue>> {
 
 fn times() -> Vec<Invariant<DelayingQueue>> {
     vec![
-        Invariant::always(
+        Invariant::at_every_event(
             "never_early",
             "an item that waits for its time is not handed out before that time",
             &["workqueue:DQ-8", "workqueue:DQ-14", "workqueue:INV-13"],
@@ -218,25 +218,21 @@ fn taken(ret: &Ret<u8>) -> impl Iterator<Item = u8> {
     one.into_iter().chain(several).map(|(_, key)| *key)
 }
 
-fn never_early(history: &History) -> Checked {
-    Known::at_every_event(history, |before, event| {
-        let Some((_, ret)) = event.returned() else { return Ok(()) };
-        for key in taken(ret) {
-            let causes = before.causes.get(&key).copied().unwrap_or_default();
-            let gets = before.gets.get(&key).copied().unwrap_or_default();
-            let waits = before.times.later.iter().find(|(later, _)| *later == key);
-            match waits.filter(|_| gets >= causes) {
-                Some((_, time)) if *time > moment(event.at) => {
-                    let at = moment(event.at);
-                    return Err(format!(
-                        "item {key} is handed out at {at:?}, its time is {time:?}"
-                    ));
-                }
-                _ => {}
+fn never_early(before: &Known, event: &Event) -> Result<(), String> {
+    let Some((_, ret)) = event.returned() else { return Ok(()) };
+    for key in taken(ret) {
+        let causes = before.causes.get(&key).copied().unwrap_or_default();
+        let gets = before.gets.get(&key).copied().unwrap_or_default();
+        let waits = before.times.later.iter().find(|(later, _)| *later == key);
+        match waits.filter(|_| gets >= causes) {
+            Some((_, time)) if *time > moment(event.at) => {
+                let at = moment(event.at);
+                return Err(format!("item {key} is handed out at {at:?}, its time is {time:?}"));
             }
+            _ => {}
         }
-        Ok(())
-    })
+    }
+    Ok(())
 }
 
 /// Judges only histories of virtual time; only those have a quiet moment. In virtual time, time

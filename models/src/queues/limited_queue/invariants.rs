@@ -4,11 +4,9 @@ use seatrial_core::limited_queue::{Op as Call, Ret};
 use seatrial_core::queue::Finished;
 
 use super::as_delaying::{Failures, judged};
-use super::{History, LimitedQueue};
+use super::{Event, LimitedQueue};
 use crate::queues::fixtures::inside::of_the_queue;
-use crate::trial::{Invariant, Ledger as _, Violation};
-
-type Checked = Result<(), Violation>;
+use crate::trial::Invariant;
 
 pub(super) fn all() -> Vec<Invariant<LimitedQueue>> {
     let mut all = of_failures();
@@ -20,13 +18,13 @@ pub(super) fn all() -> Vec<Invariant<LimitedQueue>> {
 
 fn of_failures() -> Vec<Invariant<LimitedQueue>> {
     vec![
-        Invariant::always(
+        Invariant::at_every_event(
             "failures_are_counted",
             "the failures of an item are counted since it was last forgotten",
             &["workqueue:RQ-2", "workqueue:RQ-6", "workqueue:CL-3"],
             failures_are_counted,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "a_delivery_is_settled_once",
             "the outcome of a delivery counts only if the delivery has not ended yet",
             &["workqueue:CL-1", "workqueue:CL-9"],
@@ -116,8 +114,8 @@ fn of_waking() -> Vec<Invariant<LimitedQueue>> {
     ]
 }
 
-fn failures_are_counted(history: &History) -> Checked {
-    Failures::at_every_event(history, |before, event| match event.returned() {
+fn failures_are_counted(before: &Failures, event: &Event) -> Result<(), String> {
+    match event.returned() {
         Some((Call::NumRequeues(ask), Ret::NumRequeues(says))) => {
             let right = before.failures.get(&ask.key).copied().unwrap_or_default();
             if *says == right {
@@ -126,11 +124,11 @@ fn failures_are_counted(history: &History) -> Checked {
             Err(format!("item {} failed {right} times, and {says} are told", ask.key))
         }
         _ => Ok(()),
-    })
+    }
 }
 
-fn a_delivery_is_settled_once(history: &History) -> Checked {
-    Failures::at_every_event(history, |before, event| match event.returned() {
+fn a_delivery_is_settled_once(before: &Failures, event: &Event) -> Result<(), String> {
+    match event.returned() {
         Some((Call::Settle(settle), Ret::Settle(finished))) => {
             let held = before.held(settle.token).is_some();
             if held != matches!(finished, Finished::NotInProcessing) {
@@ -139,5 +137,5 @@ fn a_delivery_is_settled_once(history: &History) -> Checked {
             Err(format!("a delivery is settled, held: {held}, and {finished:?} is told"))
         }
         _ => Ok(()),
-    })
+    }
 }

@@ -10,13 +10,13 @@ type Checked = Result<(), Violation>;
 
 pub(super) fn all() -> Vec<Invariant<Pool>> {
     vec![
-        Invariant::always(
+        Invariant::at_every_event(
             "never_concurrent",
             "a key is never reconciled by two workers at a time",
             &["workqueue:CL-5"],
             never_concurrent,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "backs_off",
             "a key that failed is not tried again before its back-off has passed",
             &["workqueue:CL-1", "workqueue:CL-6"],
@@ -28,7 +28,7 @@ pub(super) fn all() -> Vec<Invariant<Pool>> {
             &["workqueue:CL-2"],
             failed_is_tried_again,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "failures_are_counted",
             "success resets the failures of a key, and a further failure does not",
             &["workqueue:CL-3"],
@@ -57,29 +57,26 @@ fn got(event: &Event) -> Option<u8> {
     }
 }
 
-fn never_concurrent(history: &History) -> Checked {
-    PoolLedger::at_every_event(history, |before, event| match got(event) {
+fn never_concurrent(before: &PoolLedger, event: &Event) -> Result<(), String> {
+    match got(event) {
         Some(key) if before.is_reconciled(key) => {
             Err(format!("key {key} is handed out while it is reconciled"))
         }
         _ => Ok(()),
-    })
+    }
 }
 
-fn backs_off(history: &History) -> Checked {
-    PoolLedger::at_every_event(history, |before, event| {
-        let Some((key, earliest)) = got(event).and_then(|key| before.owed.get_key_value(&key))
-        else {
-            return Ok(());
-        };
-        if event.at < *earliest {
-            return Err(format!(
-                "key {key} is tried again at {:?}, and its back-off ends at {earliest:?}",
-                event.at
-            ));
-        }
-        Ok(())
-    })
+fn backs_off(before: &PoolLedger, event: &Event) -> Result<(), String> {
+    let Some((key, earliest)) = got(event).and_then(|key| before.owed.get_key_value(&key)) else {
+        return Ok(());
+    };
+    if event.at < *earliest {
+        return Err(format!(
+            "key {key} is tried again at {:?}, and its back-off ends at {earliest:?}",
+            event.at
+        ));
+    }
+    Ok(())
 }
 
 fn failed_is_tried_again(history: &History) -> Checked {
@@ -91,8 +88,8 @@ fn failed_is_tried_again(history: &History) -> Checked {
     })
 }
 
-fn failures_are_counted(history: &History) -> Checked {
-    PoolLedger::at_every_event(history, |before, event| match event.returned() {
+fn failures_are_counted(before: &PoolLedger, event: &Event) -> Result<(), String> {
+    match event.returned() {
         Some((Op::NumRequeues(asked), Ret::NumRequeues(count))) => {
             let expected = before.failures.get(&asked.key).copied().unwrap_or(0);
             if *count == expected {
@@ -101,7 +98,7 @@ fn failures_are_counted(history: &History) -> Checked {
             Err(format!("{count} failures of key {}, which failed {expected} times", asked.key))
         }
         _ => Ok(()),
-    })
+    }
 }
 
 /// A note before an answer that says that the key failed for good.

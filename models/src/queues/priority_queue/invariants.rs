@@ -10,7 +10,7 @@ use super::ledger::{PriorityLedger, before_time_passes, moment, numbers};
 use super::scenarios::answers::{ANSWER, ANSWERS};
 use super::{Call, Event, History, PriorityQueue, Ret};
 use crate::trial::figures::{self, Books as _};
-use crate::trial::{Invariant, Ledger as _, Violation, What};
+use crate::trial::{Invariant, Violation, What};
 
 type Checked = Result<(), Violation>;
 
@@ -25,7 +25,7 @@ pub(super) fn all() -> Vec<Invariant<PriorityQueue>> {
 
 fn order() -> Vec<Invariant<PriorityQueue>> {
     vec![
-        Invariant::always(
+        Invariant::at_every_event(
             "highest_first",
             "the next item has the highest priority of all ready items that are not held",
             &[
@@ -37,19 +37,19 @@ fn order() -> Vec<Invariant<PriorityQueue>> {
             ],
             highest_first,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "equals_in_order",
             "among equal priorities, the item that became ready or rose first is handed out first",
             &["workqueue:PQ-12", "workqueue:PQ-13", "workqueue:PQ-18"],
             equals_in_order,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "keeps_the_highest_priority",
             "an item is handed out with the highest priority that it was added with",
             &["workqueue:PQ-11", "workqueue:PQ-15", "workqueue:PQ-30", "workqueue:PQ-42"],
             keeps_the_highest_priority,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "never_early",
             "an item that waits for its time is not handed out before that time",
             &["workqueue:PQ-6", "workqueue:PQ-10"],
@@ -66,25 +66,25 @@ fn order() -> Vec<Invariant<PriorityQueue>> {
 
 fn delivery() -> Vec<Invariant<PriorityQueue>> {
     vec![
-        Invariant::always(
+        Invariant::at_every_event(
             "never_concurrent",
             "an item is never handed out while a consumer holds it",
             &["workqueue:PQ-15", "workqueue:PQ-22", "workqueue:INV-19"],
             never_concurrent,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "nothing_lost",
             "no consumer goes to sleep while a ready item is not held",
             &["workqueue:PQ-3", "workqueue:PQ-20", "workqueue:PQ-25"],
             nothing_lost,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "stingy",
             "an item is handed out again only if it was added again",
             &["workqueue:PQ-9", "workqueue:PQ-24"],
             stingy,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "done_ends_its_own_delivery",
             "done ends the delivery that it names and no other",
             &["workqueue:PQ-26"],
@@ -101,19 +101,19 @@ fn delivery() -> Vec<Invariant<PriorityQueue>> {
 
 fn counts() -> Vec<Invariant<PriorityQueue>> {
     vec![
-        Invariant::always(
+        Invariant::at_every_event(
             "len_counts_ready",
             "len is the number of ready entries, including those of held items",
             &["workqueue:PQ-29"],
             len_counts_ready,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "failures_are_counted",
             "every failure of an item counts until it is forgotten, whether it is queued or held",
             &["workqueue:PQ-2", "workqueue:PQ-7", "workqueue:PQ-17", "workqueue:CL-3"],
             failures_are_counted,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "retries_count_delays",
             "every delay of more than zero is counted",
             &["workqueue:PQ-8"],
@@ -160,19 +160,19 @@ fn figures() -> Vec<Invariant<PriorityQueue>> {
 
 fn ends() -> Vec<Invariant<PriorityQueue>> {
     vec![
-        Invariant::always(
+        Invariant::at_every_event(
             "shutdown_is_final",
             "after shutdown no item is handed out, and the queue says that it is shut down",
             &["workqueue:PQ-31", "workqueue:PQ-32", "workqueue:PQ-33"],
             shutdown_is_final,
         ),
-        Invariant::eventually(
+        Invariant::when_quiet(
             "no_lost_wakeup",
             "no consumer sleeps for ever while a ready item is not held",
             &["workqueue:PQ-27", "workqueue:LIV-9"],
             no_lost_wakeup,
         ),
-        Invariant::eventually(
+        Invariant::when_quiet(
             "shutdown_wakes_consumers",
             "no consumer sleeps for ever after shutdown",
             &["workqueue:PQ-31", "workqueue:LIV-10"],
@@ -196,53 +196,43 @@ fn got_ready(before: &PriorityLedger, event: &Event) -> Option<(u8, i32)> {
     entry.until.is_none().then_some((key, entry.priority))
 }
 
-fn highest_first(history: &History) -> Checked {
-    PriorityLedger::at_every_event(history, |before, event| {
-        match (got_ready(before, event), before.spec.first()) {
-            (Some((key, priority)), Some(first)) if priority < first.priority => Err(format!(
-                "item {key} of priority {priority} is handed out, and item {} has {}",
-                first.key, first.priority
-            )),
-            _ => Ok(()),
-        }
-    })
+fn highest_first(before: &PriorityLedger, event: &Event) -> Result<(), String> {
+    match (got_ready(before, event), before.spec.first()) {
+        (Some((key, priority)), Some(first)) if priority < first.priority => Err(format!(
+            "item {key} of priority {priority} is handed out, and item {} has {}",
+            first.key, first.priority
+        )),
+        _ => Ok(()),
+    }
 }
 
-fn equals_in_order(history: &History) -> Checked {
-    PriorityLedger::at_every_event(history, |before, event| {
-        match (got_ready(before, event), before.spec.first()) {
-            (Some((key, priority)), Some(first))
-                if priority == first.priority && key != first.key =>
-            {
-                Err(format!("item {key} is handed out before its equal {}", first.key))
-            }
-            _ => Ok(()),
+fn equals_in_order(before: &PriorityLedger, event: &Event) -> Result<(), String> {
+    match (got_ready(before, event), before.spec.first()) {
+        (Some((key, priority)), Some(first)) if priority == first.priority && key != first.key => {
+            Err(format!("item {key} is handed out before its equal {}", first.key))
         }
-    })
+        _ => Ok(()),
+    }
 }
 
-fn keeps_the_highest_priority(history: &History) -> Checked {
-    PriorityLedger::at_every_event(history, |before, event| {
-        let Some((key, says)) = got(event) else { return Ok(()) };
-        match before.spec.entry(&key) {
-            Some(entry) if entry.priority != says => {
-                Err(format!("item {key} comes with priority {says}, not {}", entry.priority))
-            }
-            _ => Ok(()),
+fn keeps_the_highest_priority(before: &PriorityLedger, event: &Event) -> Result<(), String> {
+    let Some((key, says)) = got(event) else { return Ok(()) };
+    match before.spec.entry(&key) {
+        Some(entry) if entry.priority != says => {
+            Err(format!("item {key} comes with priority {says}, not {}", entry.priority))
         }
-    })
+        _ => Ok(()),
+    }
 }
 
-fn never_early(history: &History) -> Checked {
-    PriorityLedger::at_every_event(history, |before, event| {
-        let Some((key, _)) = got(event) else { return Ok(()) };
-        match before.spec.entry(&key).and_then(|entry| entry.until) {
-            Some(until) => {
-                Err(format!("item {key} is handed out at {:?} of {until:?}", moment(event.at)))
-            }
-            None => Ok(()),
+fn never_early(before: &PriorityLedger, event: &Event) -> Result<(), String> {
+    let Some((key, _)) = got(event) else { return Ok(()) };
+    match before.spec.entry(&key).and_then(|entry| entry.until) {
+        Some(until) => {
+            Err(format!("item {key} is handed out at {:?} of {until:?}", moment(event.at)))
         }
-    })
+        None => Ok(()),
+    }
 }
 
 /// Judges only histories of virtual time; only those have a quiet moment. In virtual time, time
@@ -266,60 +256,56 @@ fn nothing_late(history: &History) -> Checked {
     })
 }
 
-fn never_concurrent(history: &History) -> Checked {
-    PriorityLedger::at_every_event(history, |before, event| match got(event) {
+fn never_concurrent(before: &PriorityLedger, event: &Event) -> Result<(), String> {
+    match got(event) {
         Some((key, _)) if before.is_held(key) => {
             Err(format!("item {key} is handed out while somebody holds it"))
         }
         _ => Ok(()),
-    })
+    }
 }
 
-fn nothing_lost(history: &History) -> Checked {
-    PriorityLedger::at_every_event(history, |before, event| {
-        // A call that waits until the beginning of time goes on at once, behind the other callers.
-        let sleeps = match &event.what {
-            What::Step { op: Call::Get(_), outcome: Step::Wait { until, .. }, .. } => {
-                *until != Some(Instant::ZERO)
-            }
-            _ => false,
-        };
-        match before.spec.first() {
-            Some(first) if sleeps => {
-                Err(format!("a consumer goes to sleep although item {} is ready", first.key))
-            }
-            _ => Ok(()),
+fn nothing_lost(before: &PriorityLedger, event: &Event) -> Result<(), String> {
+    // A call that waits until the beginning of time goes on at once, behind the other callers.
+    let sleeps = match &event.what {
+        What::Step { op: Call::Get(_), outcome: Step::Wait { until, .. }, .. } => {
+            *until != Some(Instant::ZERO)
         }
-    })
+        _ => false,
+    };
+    match before.spec.first() {
+        Some(first) if sleeps => {
+            Err(format!("a consumer goes to sleep although item {} is ready", first.key))
+        }
+        _ => Ok(()),
+    }
 }
 
-fn stingy(history: &History) -> Checked {
-    PriorityLedger::at_every_event(history, |before, event| match got(event) {
+fn stingy(before: &PriorityLedger, event: &Event) -> Result<(), String> {
+    match got(event) {
         Some((key, _)) if before.spec.entry(&key).is_none() => {
             Err(format!("item {key} is handed out, which nobody added again"))
         }
         _ => Ok(()),
-    })
+    }
 }
 
-fn done_ends_its_own_delivery(history: &History) -> Checked {
-    PriorityLedger::at_every_event(history, |before, event| {
-        let (named, finished) = match event.returned() {
-            Some((Call::Done(Done(token)), Ret::Done(finished)))
-            | Some((Call::Settle(Settle { token, .. }), Ret::Settle(finished))) => {
-                (before.deliveries.contains_key(&numbers(*token)), finished)
-            }
-            Some((Call::DoneKey(DoneKey { key, .. }), Ret::DoneKey(finished))) => {
-                (before.is_held(*key), finished)
-            }
-            _ => return Ok(()),
-        };
-        match (named, *finished != Finished::NotInProcessing) {
-            (true, false) => Err("done did not end its delivery".to_owned()),
-            (false, true) => Err("done ended a delivery that it does not name".to_owned()),
-            _ => Ok(()),
+fn done_ends_its_own_delivery(before: &PriorityLedger, event: &Event) -> Result<(), String> {
+    let (named, finished) = match event.returned() {
+        Some((Call::Done(Done(token)), Ret::Done(finished)))
+        | Some((Call::Settle(Settle { token, .. }), Ret::Settle(finished))) => {
+            (before.deliveries.contains_key(&numbers(*token)), finished)
         }
-    })
+        Some((Call::DoneKey(DoneKey { key, .. }), Ret::DoneKey(finished))) => {
+            (before.is_held(*key), finished)
+        }
+        _ => return Ok(()),
+    };
+    match (named, *finished != Finished::NotInProcessing) {
+        (true, false) => Err("done did not end its delivery".to_owned()),
+        (false, true) => Err("done ended a delivery that it does not name".to_owned()),
+        _ => Ok(()),
+    }
 }
 
 fn workers_do_as_asked(history: &History) -> Checked {
@@ -337,39 +323,37 @@ fn workers_do_as_asked(history: &History) -> Checked {
     Ok(())
 }
 
-fn len_counts_ready(history: &History) -> Checked {
-    PriorityLedger::at_every_event(history, |before, event| match event.returned() {
+fn len_counts_ready(before: &PriorityLedger, event: &Event) -> Result<(), String> {
+    match event.returned() {
         Some((_, Ret::Len(says))) if *says != before.spec.len() => {
             Err(format!("len says {says}, and {} entries are ready", before.spec.len()))
         }
         _ => Ok(()),
-    })
+    }
 }
 
-fn failures_are_counted(history: &History) -> Checked {
-    PriorityLedger::at_every_event(history, |before, event| {
-        let Some((Call::NumRequeues(asked), Ret::NumRequeues(says))) = event.returned() else {
-            return Ok(());
-        };
-        let failed = before.spec.failures.get(&asked.key).copied().unwrap_or(0);
-        if *says != failed {
-            return Err(format!("item {} failed {failed} times, not {says}", asked.key));
-        }
-        Ok(())
-    })
+fn failures_are_counted(before: &PriorityLedger, event: &Event) -> Result<(), String> {
+    let Some((Call::NumRequeues(asked), Ret::NumRequeues(says))) = event.returned() else {
+        return Ok(());
+    };
+    let failed = before.spec.failures.get(&asked.key).copied().unwrap_or(0);
+    if *says != failed {
+        return Err(format!("item {} failed {failed} times, not {says}", asked.key));
+    }
+    Ok(())
 }
 
-fn retries_count_delays(history: &History) -> Checked {
-    PriorityLedger::at_every_event(history, |before, event| match event.returned() {
+fn retries_count_delays(before: &PriorityLedger, event: &Event) -> Result<(), String> {
+    match event.returned() {
         Some((_, Ret::Retries(says))) if *says != before.spec.retries => {
             Err(format!("retries says {says}, and {} delays were given", before.spec.retries))
         }
         _ => Ok(()),
-    })
+    }
 }
 
-fn shutdown_is_final(history: &History) -> Checked {
-    PriorityLedger::at_every_event(history, |before, event| match event.returned() {
+fn shutdown_is_final(before: &PriorityLedger, event: &Event) -> Result<(), String> {
+    match event.returned() {
         Some((_, Ret::Get(Some((_, key, _))))) if before.spec.shut_down => {
             Err(format!("item {key} is handed out after shutdown"))
         }
@@ -380,21 +364,19 @@ fn shutdown_is_final(history: &History) -> Checked {
             Err(format!("shutting_down says {says}"))
         }
         _ => Ok(()),
-    })
+    }
 }
 
-fn no_lost_wakeup(history: &History) -> Checked {
-    PriorityLedger::when_quiet(history, |now| match (now.getters.first(), now.spec.first()) {
+fn no_lost_wakeup(now: &PriorityLedger) -> Result<(), String> {
+    match (now.getters.first(), now.spec.first()) {
         (Some(_), Some(first)) => Err(format!("a consumer sleeps beside item {}", first.key)),
         _ => Ok(()),
-    })
+    }
 }
 
-fn shutdown_wakes_consumers(history: &History) -> Checked {
-    PriorityLedger::when_quiet(history, |now| {
-        if now.spec.shut_down && !now.getters.is_empty() {
-            return Err("a consumer sleeps after shutdown".to_owned());
-        }
-        Ok(())
-    })
+fn shutdown_wakes_consumers(now: &PriorityLedger) -> Result<(), String> {
+    if now.spec.shut_down && !now.getters.is_empty() {
+        return Err("a consumer sleeps after shutdown".to_owned());
+    }
+    Ok(())
 }

@@ -26,7 +26,7 @@ fn convicts(invariant: &str, notes: &[(u64, &'static str, u64)]) -> bool {
     let history = History { events, end: End::Finished };
     let all = Request::invariants();
     let judged = all.iter().find(|it| it.name == invariant).expect("there is one");
-    (judged.check)(&history).is_err()
+    judged.check(&history).is_err()
 }
 
 fn attempts_that_differ_are_noticed() {

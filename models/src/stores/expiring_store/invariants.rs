@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use seatrial_core::store::expiring::{Op, Ret};
 
 use super::ledger::{CALLS, Called, ExpiringLedger, read};
-use super::{ExpiringStore, History};
-use crate::trial::{Invariant, Ledger as _, Violation, What};
+use super::{Event, ExpiringStore, History};
+use crate::trial::{Invariant, Violation, What};
 
 type Checked = Result<(), Violation>;
 
@@ -14,32 +14,32 @@ type Checked = Result<(), Violation>;
 /// breaks.
 pub(super) fn all() -> Vec<Invariant<ExpiringStore>> {
     vec![
-        Invariant::always(
+        Invariant::at_every_event(
             "only_what_was_stored",
             "a read returns only objects that were stored and not removed",
             &["cache:EX-1", "cache:EX-3"],
             only_what_was_stored,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "newest_state",
             "what is read is the newest state of its object",
             &["cache:EX-1"],
             newest_state,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "nothing_expired_is_read",
             "no object is read that is older than the time to live",
             &["cache:EX-2", "cache:EX-6"],
             nothing_expired_is_read,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "nothing_alive_is_missed",
             "an object that has not expired is read, even if a caller has just found its \
              predecessor expired",
             &["cache:EX-2", "cache:EX-4", "cache:EX-5"],
             nothing_alive_is_missed,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "keys_stay_until_seen",
             "a key is listed until its object is deleted or a reader finds the object expired",
             &["cache:EX-3"],
@@ -55,58 +55,50 @@ pub(super) fn all() -> Vec<Invariant<ExpiringStore>> {
     ]
 }
 
-fn only_what_was_stored(history: &History) -> Checked {
-    ExpiringLedger::at_every_event(history, |before, event| {
-        let Some((objects, _)) = read(event) else { return Ok(()) };
-        match objects.iter().find(|object| !before.spec.items.contains_key(&object.0)) {
-            Some(object) => Err(format!("{object:?} is read, which is not there")),
-            None => Ok(()),
-        }
-    })
+fn only_what_was_stored(before: &ExpiringLedger, event: &Event) -> Result<(), String> {
+    let Some((objects, _)) = read(event) else { return Ok(()) };
+    match objects.iter().find(|object| !before.spec.items.contains_key(&object.0)) {
+        Some(object) => Err(format!("{object:?} is read, which is not there")),
+        None => Ok(()),
+    }
 }
 
-fn newest_state(history: &History) -> Checked {
-    ExpiringLedger::at_every_event(history, |before, event| {
-        for object in read(event).map(|(objects, _)| objects).unwrap_or_default() {
-            match before.spec.items.get(&object.0) {
-                Some((newest, _)) if *newest != object => {
-                    return Err(format!("{object:?} is read, and {newest:?} is newer"));
-                }
-                _ => {}
+fn newest_state(before: &ExpiringLedger, event: &Event) -> Result<(), String> {
+    for object in read(event).map(|(objects, _)| objects).unwrap_or_default() {
+        match before.spec.items.get(&object.0) {
+            Some((newest, _)) if *newest != object => {
+                return Err(format!("{object:?} is read, and {newest:?} is newer"));
             }
+            _ => {}
         }
-        Ok(())
-    })
+    }
+    Ok(())
 }
 
-fn nothing_expired_is_read(history: &History) -> Checked {
-    ExpiringLedger::at_every_event(history, |before, event| {
-        let Some((objects, now)) = read(event) else { return Ok(()) };
-        for object in objects {
-            let stored = before.spec.items.get(&object.0);
-            if let Some((_, at)) = stored.filter(|(_, at)| now.since(*at) > before.spec.time) {
-                return Err(format!("{object:?} is read, stored {:?} ago", now.since(*at)));
-            }
+fn nothing_expired_is_read(before: &ExpiringLedger, event: &Event) -> Result<(), String> {
+    let Some((objects, now)) = read(event) else { return Ok(()) };
+    for object in objects {
+        let stored = before.spec.items.get(&object.0);
+        if let Some((_, at)) = stored.filter(|(_, at)| now.since(*at) > before.spec.time) {
+            return Err(format!("{object:?} is read, stored {:?} ago", now.since(*at)));
         }
-        Ok(())
-    })
+    }
+    Ok(())
 }
 
-fn nothing_alive_is_missed(history: &History) -> Checked {
-    ExpiringLedger::at_every_event(history, |before, event| {
-        let Some((objects, now)) = read(event) else { return Ok(()) };
-        let wanted = match event.returned() {
-            Some((Op::Get(get), _)) => vec![*get.0.key()],
-            _ => before.spec.keys(),
-        };
-        let alive = wanted.into_iter().filter_map(|key| before.spec.alive(key, now));
-        for object in alive {
-            if !objects.iter().any(|read| read.0 == object.0) {
-                return Err(format!("{object:?} has not expired, and is not read"));
-            }
+fn nothing_alive_is_missed(before: &ExpiringLedger, event: &Event) -> Result<(), String> {
+    let Some((objects, now)) = read(event) else { return Ok(()) };
+    let wanted = match event.returned() {
+        Some((Op::Get(get), _)) => vec![*get.0.key()],
+        _ => before.spec.keys(),
+    };
+    let alive = wanted.into_iter().filter_map(|key| before.spec.alive(key, now));
+    for object in alive {
+        if !objects.iter().any(|read| read.0 == object.0) {
+            return Err(format!("{object:?} has not expired, and is not read"));
         }
-        Ok(())
-    })
+    }
+    Ok(())
 }
 
 fn one_step_a_call(history: &History) -> Checked {
@@ -124,8 +116,8 @@ fn one_step_a_call(history: &History) -> Checked {
     Ok(())
 }
 
-fn keys_stay_until_seen(history: &History) -> Checked {
-    ExpiringLedger::at_every_event(history, |before, event| match event.returned() {
+fn keys_stay_until_seen(before: &ExpiringLedger, event: &Event) -> Result<(), String> {
+    match event.returned() {
         Some((_, Ret::ListKeys(keys))) => {
             let mut keys = keys.clone();
             keys.sort_unstable();
@@ -133,5 +125,5 @@ fn keys_stay_until_seen(history: &History) -> Checked {
             if keys == right { Ok(()) } else { Err(format!("{keys:?} are listed, not {right:?}")) }
         }
         _ => Ok(()),
-    })
+    }
 }

@@ -19,7 +19,7 @@ use crate::conformance::Conformance;
 use crate::events::fixtures::{Object, named};
 use crate::single_step::{AtOnce, Behind};
 use crate::trial::{
-    Component, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf, Scenario,
+    Component, EventOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf, Scenario,
 };
 
 pub use op::{Machine, Op, check, check_on, decode};
@@ -31,7 +31,6 @@ pub use spec::Spec;
 pub struct Heap;
 
 type Event = EventOf<Heap>;
-type History = HistoryOf<Heap>;
 
 impl Component for Heap {
     type Machine = Machine;

@@ -9,29 +9,30 @@ use seatrial_core::elector::{
 };
 use seatrial_core::machine::Step;
 
-use super::Checked;
-use crate::elector::ledger::{ElectorLedger, at_every_step, at_the_end, says_it_leads};
+use super::{Checked, at_every_step};
+use crate::elector::asked::Asked;
+use crate::elector::ledger::{Elector as Known, ElectorLedger};
 use crate::elector::part::{Answer, Ask, Call};
 use crate::elector::scene::{IS_HEALTHY, IS_TOLD, IS_WEDGED, told};
-use crate::elector::{Elector, History};
+use crate::elector::{Elector, Event, History};
 use crate::engine::End;
-use crate::trial::{Invariant, Ledger as _, Violation, What};
+use crate::trial::{Invariant, Moment, Violation, What};
 
 pub(super) fn all() -> Vec<Invariant<Elector>> {
     vec![
-        Invariant::always(
+        at_every_step(
             "leader_is_in_the_record",
             "an elector says that it leads only if the last record that it knows names it",
             &["election:LE-12", "election:INV-24", "election:LE-15"],
             leader_is_in_the_record,
         ),
-        Invariant::always(
+        at_every_step(
             "observed_is_a_pair",
             "the observed record and its time are read together, as they were written",
             &["election:LE-9", "election:INV-16", "election:LE-8"],
             observed_is_a_pair,
         ),
-        Invariant::always(
+        at_every_step(
             "health_check_tells",
             "only a leader that has not renewed for longer than its lease is unhealthy",
             &["election:LE-55", "election:LE-57", "election:INV-29"],
@@ -43,13 +44,13 @@ pub(super) fn all() -> Vec<Invariant<Elector>> {
             &["election:LE-9", "election:LE-55"],
             checks_are_answered_at_once,
         ),
-        Invariant::always(
+        Invariant::along(
             "reports_in_order",
             "the new-leader callback gets the observed leaders in the order of observation",
             &["election:LE-52", "election:INV-20"],
             reports_in_order,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "unsafe_set_ups_are_refused",
             "a set-up that cannot work or is not safe is refused, with the first reason",
             &["election:LE-2", "election:LE-4", "election:LE-1", "election:LE-5"],
@@ -58,50 +59,46 @@ pub(super) fn all() -> Vec<Invariant<Elector>> {
     ]
 }
 
-fn leader_is_in_the_record(history: &History) -> Checked {
-    at_every_step(history, |before, asked, _| {
-        let known = before.learned.last();
-        let named = known.is_some_and(|(stored, _)| stored.record.holder == before.config.identity);
-        if says_it_leads(asked) && !named {
-            let who = &before.config.identity;
-            return Err(format!("{who} says that it leads, and no record that it knows does"));
-        }
-        Ok(())
-    })
+fn leader_is_in_the_record(before: &Known, asked: &Asked<'_>, _: &Event) -> Checked {
+    let known = before.learned.last();
+    let named = known.is_some_and(|(stored, _)| stored.record.holder == before.config.identity);
+    if matches!(asked.outcome, Some(Ret::IsLeader(true))) && !named {
+        let who = &before.config.identity;
+        return Err(format!("{who} says that it leads, and no record that it knows does"));
+    }
+    Ok(())
 }
 
-fn observed_is_a_pair(history: &History) -> Checked {
-    at_every_step(history, |before, asked, _| match asked.outcome {
+fn observed_is_a_pair(before: &Known, asked: &Asked<'_>, _: &Event) -> Checked {
+    match asked.outcome {
         Some(Ret::Look(observed)) if !before.pairs.contains(observed) => {
             let Observed { record, at, .. } = observed;
             Err(format!("the record {record:?} was not observed at {at:?}"))
         }
         _ => Ok(()),
-    })
+    }
 }
 
 /// Judges strict electors only. Classic ones may take two states of the lock for the same state,
 /// and then count from the first (`election:LK-13`).
-fn health_check_tells(history: &History) -> Checked {
-    at_every_step(history, |before, asked, event| {
-        let (Op::Check(check), Some(Ret::Check(healthy))) = (asked.op, asked.outcome) else {
-            return Ok(());
-        };
-        let allowed = before.config.timing.lease.saturating_add(check.tolerance);
-        let wedged = before.newest().is_some_and(|(record, since)| {
-            record.holder == before.config.identity && event.at.since(since) > allowed
-        });
-        if before.is_strict() && *healthy == wedged {
-            let word = if *healthy { "healthy" } else { "wedged" };
-            return Err(format!("{} is said to be {word}", before.config.identity));
-        }
-        Ok(())
-    })
+fn health_check_tells(before: &Known, asked: &Asked<'_>, event: &Event) -> Checked {
+    let (Op::Check(check), Some(Ret::Check(healthy))) = (asked.op, asked.outcome) else {
+        return Ok(());
+    };
+    let allowed = before.config.timing.lease.saturating_add(check.tolerance);
+    let wedged = before.newest().is_some_and(|(record, since)| {
+        record.holder == before.config.identity && event.at.since(since) > allowed
+    });
+    if before.is_strict() && *healthy == wedged {
+        let word = if *healthy { "healthy" } else { "wedged" };
+        return Err(format!("{} is said to be {word}", before.config.identity));
+    }
+    Ok(())
 }
 
 /// A check never waits. The last step of a thread before the answer is the check itself, and has
 /// the same answer.
-fn checks_are_answered_at_once(history: &History) -> Checked {
+fn checks_are_answered_at_once(history: &History) -> Result<(), Violation> {
     let mut answers = BTreeMap::new();
     for (number, event) in history.events.iter().enumerate() {
         let says = match &event.what {
@@ -128,69 +125,66 @@ fn checks_are_answered_at_once(history: &History) -> Checked {
     Ok(())
 }
 
-/// A step reports only the holder in the last record that its elector has read or written.
-fn reports_are_observed(history: &History) -> Checked {
-    let reported = |before: &ElectorLedger, event| {
-        let (_, asked) = before.asked(event)?;
-        let reported = asked.turn()?.notes.new_leader.clone()?;
-        Some((asked.number, reported))
-    };
-    ElectorLedger::after_events(history, reported, |after, (number, reported)| {
-        let elector = &after.electors[usize::from(number)];
-        let observed = elector.pairs.last().map(|pair| &pair.record.holder);
-        if observed == Some(&reported) {
-            return Ok(());
+/// In the classic profile callbacks run side by side, in any order.
+fn reports_in_order(known: &ElectorLedger, moment: Moment<'_, Elector>) -> Checked {
+    match moment {
+        Moment::Before(event) => match event.noted(IS_TOLD) {
+            Some(value) => is_in_turn(known, value),
+            None => Ok(()),
+        },
+        Moment::After(event) => {
+            known.asked(event).map_or(Ok(()), |(after, asked)| is_observed(after, &asked))
         }
-        let who = &elector.config.identity;
-        Err(format!("{who} reports {reported} where it has observed {observed:?}"))
-    })
+        Moment::End(history) if history.end == End::Finished => {
+            let misses = |one: &&Known| !one.told.is_empty() && one.told.len() < one.reports.len();
+            known.electors.iter().find(misses).map_or(Ok(()), |elector| {
+                let who = &elector.config.identity;
+                Err(format!("{who} was never told of the last leader that it saw"))
+            })
+        }
+        Moment::End(_) => Ok(()),
+    }
 }
 
-/// In the classic profile callbacks run side by side, in any order.
-fn reports_in_order(history: &History) -> Checked {
-    reports_are_observed(history)?;
-    ElectorLedger::at_every_event(history, |before, event| {
-        let Some(value) = event.noted(IS_TOLD) else { return Ok(()) };
-        let number = (value >> 8) as u8;
-        let Some(elector) = before.electors.get(usize::from(number)) else { return Ok(()) };
-        let decided = |report: &Name| told(number, report) == value;
-        let right = if elector.is_strict() {
-            elector.reports.get(elector.told.len()).is_some_and(decided)
-        } else {
-            elector.reports.iter().any(decided)
-        };
-        if right {
-            return Ok(());
-        }
-        Err(format!("{} is told of a leader out of turn", elector.config.identity))
-    })?;
-    if history.end != End::Finished {
+fn is_in_turn(before: &ElectorLedger, value: u64) -> Checked {
+    let number = (value >> 8) as u8;
+    let Some(elector) = before.electors.get(usize::from(number)) else { return Ok(()) };
+    let decided = |report: &Name| told(number, report) == value;
+    let right = if elector.is_strict() {
+        elector.reports.get(elector.told.len()).is_some_and(decided)
+    } else {
+        elector.reports.iter().any(decided)
+    };
+    if right {
         return Ok(());
     }
-    let ledger = at_the_end(history);
-    let listens = |count: usize, reports: usize| count > 0 && count < reports;
-    match ledger.electors.iter().find(|one| listens(one.told.len(), one.reports.len())) {
-        Some(elector) => {
-            let who = &elector.config.identity;
-            Err(Violation::overall(format!("{who} was never told of the last leader that it saw")))
+    Err(format!("{} is told of a leader out of turn", elector.config.identity))
+}
+
+/// A step reports only the holder in the last record that its elector has read or written.
+fn is_observed(after: &Known, asked: &Asked<'_>) -> Checked {
+    let reported = asked.turn().and_then(|turn| turn.notes.new_leader.as_ref());
+    let observed = after.pairs.last().map(|pair| &pair.record.holder);
+    match reported {
+        Some(reported) if observed != Some(reported) => {
+            let who = &after.config.identity;
+            Err(format!("{who} reports {reported} where it has observed {observed:?}"))
         }
-        None => Ok(()),
+        _ => Ok(()),
     }
 }
 
-fn unsafe_set_ups_are_refused(history: &History) -> Checked {
-    ElectorLedger::at_every_event(history, |_, event| {
-        let What::Step { op: Call::SetUp(set_up), outcome, .. } = &event.what else {
-            return Ok(());
-        };
-        let Step::Done(Answer::SetUp(taken)) = outcome else { return Ok(()) };
-        let expected = refusal(&set_up.config);
-        let kind = |error: ConfigError| discriminant(&error);
-        if taken.err().map(kind) != expected.map(kind) {
-            return Err(format!("a set-up was answered {taken:?} where {expected:?} is right"));
-        }
-        Ok(())
-    })
+fn unsafe_set_ups_are_refused(_: &ElectorLedger, event: &Event) -> Checked {
+    let What::Step { op: Call::SetUp(set_up), outcome, .. } = &event.what else {
+        return Ok(());
+    };
+    let Step::Done(Answer::SetUp(taken)) = outcome else { return Ok(()) };
+    let expected = refusal(&set_up.config);
+    let kind = |error: ConfigError| discriminant(&error);
+    if taken.err().map(kind) != expected.map(kind) {
+        return Err(format!("a set-up was answered {taken:?} where {expected:?} is right"));
+    }
+    Ok(())
 }
 
 /// Returns the reason why a set-up is refused, by the table of the rules.

@@ -3,14 +3,13 @@
 use seatrial_core::elector::{LeaseSpec, Name};
 
 use super::Checked;
-use crate::elector::Elector;
-use crate::elector::History;
 use crate::elector::ledger::ElectorLedger;
 use crate::elector::part::{Answer, Call, Request, Serve};
-use crate::trial::{Invariant, Ledger as _};
+use crate::elector::{Elector, Event};
+use crate::trial::Invariant;
 
 pub(super) fn all() -> Vec<Invariant<Elector>> {
-    vec![Invariant::always(
+    vec![Invariant::at_every_event(
         "server_chooses",
         "where the server chooses, an elector creates no lease, renews only a lease that names it, \
          and lets its term end when another elector is preferred",
@@ -23,28 +22,26 @@ fn names(named: Option<&Name>) -> &str {
     named.map_or("", Name::as_str)
 }
 
-fn server_chooses(history: &History) -> Checked {
-    ElectorLedger::at_every_event(history, |before: &ElectorLedger, event| {
-        let Some((Call::Serve(serve), Answer::Serve(Ok(_)))) = event.returned() else {
-            return Ok(());
-        };
-        let Serve { by: Some(number), request, .. } = serve else { return Ok(()) };
-        let elector = &before.electors[usize::from(*number)];
-        if !elector.config.coordinated {
-            return Ok(());
+fn server_chooses(before: &ElectorLedger, event: &Event) -> Checked {
+    let Some((Call::Serve(serve), Answer::Serve(Ok(_)))) = event.returned() else {
+        return Ok(());
+    };
+    let Serve { by: Some(number), request, .. } = serve else { return Ok(()) };
+    let elector = &before.electors[usize::from(*number)];
+    if !elector.config.coordinated {
+        return Ok(());
+    }
+    match request {
+        Request::Create(_) => Err("it creates a lease".to_owned()),
+        Request::Update(_) => {
+            let lease = before.lease.as_ref().map(|lease| &lease.content);
+            may_renew(lease.expect("it was updated"), &elector.config.identity)
         }
-        match request {
-            Request::Create(_) => Err("it creates a lease".to_owned()),
-            Request::Update(_) => {
-                let lease = before.lease.as_ref().map(|lease| &lease.content);
-                may_renew(lease.expect("it was updated"), &elector.config.identity)
-            }
-            _ => Ok(()),
-        }
-    })
+        _ => Ok(()),
+    }
 }
 
-fn may_renew(lease: &LeaseSpec, identity: &Name) -> Result<(), String> {
+fn may_renew(lease: &LeaseSpec, identity: &Name) -> Checked {
     let (holder, preferred) =
         (names(lease.holder.as_ref()), names(lease.preferred_holder.as_ref()));
     if holder != identity.as_str() {

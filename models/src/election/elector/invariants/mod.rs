@@ -10,10 +10,15 @@ mod chosen;
 mod shared;
 mod terms;
 
-use super::Elector;
-use crate::trial::{Invariant, Violation};
+use super::asked::Asked;
+use super::ledger::{Elector as Known, ElectorLedger};
+use super::{Elector, Event};
+use crate::trial::Invariant;
 
-type Checked = Result<(), Violation>;
+type Checked = Result<(), String>;
+
+/// A check of a step of an elector.
+type CheckStep = fn(&Known, &Asked<'_>, &Event) -> Checked;
 
 /// Lists every promise; the main one is the first.
 pub(super) fn all() -> Vec<Invariant<Elector>> {
@@ -23,4 +28,34 @@ pub(super) fn all() -> Vec<Invariant<Elector>> {
     all.extend(answers::all());
     all.extend(chosen::all());
     all
+}
+
+/// States a promise about every step of an elector, and the state before it.
+#[track_caller]
+fn at_every_step(
+    name: &'static str,
+    says: &'static str,
+    rules: &'static [&'static str],
+    check: CheckStep,
+) -> Invariant<Elector> {
+    Invariant::at_every_event(name, says, rules, move |known, event| {
+        check_step(known, event, check)
+    })
+}
+
+/// States a promise about every step of an elector, and the state after it.
+#[track_caller]
+fn after_every_step(
+    name: &'static str,
+    says: &'static str,
+    rules: &'static [&'static str],
+    check: CheckStep,
+) -> Invariant<Elector> {
+    Invariant::after_every_event(name, says, rules, move |known, event| {
+        check_step(known, event, check)
+    })
+}
+
+fn check_step(known: &ElectorLedger, event: &Event, check: CheckStep) -> Checked {
+    known.asked(event).map_or(Ok(()), |(elector, asked)| check(elector, &asked, event))
 }

@@ -12,9 +12,9 @@ use seatrial_core::runtime::{Ambient as _, Instant, Runtime};
 use super::renewals::at;
 use super::{Known, everybody_returned, millis, some_step, terms};
 use crate::elector::Elector;
+use crate::elector::asked::{Asked, claims_the_lease};
 use crate::elector::network::{Fate, Passing, sleep_until};
 use crate::elector::scene::{Leads, Participant, Scene, releasing, strict};
-use crate::elector::timeline::{Asked, claims_the_lease};
 use crate::engine::AnyRuntime;
 use crate::trial::{Scenario, sleeps};
 

@@ -17,8 +17,8 @@ use std::time::Duration;
 
 use seatrial_core::elector::{Next, StoreError};
 
-use super::ledger::{Elector as Known, ElectorLedger, at_the_end};
-use super::timeline::Asked;
+use super::asked::Asked;
+use super::ledger::{Elector as Known, ElectorLedger};
 use super::{Elector, Event, History};
 use crate::trial::{Ledger as _, Scenario};
 
@@ -118,5 +118,7 @@ fn terms(history: &History, number: u8) -> usize {
 
 /// Tells whether the execution came to its end and no elector runs any more.
 fn everybody_returned(history: &History) -> bool {
-    history.finished() && at_the_end(history).electors.iter().all(|elector| !elector.running)
+    let mut ledger = ElectorLedger::default();
+    history.events.iter().for_each(|event| ledger.apply(event));
+    history.finished() && ledger.electors.iter().all(|elector| !elector.running)
 }

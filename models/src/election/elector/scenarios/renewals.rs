@@ -8,9 +8,9 @@ use seatrial_core::runtime::{Ambient as _, Instant};
 
 use super::{millis, some, some_step, terms};
 use crate::elector::Elector;
+use crate::elector::asked::claims_the_lease;
 use crate::elector::network::{Fate, Passing};
 use crate::elector::scene::{Scene, strict, until_it_ends};
-use crate::elector::timeline::claims_the_lease;
 use crate::engine::AnyRuntime;
 use crate::trial::{Scenario, has_many_traces, sleeps};
 

@@ -8,8 +8,8 @@ use seatrial_core::runtime::{Ambient as _, Runtime};
 use super::renewals::at;
 use super::{Known, millis, some_step, terms};
 use crate::elector::Elector;
+use crate::elector::asked::Asked;
 use crate::elector::scene::{Scene, releasing, strict};
-use crate::elector::timeline::Asked;
 use crate::trial::{Scenario, sleeps};
 
 const PANICS: u32 = 0;

@@ -109,7 +109,7 @@ fn cancelled(history: &History) -> usize {
 fn broken(history: &History, invariant: &str) -> Option<String> {
     let all = Elector::invariants();
     let one = all.iter().find(|one| one.name == invariant).expect("there is that invariant");
-    (one.check)(history).err().map(|violation| violation.because)
+    one.check(history).err().map(|violation| violation.because)
 }
 
 #[track_caller]

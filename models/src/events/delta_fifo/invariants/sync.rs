@@ -6,7 +6,6 @@ use super::ledger::{DeltaLedger, at_every_call};
 use super::{Checked, DeltaFifo, Invariant};
 use crate::delta_fifo::History;
 use crate::events::fixtures::{Bed, first_list};
-use crate::trial::Ledger as _;
 
 pub(super) fn all() -> Vec<Invariant<DeltaFifo>> {
     let mut all = safety();
@@ -46,7 +45,7 @@ fn safety() -> Vec<Invariant<DeltaFifo>> {
 
 fn liveness() -> Vec<Invariant<DeltaFifo>> {
     vec![
-        Invariant::eventually(
+        Invariant::when_quiet(
             "no_lost_wakeup",
             "no consumer sleeps in pop for ever while an entry is pending",
             &["cache:QU-7", "cache:INV-11"],
@@ -93,11 +92,11 @@ fn initial_until_synced(history: &History) -> Checked {
     })
 }
 
-fn no_lost_wakeup(history: &History) -> Checked {
-    DeltaLedger::when_quiet(history, |now| match now.state.pending.first() {
+fn no_lost_wakeup(now: &DeltaLedger) -> Result<(), String> {
+    match now.state.pending.first() {
         Some((key, _)) if now.asleep.count(Bed::Pop) > 0 => {
             Err(format!("a consumer sleeps although object {key} is pending"))
         }
         _ => Ok(()),
-    })
+    }
 }

@@ -4,9 +4,7 @@ mod delivery;
 mod sync;
 
 use super::Fifo;
-use crate::trial::{Invariant, Violation};
-
-type Checked = Result<(), Violation>;
+use crate::trial::Invariant;
 
 /// The most specific promises come first: an execution is blamed on the first promise that it
 /// breaks.

@@ -1,10 +1,9 @@
 //! Checks of the moment when the first list is processed, and of callers that sleep too long.
 
-use super::{Checked, Fifo, Invariant};
+use super::{Fifo, Invariant};
 use crate::events::fixtures::{Bed, first_list};
-use crate::fifo::History;
+use crate::fifo::Event;
 use crate::fifo::ledger::{FifoLedger, popped};
-use crate::trial::Ledger as _;
 
 pub(super) fn all() -> Vec<Invariant<Fifo>> {
     let mut all = safety();
@@ -32,7 +31,7 @@ fn safety() -> Vec<Invariant<Fifo>> {
             &["cache:QU-17", "cache:QU-19", "cache:FF-12", "cache:FF-13", "cache:INV-9"],
             first_list::synced_once_processed::<_, FifoLedger>,
         ),
-        Invariant::always(
+        Invariant::at_every_event(
             "initial_until_synced",
             "an object counts as initial if the first list was not processed when it was taken",
             &["cache:QU-20", "cache:FF-13"],
@@ -43,7 +42,7 @@ fn safety() -> Vec<Invariant<Fifo>> {
 
 fn liveness() -> Vec<Invariant<Fifo>> {
     vec![
-        Invariant::eventually(
+        Invariant::when_quiet(
             "no_lost_wakeup",
             "no consumer sleeps in pop for ever while an object waits",
             &["cache:QU-7", "cache:INV-11"],
@@ -64,24 +63,22 @@ fn liveness() -> Vec<Invariant<Fifo>> {
     ]
 }
 
-fn initial_until_synced(history: &History) -> Checked {
-    FifoLedger::at_every_event(history, |before, event| {
-        let Some(popped) = popped(event) else { return Ok(()) };
-        match before.spec.clone().pop() {
-            Some(taken) if taken.key == popped.key && taken.initial != popped.initial => {
-                let (key, initial) = (popped.key, popped.initial);
-                Err(format!("object {key} is handed out with initial = {initial}"))
-            }
-            _ => Ok(()),
+fn initial_until_synced(before: &FifoLedger, event: &Event) -> Result<(), String> {
+    let Some(popped) = popped(event) else { return Ok(()) };
+    match before.spec.clone().pop() {
+        Some(taken) if taken.key == popped.key && taken.initial != popped.initial => {
+            let (key, initial) = (popped.key, popped.initial);
+            Err(format!("object {key} is handed out with initial = {initial}"))
         }
-    })
+        _ => Ok(()),
+    }
 }
 
-fn no_lost_wakeup(history: &History) -> Checked {
-    FifoLedger::when_quiet(history, |now| match now.spec.items.keys().next() {
+fn no_lost_wakeup(now: &FifoLedger) -> Result<(), String> {
+    match now.spec.items.keys().next() {
         Some(key) if now.asleep.count(Bed::Pop) > 0 => {
             Err(format!("a consumer sleeps although object {key} waits"))
         }
         _ => Ok(()),
-    })
+    }
 }

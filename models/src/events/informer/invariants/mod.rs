@@ -4,13 +4,13 @@ mod ends;
 mod telling;
 mod times;
 
+use seatrial_core::runtime::Instant;
+
 use super::Informer;
 use super::book::Entry;
 use super::ledger::Seen;
 use crate::events::fixtures::entry;
-use crate::trial::{HistoryOf, Invariant, Ledger as _, Violation};
-
-type Checked = Result<(), Violation>;
+use crate::trial::Invariant;
 
 pub(super) fn all() -> Vec<Invariant<Informer>> {
     let mut all = telling::all();
@@ -19,13 +19,15 @@ pub(super) fn all() -> Vec<Invariant<Informer>> {
     all
 }
 
-/// Checks every entry of the book against the state before it.
+/// States a promise about every entry of the book, and the state before it.
+#[track_caller]
 fn at_every_entry(
-    history: &HistoryOf<Informer>,
-    check: impl Fn(&Seen, &Entry, seatrial_core::runtime::Instant) -> Result<(), String>,
-) -> Checked {
-    Seen::at_every_event(history, |seen, event| match entry(event) {
-        Some(entry) => check(seen, entry, event.at),
-        None => Ok(()),
+    name: &'static str,
+    says: &'static str,
+    rules: &'static [&'static str],
+    check: fn(&Seen, &Entry, Instant) -> Result<(), String>,
+) -> Invariant<Informer> {
+    Invariant::at_every_event(name, says, rules, move |seen, event| {
+        entry(event).map_or(Ok(()), |entry| check(seen, entry, event.at))
     })
 }

@@ -21,7 +21,7 @@ pub(super) fn all() -> Vec<Invariant<Reflector>> {
 
 fn of_the_consumer() -> Vec<Invariant<Reflector>> {
     vec![
-        Invariant::eventually(
+        Invariant::when_quiet(
             "comes_to_the_state",
             "once nothing goes wrong and nothing changes, the consumer has the same objects as the \
              server",
@@ -73,7 +73,7 @@ fn of_the_consumer() -> Vec<Invariant<Reflector>> {
             &["cache:INV-2", "cache:RE-3"],
             lists_never_go_back,
         ),
-        Invariant::always(
+        Invariant::after_every_event(
             "says_what_it_gave",
             "the version that a reflector reports is the version of what it gave last",
             &["cache:INV-22", "cache:RE-26", "cache:RE-27", "cache:RE-1", "cache:RE-12"],
@@ -131,14 +131,12 @@ fn at_every_turn(
     })
 }
 
-fn comes_to_the_state(history: &History) -> Checked {
-    Book::when_quiet(history, |book| {
-        let newest = book.at(book.revision);
-        if book.view == newest {
-            return Ok(());
-        }
-        Err(format!("the consumer has {:?}, the server {newest:?}", book.view))
-    })
+fn comes_to_the_state(book: &Book) -> Result<(), String> {
+    let newest = book.at(book.revision);
+    if book.view == newest {
+        return Ok(());
+    }
+    Err(format!("the consumer has {:?}, the server {newest:?}", book.view))
 }
 
 fn a_list_is_one_state(history: &History) -> Checked {
@@ -204,17 +202,13 @@ fn skipped_is_told(history: &History) -> Checked {
     })
 }
 
-fn says_what_it_gave(history: &History) -> Checked {
-    let says = |_: &Book, event| match Event::returned(event) {
-        Some((_, Answer::Turn(Some(turn)))) => Some(&turn.last),
-        _ => None,
-    };
-    Book::after_events(history, says, |after, last| {
-        if *last == after.last {
-            return Ok(());
+fn says_what_it_gave(after: &Book, event: &Event) -> Result<(), String> {
+    match event.returned() {
+        Some((_, Answer::Turn(Some(turn)))) if turn.last != after.last => {
+            Err(format!("it says {:?} and gave {:?}", turn.last, after.last))
         }
-        Err(format!("it says {last:?} and gave {:?}", after.last))
-    })
+        _ => Ok(()),
+    }
 }
 
 fn resyncs_come(history: &History) -> Checked {
