@@ -4,7 +4,7 @@ use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use clap::{ArgMatches, Args, FromArgMatches as _};
 use seatrial::outcome::Budget;
@@ -155,7 +155,9 @@ fn tell(progress: Progress, told: &Mutex<Instant>) {
 }
 
 fn configured(arguments: &DriveArguments, share: Share) -> Result<Drive, Failure> {
-    let name = format!("seatrial-drive-{}", std::process::id());
+    // A container that begins anew may have the number of its process again, on a folder that is kept.
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let name = format!("seatrial-drive-{}-{}", std::process::id(), now.as_nanos());
     let out = match &arguments.out {
         Some(out) => out.clone(),
         None => private(std::env::temp_dir().join(name))?,
@@ -279,7 +281,9 @@ fn shown(words: impl Iterator<Item = String>) -> String {
             shown.push("--replay '{plan}'".to_owned());
         }
         let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_./=:,{}".contains(it);
-        shown.push(match word.chars().all(is_plain) && !word.is_empty() {
+        // A shell makes several words of `{a,b}` and `{1..3}`.
+        let is_list = word.contains('{') && (word.contains(',') || word.contains(".."));
+        shown.push(match word.chars().all(is_plain) && !word.is_empty() && !is_list {
             true => word,
             false => format!("'{}'", word.replace('\'', "'\\''")),
         });
@@ -300,6 +304,10 @@ pub(crate) mod tests {
         let words = ["drive", "--report", "r.json", "--out=d", "--", "./a b", "--report"];
         let words = words.map(str::to_owned);
         let wanted = "seatrial drive --replay '{plan}' -- './a b' --report";
+        assert_eq!(shown(words.into_iter()), wanted);
+        let words = ["drive", "--", "it", "--features={a,b}", "{1..3}", "{dir}", "a,b"];
+        let words = words.map(str::to_owned);
+        let wanted = "seatrial drive --replay '{plan}' -- it '--features={a,b}' '{1..3}' {dir} a,b";
         assert_eq!(shown(words.into_iter()), wanted);
         assert_eq!(shown(["drive".to_owned()].into_iter()), "seatrial drive --replay '{plan}'");
     }

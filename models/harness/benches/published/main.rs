@@ -29,8 +29,16 @@ const SMALL: u64 = 200;
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let most = if arguments.iter().any(|it| it == "--bench") { u64::MAX } else { SMALL };
-    let word = arguments.into_iter().find(|it| !it.starts_with('-')).unwrap_or_default();
-    for part in ["executions", "states", "schedules"].into_iter().filter(|it| it.contains(&word)) {
+    let parts = ["executions", "states", "schedules"];
+    // A number belongs to an option of the test harness.
+    let is_word = |it: &String| !it.starts_with('-') && it.parse::<u64>().is_err();
+    let word = arguments.into_iter().find(is_word).unwrap_or_default();
+    let is_option = most == SMALL && parts.iter().all(|it| !it.contains(&word));
+    assert!(
+        parts.iter().any(|it| it.contains(&word)) || is_option,
+        "{word:?} is none of {parts:?}"
+    );
+    for part in parts.into_iter().filter(|it| it.contains(&word)) {
         match part {
             "executions" => executions(most),
             "states" => states(most),
@@ -68,8 +76,10 @@ fn executed(program: &Counted, size: usize, published: u64) {
     let seconds = begun.elapsed().as_secs_f64();
     let Counted { name, source, says, .. } = program;
     let (executions, traces) = (explored.executions, traces.len() as u64);
-    // A program that notes nothing is all locks: its classes are its traces.
-    let classes = if classes.len() == 1 { traces } else { classes.len() as u64 };
+    // The classes of a program that has locks alone are its traces.
+    let has_notes = classes.iter().any(|(written, read)| !written.is_empty() || !read.is_empty());
+    let classes = if has_notes { classes.len() as u64 } else { traces };
+    assert_eq!(has_notes, *source != "DPU", "{name}: what is noted");
     let in_vain = executions - traces;
     println!(
         "| {name}({size}) | {source} | {published} | {classes} | {executions} | {in_vain} | {seconds:.2} |"

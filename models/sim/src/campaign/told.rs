@@ -46,7 +46,13 @@ pub(super) fn lines(events: &[Event]) -> Vec<Line> {
             Column::Fault => (3, "FAULT"),
         };
         let at_nanos = if is_exact() { event.at.as_nanos() as u64 } else { 0 };
-        let (name, text) = (name.to_owned(), event.text.clone());
+        // Of several processes, it is told whose event it is; the server's text says so itself.
+        let is_named = event.column != Column::Server && !event.process.is_empty();
+        let text = match is_named {
+            true => format!("{}: {}", event.process, event.text),
+            false => event.text.clone(),
+        };
+        let name = name.to_owned();
         Line { thread, name, at_nanos, text, ..Line::default() }
     };
     events.iter().map(line).collect()
@@ -56,6 +62,18 @@ pub(super) fn lines(events: &[Event]) -> Vec<Line> {
 mod tests {
     use super::*;
     use seatrial::engine::{Engine, Route};
+
+    #[test]
+    fn of_several_processes_a_line_says_whose_it_is() {
+        let text = |column, process: &str| {
+            let at = std::time::Duration::ZERO;
+            let (process, text) = (process.to_owned(), "get pods".to_owned());
+            lines(&[Event { at, column, process, text }])[0].text.clone()
+        };
+        assert_eq!(text(Column::Controller, "a"), "a: get pods");
+        assert_eq!(text(Column::Controller, ""), "get pods");
+        assert_eq!(text(Column::Server, "a"), "get pods");
+    }
 
     #[test]
     fn a_plan_is_a_word_that_a_witness_can_carry() {

@@ -12,15 +12,41 @@ pub(super) struct Checker<'a> {
     pub(super) mistakes: Vec<(usize, String)>,
     /// The names of the variables, outside of loops, that are used.
     pub(super) used: Vec<String>,
+    /// How many parts all types had so far.
+    pub(super) work: usize,
 }
+
+/// How many parts a type may have, how deep it may be, and how many parts all types of an expression may have:
+/// each part of an expression may double its type.
+const LARGEST: usize = 10_000;
+const DEEPEST: usize = 150;
+const MOST: usize = 5_000_000;
+/// How many mistakes are kept.
+const MISTAKES: usize = 100;
 
 impl<'a> Checker<'a> {
     fn wrong(&mut self, at: usize, why: String) -> Type {
-        self.mistakes.push((at, why));
+        if self.mistakes.len() < MISTAKES {
+            self.mistakes.push((at, why));
+        }
         Type::Wrong
     }
 
     pub(super) fn check(&mut self, node: &'a Node) -> Type {
+        if self.work > MOST {
+            return Type::Wrong;
+        }
+        let found = self.kind(node);
+        let mut count = 0;
+        let depth = measured(&found, &mut count);
+        self.work += count;
+        if count > LARGEST || depth > DEEPEST || self.work > MOST {
+            return self.wrong(node.at, "the type of this expression is too large".to_owned());
+        }
+        found
+    }
+
+    fn kind(&mut self, node: &'a Node) -> Type {
         match &node.part {
             Part::Null => Type::Null,
             Part::Bool(_) => Type::Bool,
@@ -284,6 +310,16 @@ impl<'a> Checker<'a> {
             Way::OptMap => Type::Optional(Box::new(body)),
             Way::OptFlatMap => body,
         }
+    }
+}
+
+/// The depth of a type, and how many parts it has.
+fn measured(of: &Type, count: &mut usize) -> usize {
+    *count += 1;
+    1 + match of {
+        Type::List(of) | Type::Optional(of) => measured(of, count),
+        Type::Map(key, value) => measured(key, count).max(measured(value, count)),
+        _ => 0,
     }
 }
 

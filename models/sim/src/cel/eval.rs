@@ -1,9 +1,9 @@
 //! The value of an expression. What it costs is counted, and ends it beyond its limit.
 
-use std::sync::Arc;
+use std::borrow::Cow;
 
 use super::ast::{Call, Loop, Node, Part, Select, Way};
-use super::value::{List, Map, NO_OVERLOAD, Outcome, Value};
+use super::value::{NO_OVERLOAD, Outcome, Value};
 
 /// An evaluation on its way.
 pub(super) struct Evaluation<'a> {
@@ -19,6 +19,9 @@ pub(crate) const CANCELLED: &str = "operation cancelled: actual cost limit excee
 const LIST: u64 = 10;
 const MAP: u64 = 30;
 
+/// How many made values may lie within each other.
+const DEEPEST: usize = 150;
+
 impl<'a> Evaluation<'a> {
     pub(super) fn pay(&mut self, cost: u64) -> Result<(), String> {
         self.cost = self.cost.saturating_add(cost);
@@ -26,6 +29,15 @@ impl<'a> Evaluation<'a> {
     }
 
     pub(super) fn run(&mut self, node: &'a Node) -> Outcome<'a> {
+        let value = self.value(node)?;
+        // Whatever walks a value, and also its end, does so by recursion.
+        if value.depth() > DEEPEST {
+            return Err("the value is too deep".to_owned());
+        }
+        Ok(value)
+    }
+
+    fn value(&mut self, node: &'a Node) -> Outcome<'a> {
         Ok(match &node.part {
             Part::Null => Value::Null,
             Part::Bool(it) => Value::Bool(*it),
@@ -33,7 +45,10 @@ impl<'a> Evaluation<'a> {
             Part::Uint(it) => Value::Uint(*it),
             Part::Double(it) => Value::Double(*it),
             Part::Text(it) => Value::text(it.as_str()),
-            Part::Bytes(it) => Value::Bytes(it.as_slice().into()),
+            Part::Bytes(it) => {
+                self.pay(it.len() as u64 / 10)?;
+                Value::Bytes(it.as_slice().into())
+            }
             Part::Name(name) => return self.name(name),
             Part::Select(select) => return self.select(select),
             Part::And(parts) => return self.chain(parts, false),
@@ -56,7 +71,12 @@ impl<'a> Evaluation<'a> {
         self.pay(1)?;
         let found = self.variables.iter().rev().find(|(known, _)| *known == name);
         if let Some((_, value)) = found {
-            return Ok(value.clone());
+            let value = value.clone();
+            // A text that was made is copied.
+            if let Value::Text(Cow::Owned(text)) = &value {
+                self.pay(text.len() as u64 / 10)?;
+            }
+            return Ok(value);
         }
         const TYPES: &[&str] = &[
             "bool",
@@ -126,7 +146,7 @@ impl<'a> Evaluation<'a> {
             for (item, is_optional) in items {
                 made.extend(unwrapped(self.run(item)?, *is_optional));
             }
-            self.pay(LIST)?;
+            self.pay(LIST.max(made.len() as u64 / 2))?;
             return Ok(Value::list(made));
         }
         let mut made = Vec::new();
@@ -138,8 +158,8 @@ impl<'a> Evaluation<'a> {
                 }
             }
         }
-        self.pay(MAP)?;
-        Ok(Value::Map(Map::Made(Arc::new(made))))
+        self.pay(MAP.max(made.len() as u64))?;
+        Ok(Value::map(made))
     }
 
     fn call(&mut self, call: &'a Call) -> Outcome<'a> {
@@ -220,6 +240,7 @@ impl<'a> Evaluation<'a> {
     ) -> Result<bool, String> {
         let key = values[0].clone();
         if let Some(filter) = &it.filter {
+            self.pay(1)?;
             match self.with(&it.names, values.clone(), filter)? {
                 Value::Bool(true) => {}
                 Value::Bool(false) => return Ok(true),
@@ -253,7 +274,10 @@ impl<'a> Evaluation<'a> {
                     so_far.items.push(key);
                 }
             }
-            Way::SortBy => so_far.entries.push((result?, key)),
+            Way::SortBy => {
+                self.pay(LIST + 2)?;
+                so_far.entries.push((result?, key));
+            }
             Way::TransformMap => {
                 self.pay(MAP)?;
                 so_far.entries.push((key, result?));
@@ -297,10 +321,8 @@ impl<'a> Gathered<'a> {
                     .sort_by(|one, two| one.0.order(&two.0).unwrap_or(std::cmp::Ordering::Equal));
                 Value::list(self.entries.into_iter().map(|it| it.1).collect())
             }
-            Way::TransformMap | Way::TransformEntries => {
-                Value::Map(Map::Made(Arc::new(self.entries)))
-            }
-            _ => Value::List(List::Made(Arc::new(self.items))),
+            Way::TransformMap | Way::TransformEntries => Value::map(self.entries),
+            _ => Value::list(self.items),
         })
     }
 }

@@ -193,8 +193,7 @@ impl Ordering {
 
 impl Decl {
     /// Any JSON, without a schema.
-    #[cfg(test)]
-    pub(super) fn open() -> Arc<Self> {
+    pub(crate) fn open() -> Arc<Self> {
         Arc::new(Self { shape: Shape::Open(false), is_nullable: true })
     }
 

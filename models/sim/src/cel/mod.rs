@@ -17,6 +17,7 @@ pub(crate) mod pattern;
 mod tests;
 pub(crate) mod texts;
 mod value;
+mod weight;
 
 use std::sync::Arc;
 
@@ -25,6 +26,10 @@ pub(crate) use eval::CANCELLED;
 use eval::Evaluation;
 pub(crate) use kind::{Decl, Type};
 pub(crate) use value::Value;
+
+/// How much text tells mistakes, and how many characters of a line it shows.
+const LONGEST: usize = 8 * 1024;
+const WIDEST: usize = 2000;
 
 /// A compiled expression.
 #[derive(Clone, Debug)]
@@ -39,8 +44,12 @@ impl Program {
     /// Compiles an expression over variables of the given types; if it is wrong, says where and why.
     pub(crate) fn compile(text: &str, variables: &[(&str, Type)]) -> Result<Self, String> {
         let root = parse::parse(text).map_err(|(at, why)| shown(text, at, &why))?;
-        let mut checker =
-            Checker { variables: variables.to_vec(), mistakes: Vec::new(), used: Vec::new() };
+        let mut checker = Checker {
+            variables: variables.to_vec(),
+            mistakes: Vec::new(),
+            used: Vec::new(),
+            work: 0,
+        };
         let result = checker.check(&root);
         let Checker { mut mistakes, used, .. } = checker;
         mistakes.sort();
@@ -48,8 +57,15 @@ impl Program {
             let uses = used;
             return Ok(Self { root, result, uses });
         }
-        let shown: Vec<_> = mistakes.iter().map(|(at, why)| shown(text, *at, why)).collect();
-        Err(shown.join("\n"))
+        let mut told = String::new();
+        for (at, why) in &mistakes {
+            if told.len() > LONGEST {
+                break;
+            }
+            told += if told.is_empty() { "" } else { "\n" };
+            told += &shown(text, *at, why);
+        }
+        Err(told)
     }
 
     /// The value with these variables, and what it cost, which is at most a little more than `limit`.
@@ -79,7 +95,9 @@ fn shown(text: &str, at: usize, why: &str) -> String {
     let before: String = text.chars().take(at).collect();
     let row = before.matches('\n').count();
     let column = before.chars().rev().take_while(|it| *it != '\n').count();
-    let line = text.split('\n').nth(row).unwrap_or("");
-    let dots = ".".repeat(column);
+    // One line may be all of a long text.
+    let cut = |text: &str| text.chars().take(WIDEST).collect::<String>();
+    let (line, why) = (cut(text.split('\n').nth(row).unwrap_or("")), cut(why));
+    let dots = ".".repeat(column.min(WIDEST));
     format!("ERROR: <input>:{}:{}: {why}\n | {line}\n | {dots}^", row + 1, column + 1)
 }

@@ -119,3 +119,75 @@ fn deep_and_long_expressions_are_refused() {
         assert!(of.is_err() || text.starts_with('!'), "{}", &text[..20]);
     }
 }
+
+/// `text` with `.map(a, body)` behind it, some times.
+fn chained(text: &str, body: &str, times: usize, end: &str) -> String {
+    format!("{text}{}{end}", format!(".map(a, {body})").repeat(times))
+}
+
+#[test]
+fn what_is_made_or_walked_is_paid_for() {
+    let doubled = |end| chained("['aaaaaaaaaa']", "a + a", 16, end);
+    for text in [
+        "lists.range(50000).map(x, lists.range(100000)).size() > 0".to_owned(),
+        "lists.range(100000).all(x, lists.range(100000).size() >= 0)".to_owned(),
+        doubled(".all(a, a.replace('a', a) == '')"),
+        doubled(".all(a, lists.range(9).map(x, 'a').join(a).split('').join(a) == '')"),
+        chained("[1]", "dyn([a, a])", 40, ".all(a, a == a)"),
+        chained("[1]", "dyn([a, a])", 40, ".all(a, a in [a])"),
+        chained("[1]", "dyn([a, a])", 40, ".all(a, [a].indexOf(a) == 0)"),
+        chained("[1]", "dyn([a, a])", 40, ".all(a, [a].distinct() == [])"),
+        chained("[1]", "dyn([a, a])", 40, ".all(a, sets.contains([a], [a]))"),
+        chained("[1]", "dyn([a, a])", 40, ".all(a, '%s'.format([a]) == '')"),
+    ] {
+        assert_eq!(evaluate(&text), Err(CANCELLED.to_owned()), "{text}");
+    }
+    let long = evaluate("lists.range(100001).size() == 0");
+    assert!(long.is_err_and(|it| it.contains("exceed the limit")));
+    // A large value is not walked for a small one.
+    let text = chained("[1]", "dyn([a, a])", 40, ".all(a, lists.range(1000).all(x, a != [1]))");
+    assert_eq!(evaluate(&text), Ok("Bool(true)".to_owned()));
+}
+
+#[test]
+fn types_and_values_are_no_larger_and_no_deeper_than_can_be_walked() {
+    let deep = format!("{}a{}", "[".repeat(90), "]".repeat(90));
+    let hidden = format!("dyn({deep})");
+    for text in [
+        chained("[1]", "{a: a}", 35, ".size() == 1"),
+        chained("[1]", &deep, 50, ".all(a, a == a)"),
+        chained("[1]", "[a, a]", 50, "[0]"),
+    ] {
+        let found = Program::compile(&text, &[]);
+        let why = found.err().unwrap_or_default();
+        assert!(text.contains("[a, a]") || why.contains("is too large"), "{why}");
+    }
+    let found = evaluate(&chained("[1]", &hidden, 50, ".all(a, a == a)"));
+    assert_eq!(found, Err("the value is too deep".to_owned()));
+}
+
+#[test]
+fn the_text_of_mistakes_is_bounded() {
+    let why = Program::compile(&vec!["nobody"; 9_000].join(" + "), &[]).err();
+    let many = format!("[{}]", vec!["nobody"; 12_000].join(","));
+    let why = why.into_iter().chain(Program::compile(&many, &[]).err());
+    assert!(why.into_iter().all(|it| it.len() < 20_000));
+}
+
+#[test]
+fn numbers_beyond_all_bounds_are_refused() {
+    for zone in ["+9223372036854775807:00", "+-9223372036854775808:00", "+24:00", "+1:00"] {
+        assert!(!super::texts::is_time(&format!("2020-01-01T00:00:00{zone}")), "{zone}");
+    }
+    assert!(super::texts::is_time("2020-01-01T00:00:00+23:59"));
+    let span = format!("1h{}h", "9".repeat(45));
+    assert!(evaluate(&format!("duration('{span}') > duration('1h')")).is_err());
+    assert!(
+        !evaluate(&format!("self.n == 3 && duration(self.s + '{span}') == duration('1h')")).is_ok()
+    );
+    for text in
+        ["!isQuantity('1e2147483647')", "!isQuantity('1.5e-2147483648')", "isQuantity('1e3')"]
+    {
+        assert_eq!(evaluate(text), Ok("Bool(true)".to_owned()), "{text}");
+    }
+}

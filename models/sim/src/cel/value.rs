@@ -8,10 +8,14 @@ use std::sync::Arc;
 use base64::Engine;
 use serde_json::{Map as Fields, Value as Json};
 
+use super::eval::CANCELLED;
 use super::functions::quantity::Quantity;
 use super::functions::time;
 use super::functions::url::Url;
 use super::kind::{Decl, Ordering, Shape, Type};
+
+/// How much there may be in lists whose items are found by what is in them.
+const LONGEST: u64 = 1_000_000;
 
 #[derive(Clone, Debug)]
 pub(crate) enum Value<'a> {
@@ -39,13 +43,15 @@ pub(crate) enum Value<'a> {
 
 #[derive(Clone, Debug)]
 pub(crate) enum List<'a> {
-    Made(Arc<Vec<Value<'a>>>),
+    /// With how deep it is.
+    Made(Arc<Vec<Value<'a>>>, usize),
     Read(&'a [Json], &'a Decl, &'a Ordering),
 }
 
 #[derive(Clone, Debug)]
 pub(crate) enum Map<'a> {
-    Made(Arc<Vec<(Value<'a>, Value<'a>)>>),
+    /// With how deep it is.
+    Made(Arc<Vec<(Value<'a>, Value<'a>)>>, usize),
     Read(&'a Fields<String, Json>, &'a Decl),
 }
 
@@ -60,7 +66,14 @@ impl<'a> Value<'a> {
     }
 
     pub(super) fn list(items: Vec<Self>) -> Self {
-        Self::List(List::Made(Arc::new(items)))
+        let depth = 1 + items.iter().map(Self::depth).max().unwrap_or(0);
+        Self::List(List::Made(Arc::new(items), depth))
+    }
+
+    pub(super) fn map(entries: Vec<(Self, Self)>) -> Self {
+        let depths = entries.iter().map(|(key, value)| key.depth().max(value.depth()));
+        let depth = 1 + depths.max().unwrap_or(0);
+        Self::Map(Map::Made(Arc::new(entries), depth))
     }
 
     pub(super) fn some(value: Self) -> Self {
@@ -152,48 +165,16 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// How much there is to look at, as the cost of a function counts it.
-    pub(super) fn size(&self) -> u64 {
-        match self {
-            Self::Text(it) => it.len() as u64,
-            Self::Bytes(it) => it.len() as u64,
-            Self::List(it) => it.len() as u64,
-            Self::Map(it) => it.len() as u64,
-            _ => 1,
-        }
-    }
-
-    /// All that there is to look at, below it too, as far as a limit.
-    pub(super) fn weight(&self, limit: u64) -> u64 {
-        let mut sum = self.size();
-        match self {
-            Self::List(list) => {
-                for index in 0..list.len() {
-                    if sum > limit {
-                        break;
-                    }
-                    sum += list.get(index).map_or(1, |it| it.weight(limit - sum));
-                }
-            }
-            Self::Map(map) => {
-                for (_, value) in map.entries() {
-                    if sum > limit {
-                        break;
-                    }
-                    sum += value.map_or(1, |it| it.weight(limit - sum));
-                }
-            }
-            _ => {}
-        }
-        sum
-    }
-
     pub(super) fn equals(&self, other: &Self) -> Result<bool, String> {
         Ok(match (self, other) {
             (Self::List(one), Self::List(two)) => return one.equals(two),
             (Self::Map(one), Self::Map(two)) => {
                 if one.len() != two.len() {
                     return Ok(false);
+                }
+                // Made maps are searched by one key after another, others are not.
+                if let (Map::Read(..), Map::Made(..)) = (one, two) {
+                    return other.equals(self);
                 }
                 for (key, value) in one.entries() {
                     let Some(there) = two.find(&key)? else { return Ok(false) };
@@ -253,7 +234,7 @@ impl<'a> Value<'a> {
 impl<'a> List<'a> {
     pub(super) fn len(&self) -> usize {
         match self {
-            Self::Made(items) => items.len(),
+            Self::Made(items, _) => items.len(),
             Self::Read(items, ..) => items.len(),
         }
     }
@@ -261,13 +242,19 @@ impl<'a> List<'a> {
     pub(super) fn get(&self, index: usize) -> Outcome<'a> {
         let missing = || format!("index out of bounds: {index}");
         match self {
-            Self::Made(items) => items.get(index).cloned().ok_or_else(missing),
+            Self::Made(items, _) => items.get(index).cloned().ok_or_else(missing),
             Self::Read(items, decl, _) => Value::read(items.get(index).ok_or_else(missing)?, decl),
         }
     }
 
     pub(super) fn items(&self) -> Result<Vec<Value<'a>>, String> {
         (0..self.len()).map(|index| self.get(index)).collect()
+    }
+
+    /// Made values that share their parts may be longer in writing than any memory.
+    fn can_be_written(&self) -> Result<(), String> {
+        let is_short = Value::List(self.clone()).weight(LONGEST) <= LONGEST;
+        if is_short { Ok(()) } else { Err(CANCELLED.to_owned()) }
     }
 
     fn equals(&self, other: &Self) -> Result<bool, String> {
@@ -286,6 +273,8 @@ impl<'a> List<'a> {
             }
             return Ok(true);
         }
+        self.can_be_written()?;
+        other.can_be_written()?;
         // Lists that are sets or maps may have another order. Both are written in one.
         let mut sides = [self.items()?, other.items()?];
         for side in &mut sides {
@@ -305,12 +294,14 @@ impl<'a> List<'a> {
         let mut items = self.items()?;
         let ordering = match self {
             Self::Read(_, _, ordering) => *ordering,
-            Self::Made(_) => &Ordering::Items,
+            Self::Made(..) => &Ordering::Items,
         };
         if *ordering == Ordering::Items {
             items.extend(other.items()?);
             return Ok(Value::list(items));
         }
+        self.can_be_written()?;
+        other.can_be_written()?;
         let mut places: std::collections::BTreeMap<String, usize> =
             items.iter().enumerate().map(|(index, it)| (ordering.key(it), index)).collect();
         for item in other.items()? {
@@ -329,10 +320,11 @@ impl<'a> List<'a> {
 impl<'a> Map<'a> {
     pub(super) fn len(&self) -> usize {
         match self {
-            Self::Made(entries) => entries.len(),
-            Self::Read(fields, decl) => {
-                fields.keys().filter(|key| field(decl, key).is_some()).count()
-            }
+            Self::Made(entries, _) => entries.len(),
+            Self::Read(fields, decl) => match decl.shape {
+                Shape::Object(_) => fields.keys().filter(|key| field(decl, key).is_some()).count(),
+                _ => fields.len(),
+            },
         }
     }
 
@@ -341,7 +333,11 @@ impl<'a> Map<'a> {
         match (self, key) {
             (Self::Read(..), Value::Text(name)) => self.field(name),
             (Self::Read(..), _) => Ok(None),
-            (Self::Made(entries), _) => {
+            // What may be no key is not compared: it may be very large.
+            (Self::Made(..), Value::List(_) | Value::Map(_) | Value::Optional(_)) => {
+                Err(format!("unsupported key type: {}", key.type_name()))
+            }
+            (Self::Made(entries, _), _) => {
                 for (known, value) in entries.iter() {
                     if known.equals(key)? {
                         return Ok(Some(value.clone()));
@@ -358,7 +354,7 @@ impl<'a> Map<'a> {
                 (Some(value), Some(decl)) => Value::read(value, decl).map(Some),
                 _ => Ok(None),
             },
-            Self::Made(_) => self.find(&Value::text(name.to_owned())),
+            Self::Made(..) => self.find(&Value::text(name.to_owned())),
         }
     }
 
@@ -369,7 +365,7 @@ impl<'a> Map<'a> {
 
     pub(super) fn entries(&self) -> Box<dyn Iterator<Item = (Value<'a>, Outcome<'a>)> + '_> {
         match self {
-            Self::Made(entries) => {
+            Self::Made(entries, _) => {
                 Box::new(entries.iter().map(|(key, value)| (key.clone(), Ok(value.clone()))))
             }
             Self::Read(fields, decl) => Box::new(fields.iter().filter_map(|(key, value)| {

@@ -25,6 +25,8 @@ pub(super) struct Life {
     begins: Duration,
     /// When this one has begun.
     pub(super) begun: Duration,
+    /// How often it has ended by itself.
+    ends: u32,
 }
 
 impl Runner<'_> {
@@ -51,8 +53,8 @@ impl Runner<'_> {
                 self.end(index, now, RESTART);
                 self.note(index, "dies");
             } else if let Some(status) = process.ended() {
-                self.end(index, now, RESTART * (1 << self.ends.min(4)));
-                self.ends += 1;
+                self.end(index, now, RESTART * (1 << self.lives[index].ends.min(4)));
+                self.lives[index].ends += 1;
                 let text = match status.as_str() {
                     "" => "ends by itself".to_owned(),
                     status => format!("ends by itself with {status}"),
@@ -63,7 +65,7 @@ impl Runner<'_> {
                 if !status.is_empty() && self.exits.is_empty() {
                     self.exits.push(format!("it {text}; the last line of its output: {says}"));
                 }
-                if self.ends >= ENDS {
+                if self.lives[index].ends >= ENDS {
                     return Some(format!("{text}, {ENDS} times: {says}"));
                 }
             }

@@ -18,7 +18,7 @@ mod report;
 mod run;
 mod work;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -33,6 +33,7 @@ use self::conduct::Wish;
 use self::guard::Guard;
 use self::run::{Program, Setting};
 use crate::http::Tls;
+use crate::simulation::plan::is_name;
 use crate::simulation::rights::Granted;
 use crate::simulation::rules::Rules;
 use crate::simulation::{BadPlan, Plan};
@@ -81,7 +82,7 @@ impl Drive {
         }
     }
 
-    /// Adds a process. In its command `{kubeconfig}`, `{port}` (each is another free one) and `{dir}` are
+    /// Adds a process. Its name is one that a plan can have, and no other process has it. In its command `{kubeconfig}`, `{port}` (each is another free one) and `{dir}` are
     /// filled in.
     #[must_use]
     pub fn process(mut self, name: &str, command: Vec<String>) -> Self {
@@ -225,11 +226,22 @@ impl Drive {
     ///
     /// # Errors
     ///
-    /// A process cannot be started, an object that is to be there is refused, or a file cannot be written.
+    /// A name is none or taken, a process cannot be started, an object that is to be there is refused, or a file cannot be written.
     pub fn check(self, tell: &(dyn Fn(Progress) + Sync)) -> io::Result<Report> {
         let invalid = |why: String| io::Error::new(io::ErrorKind::InvalidInput, why);
         if self.programs.iter().any(|it| it.1.is_empty()) || self.programs.is_empty() {
             return Err(invalid("there is no command to run".to_owned()));
+        }
+        // A name is that of files, and faults tell processes apart by it.
+        let mut names = BTreeSet::new();
+        for (name, _) in &self.programs {
+            if !is_name(name) {
+                return Err(invalid(format!("{name:?} is no name of a process")));
+            }
+            // Where case does not count in the names of files, `A` writes to those of `a`.
+            if !names.insert(name.to_ascii_lowercase()) {
+                return Err(invalid(format!("there are two processes of the name {name}")));
+            }
         }
         let setting = Setting {
             programs: self.programs,

@@ -132,7 +132,6 @@ pub(super) struct Runner<'a> {
     refused: Option<String>,
     tries: u32,
     pub(super) exits: Vec<String>,
-    pub(super) ends: u32,
     pub(super) used: Used,
     per_minute: u32,
 }
@@ -160,7 +159,6 @@ impl<'a> Runner<'a> {
             refused: None,
             tries: 0,
             exits: Vec::new(),
-            ends: 0,
             used: Used::default(),
             per_minute: 0,
         }
@@ -233,7 +231,9 @@ impl<'a> Runner<'a> {
         let since = world.outside.last_change.max(self.active).max(began);
         // One that is elected long after the last change has its work before it.
         let is_up = self.lives.iter().all(|it| it.process.is_some()) && self.is_up(&world);
-        self.down = if is_up || now >= began + START { self.down } else { now };
+        // Who has not come so far by then is waited for no longer, and has time to come to rest.
+        let start = START.min(self.setting.limit / 2);
+        self.down = if is_up || now >= began + start { self.down } else { now };
         let since = since.max(self.stalled.0).max(disturbed).max(self.down);
         let calm = now.saturating_sub(since);
         let rest = self.setting.rest;

@@ -1,5 +1,7 @@
 //! The cycle of writes that keeps a system from coming to rest: who undoes what of whom, and why they look.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use super::learn::changed;
@@ -47,9 +49,9 @@ impl Write<'_> {
     }
 }
 
-/// The cycle with which a run ends, in lines: none if its writes do not repeat.
-pub(crate) fn cycle(run: &Run) -> Vec<String> {
-    let writes = writes(run);
+/// The cycle with which a run ends, in lines: none if its writes in this last time do not repeat.
+pub(crate) fn cycle(run: &Run, time: Duration) -> Vec<String> {
+    let writes = writes(run, time);
     let Some(length) = [true, false].into_iter().find_map(|it| period(&writes, it)) else {
         return Vec::new();
     };
@@ -64,8 +66,12 @@ pub(crate) fn cycle(run: &Run) -> Vec<String> {
     lines
 }
 
-/// The last writes of a run that are no heartbeats.
-fn writes(run: &Run) -> Vec<Write<'_>> {
+/// The last writes of a run that are no heartbeats. What was written before the user's last step, or
+/// before this last time, is over: it keeps nobody busy now.
+fn writes(run: &Run, time: Duration) -> Vec<Write<'_>> {
+    let end = run.trace.last().map_or(Duration::ZERO, |it| it.at);
+    let since = end.saturating_sub(time);
+    let is_present = |it: &Entry| it.at >= since && !matches!(it.what, What::Step { .. });
     let write = |(at, entry): (usize, &'_ Entry)| match &entry.what {
         What::Changed { who, number, beat: false, text } => {
             let written = run.changes.get(*number as usize - 1)?;
@@ -73,7 +79,8 @@ fn writes(run: &Run) -> Vec<Write<'_>> {
         }
         _ => None,
     };
-    let found = run.trace.iter().enumerate().rev().filter_map(write).take(LAST);
+    let present = run.trace.iter().enumerate().rev().take_while(|it| is_present(it.1));
+    let found = present.filter_map(write).take(LAST);
     let mut writes: Vec<_> = found
         .map(|(at, who, what, written)| {
             let who = match who {

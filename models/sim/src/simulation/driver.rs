@@ -33,6 +33,15 @@ pub(crate) fn lock(world: &Mutex<Outside>) -> MutexGuard<'_, Outside> {
     world.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The process with the most requests since the last step: the one that runs may be another.
+fn busiest(world: &Outside) -> usize {
+    let first = world.requests.len().saturating_sub(world.busy as usize);
+    let mut counts = vec![0_u64; world.names.len()];
+    world.requests[first..].iter().for_each(|it| counts[it.0] += 1);
+    let most = (0..counts.len()).max_by_key(|it| counts[*it]);
+    most.unwrap_or(world.current)
+}
+
 /// The next act of a run.
 enum Next {
     Wait(Duration),
@@ -210,6 +219,7 @@ impl<'a> Driver<'a> {
                 self.panics.push(first.clone());
             }
             let mut world = lock(self.world);
+            let mut guilty = index;
             let death = match (turn, panics.into_iter().next()) {
                 // The first of them is the cause, and others hand it on.
                 (Turn::Died(Death::Panic(_)), Some(first)) => {
@@ -217,6 +227,7 @@ impl<'a> Driver<'a> {
                 }
                 (Turn::Died(death), _) => Some(death),
                 _ if world.is_endless() => {
+                    guilty = busiest(&world);
                     Some(Death::Limit("sends requests without end: a hot loop".to_owned()))
                 }
                 _ if world.is_fenced => Some(Death::Crash),
@@ -231,14 +242,21 @@ impl<'a> Driver<'a> {
                 }
             };
             drop(world);
-            return death.and_then(|it| self.died(index, it));
+            return death.and_then(|it| self.died(guilty, it));
         }
     }
 
     /// A life is over, and the next one begins later. Why there is no rest, if it shows.
     fn died(&mut self, index: usize, death: Death) -> Option<String> {
-        self.end(index);
+        let late = self.end(index);
         let mut world = self.open(index);
+        // What panics while a life is taken down is of that life, and not of the one that runs next.
+        if let Some(first) = late.into_iter().next() {
+            world.note(What::Life { text: format!("a task panics: {first}") });
+            if !self.panics.contains(&first) {
+                self.panics.push(first);
+            }
+        }
         let later = world.now() + RESTART;
         let name = world.names[index].clone();
         let subject = |why: &str| format!("{name} {why}").trim_start().to_owned();
@@ -260,8 +278,8 @@ impl<'a> Driver<'a> {
         None
     }
 
-    /// Ends a life, if there is one.
-    fn end(&mut self, index: usize) {
+    /// Ends a life, if there is one. What panics meanwhile is returned.
+    fn end(&mut self, index: usize) -> Vec<String> {
         drop(self.open(index));
         if let Some(life) = self.slots[index].life.take() {
             self.hold.swap(&mut self.slots[index].chance);
@@ -269,10 +287,11 @@ impl<'a> Driver<'a> {
             self.hold.swap(&mut self.slots[index].chance);
         }
         self.open(index).bury();
+        panics::taken()
     }
 
     pub(crate) fn end_all(&mut self) {
-        (0..self.slots.len()).for_each(|index| self.end(index));
+        (0..self.slots.len()).for_each(|index| drop(self.end(index)));
     }
 
     /// Lets all watches look.

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::time::Duration;
 
 use super::cycle::cycle;
 use super::learn::Learned;
 use super::plan::{Fault, Plan};
 use super::rights::Granted;
 use super::rules::Rules;
-use super::run::Run;
+use super::run::{REST, Run};
 use super::secrets::flapping;
 use super::state::difference;
 use super::trace::{Entry, What};
@@ -131,7 +132,7 @@ fn alone(run: &Run, rules: &Rules) -> Vec<Violation> {
     }
     if let Some(why) = &run.restless {
         let mut text = vec![format!("the controller {why}")];
-        text.extend(cycle(run));
+        text.extend(cycle(run, Duration::MAX));
         found.push(Violation::new(RESTS, text));
     }
     if !run.panics.is_empty() && !rules.may_panic {
@@ -195,7 +196,7 @@ fn hot_loop(run: &Run, most: u32) -> Option<Violation> {
     let mut text =
         vec![format!("{} requests a minute, and at most {most} are fine", run.per_minute)];
     text.extend(run.each.iter().map(|(name, count)| format!("  {name}: {count}")));
-    text.extend(cycle(run));
+    text.extend(cycle(run, REST));
     Some(Violation::new(QUIET, text))
 }
 

@@ -202,3 +202,71 @@ fn every_field_of_every_kind_is_tried_and_its_own_answers_repeat() {
     };
     assert!(is_refused(422) && is_refused(400) && is_refused(201));
 }
+
+#[test]
+fn a_stateful_set_mounts_what_it_claims() {
+    let sets = "/apis/apps/v1/namespaces/default/statefulsets";
+    let spec = |mounted: &str| {
+        let mut template = template();
+        template["spec"]["containers"][0]["volumeMounts"] =
+            json!([{"name": mounted, "mountPath": "/d"}]);
+        let claim = json!({
+            "metadata": {"name": "data"},
+            "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+        });
+        let selector = json!({"matchLabels": {"app": "a"}});
+        json!({"serviceName": "s", "selector": selector, "template": template, "volumeClaimTemplates": [claim]})
+    };
+    let answer = create(&mut server(), sets, &spec("data"));
+    assert_eq!(answer.0, 201, "{}", answer.1);
+    let answer = create(&mut server(), sets, &spec("other"));
+    let field = "spec.template.spec.containers[0].volumeMounts[0].name";
+    assert_eq!(causes(&answer), [(field, "FieldValueNotFound")]);
+}
+
+/// What others do who decide where something runs, before it does.
+#[test]
+fn what_waits_may_be_told_where_to_run() {
+    let mut server = server();
+    let mut suspended = job();
+    suspended["suspend"] = true.into();
+    assert_eq!(create(&mut server, JOBS, &suspended).0, 201);
+    let path = format!("{JOBS}/a");
+    let image =
+        json!({"spec": {"template": {"spec": {"containers": [{"name": "c", "image": "i:9"}]}}}});
+    let answer = merge(&mut server, &path, &image);
+    assert_eq!(causes(&answer), [("spec.template.spec", "FieldValueInvalid")]);
+    let start = json!({"spec": {"suspend": false, "template": {
+        "metadata": {"labels": {"more": "yes"}}, "spec": {"nodeSelector": {"a": "b"}},
+    }}});
+    assert_eq!(merge(&mut server, &path, &start).0, 200);
+    let move_it = json!({"spec": {"template": {"spec": {"nodeSelector": {"a": "c"}}}}});
+    let answer = merge(&mut server, &path, &move_it);
+    assert_eq!(causes(&answer), [("spec.template", "FieldValueInvalid")]);
+
+    let gated = json!({"schedulingGates": [{"name": "a.b/c"}], "containers": [{"name": "c", "image": "i"}]});
+    assert_eq!(create(&mut server, PODS, &gated).0, 201);
+    let path = format!("{PODS}/a");
+    let open = json!({"spec": {"schedulingGates": [], "nodeSelector": {"a": "b"}}});
+    assert_eq!(merge(&mut server, &path, &open).0, 200);
+    let late = json!({"spec": {"nodeSelector": {"a": "c"}}});
+    assert_eq!(causes(&merge(&mut server, &path, &late)), [("spec", "FieldValueForbidden")]);
+}
+
+#[test]
+fn a_template_has_no_ports_of_a_node_and_a_job_keeps_its_own_labels() {
+    let mut server = server();
+    let mut spec = deployment();
+    spec["template"]["spec"]["hostNetwork"] = true.into();
+    spec["template"]["spec"]["containers"][0]["ports"] = json!([{"containerPort": 80}]);
+    let (_, made) = create(&mut server, DEPLOYMENTS, &spec);
+    let pod = &made["spec"]["template"]["spec"];
+    assert!(pod["containers"][0]["ports"][0]["hostPort"].is_null(), "{made}");
+    let (_, made) = create(&mut server, PODS, pod);
+    assert_eq!(made["spec"]["containers"][0]["ports"][0]["hostPort"], 80);
+
+    let body = json!({"metadata": {"name": "own", "labels": {"mine": "x"}}, "spec": job()});
+    let (_, made) = send(&mut server, &Request::new("POST", JOBS).json(&body));
+    assert_eq!(made["metadata"]["labels"], json!({"mine": "x"}));
+    assert_eq!(made["spec"]["template"]["metadata"]["labels"]["job-name"], "own");
+}

@@ -144,6 +144,19 @@ fn nothing_is_left_of_a_process_that_forks_and_ignores_signals() {
     assert_eq!(left(&word), 0);
 }
 
+/// Whether something comes true within a minute: a test that waits without end tells nothing.
+#[cfg(target_os = "linux")]
+fn comes_true(is_so: impl Fn() -> bool) -> bool {
+    let begun = std::time::Instant::now();
+    while begun.elapsed() < Duration::from_secs(60) {
+        if is_so() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    is_so()
+}
+
 /// What the next test starts and kills: the same program with this variable.
 #[cfg(target_os = "linux")]
 const VICTIM: &str = "SEATRIAL_DRIVE_VICTIM";
@@ -165,14 +178,11 @@ fn nothing_is_left_of_a_campaign_that_is_killed() {
         victim.args([test, "--exact"]).env(VICTIM, &word).stdout(std::process::Stdio::null());
     let mut victim = victim.spawn().expect("it runs");
     // Three runs without faults, each with a controller and two that sleep.
-    while left(&word) < 9 {
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    let has_begun = comes_true(|| left(&word) >= 9);
     victim.kill().expect("it is there");
     victim.wait().expect("it has ended");
-    while left(&word) > 0 {
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    let is_over = comes_true(|| left(&word) == 0);
+    assert!(has_begun && is_over, "begun: {has_begun}, over: {is_over}");
 }
 
 #[test]
@@ -238,6 +248,12 @@ fn what_cannot_run_is_an_error() {
     let none = Drive::new(&folder.0).process("it", vec!["/no/such/program".to_owned()]);
     let error = none.check(&|_| {}).expect_err("there is no such program");
     assert!(error.to_string().contains("/no/such/program cannot be started"), "{error}");
+    for [one, other] in [["a", "a"], ["a", "A"], ["../a", "b"], ["", "b"]] {
+        let command = || vec!["true".to_owned()];
+        let bad = Drive::new(&folder.0).process(one, command()).process(other, command());
+        let error = bad.check(&|_| {}).expect_err("the names are no good");
+        assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput, "{error}");
+    }
     let bad = Drive::new(&folder.0).given([json!({"kind": "Nothing", "apiVersion": "v1"})]);
     let error = bad.process("it", vec!["true".to_owned()]).check(&|_| {});
     let error = error.expect_err("the server has no such kind");

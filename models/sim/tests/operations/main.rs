@@ -21,7 +21,7 @@ fn found(bug: Bug) -> Misbehaviour {
 }
 
 /// The bug, what it breaks, the fields of the fewest operations that show it.
-const BUGS: [(Bug, Promise, &[&str]); 11] = [
+const BUGS: [(Bug, Promise, &[&str]); 12] = [
     (Bug::NeverUpdated, Promise::Path, &["spec.image"]),
     (Bug::NeverRemoved, Promise::Path, &["spec.note"]),
     (Bug::KeysStay, Promise::Path, &["spec.labels.k"]),
@@ -29,6 +29,7 @@ const BUGS: [(Bug, Promise, &[&str]); 11] = [
     (Bug::OrderUnseen, Promise::Path, &["spec.ports"]),
     (Bug::StuckFailed, Promise::Rollback, &["spec.memory", "spec.memory"]),
     (Bug::Panics, Promise::NoPanic, &["spec.memory"]),
+    (Bug::DeletesAndPanics, Promise::NoPanic, &["spec.memory"]),
     (Bug::Waits, Promise::Others, &["spec.memory"]),
     (Bug::HotLoop, Promise::Rests, &["spec.memory"]),
     (Bug::ByPlace, Promise::Path, &["spec.tags"]),
@@ -136,4 +137,23 @@ fn operations_that_the_server_refuses_are_no_replay() {
     let text = json!([{"change": {"spec": {"size": "many"}}}]).to_string();
     let found = operations(Bug::None).replay(&text).try_check().expect_err("it is refused");
     assert_eq!(found.findings[0].promise, Promise::Alone);
+}
+
+#[test]
+fn a_panic_at_a_hard_object_does_not_hide_another_one() {
+    let found = operations(Bug::PanicsTwice).sequences(12, 1).hard_objects().try_check();
+    let found = found.expect_err("it has two bugs");
+    assert!(found.findings.iter().any(|it| it.hard.is_some()), "{found}");
+    let own = found.findings.iter().find(|it| it.hard.is_none());
+    let own = own.unwrap_or_else(|| panic!("the panic at a field is missing: {found}"));
+    assert_eq!(own.promise, Promise::NoPanic);
+    assert_eq!(own.operations[0].fields(), ["spec.memory"]);
+}
+
+#[test]
+fn a_survey_without_operations_does_not_pass() {
+    let found = operations(Bug::None).sequences(0, 1).try_check().expect_err("nothing was tried");
+    assert!(found.to_string().contains("no operation was tried"), "{found}");
+    let found = operations(Bug::None).replay("[]").try_check().expect_err("nothing was tried");
+    assert!(found.to_string().contains("no operation was tried"), "{found}");
 }

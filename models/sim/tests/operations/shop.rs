@@ -30,6 +30,10 @@ pub(crate) enum Bug {
     StuckFailed,
     /// It expects that the memory is a number.
     Panics,
+    /// It expects that, and that the server accepts its maps.
+    PanicsTwice,
+    /// It deletes a shop whose memory is no number, and panics then.
+    DeletesAndPanics,
     /// It waits for the memory to become a number, and for nothing else.
     Waits,
     /// It tries again at once.
@@ -124,7 +128,11 @@ async fn reconcile(shop: Arc<DynamicObject>, context: Arc<Context>) -> Result<Ac
         u32::try_from(now.unwrap_or_default().as_secs()).expect("the time fits into 32 bits");
     }
     let memory = text(&spec["memory"]);
-    if bug == Bug::Panics {
+    if bug == Bug::DeletesAndPanics && memory.parse::<u32>().is_err() {
+        shops.delete(&name, &DeleteParams::default()).await?;
+        panic!("memory is no number");
+    }
+    if matches!(bug, Bug::Panics | Bug::PanicsTwice) {
         memory.parse::<u32>().expect("memory is a number");
     }
     if memory.parse::<u32>().is_err() {
@@ -164,7 +172,8 @@ async fn maps(context: &Context, shop: &Value, place: (&str, &str)) -> Result<()
         all.push((format!("{name}-tag-{id}"), data));
     }
     let found = maps.list(&ListParams::default().labels(&format!("shop={name}"))).await;
-    let found = if bug == Bug::ExpectsFit { found.expect("a list") } else { found? };
+    let expects_fit = matches!(bug, Bug::ExpectsFit | Bug::PanicsTwice);
+    let found = if expects_fit { found.expect("a list") } else { found? };
     for (child, mut data) in all.clone() {
         let old = found.items.iter().find(|it| it.metadata.name.as_ref() == Some(&child));
         let old = old.map(|it| it.data["data"].clone()).unwrap_or_default();

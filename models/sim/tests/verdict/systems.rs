@@ -168,6 +168,7 @@ fn each_has_its_own_time_and_all_happens_in_its_order() {
                 && it.text.contains("create")
                 && it.column == seatrial_sim::simulation::Column::Controller
         });
+        assert_eq!(own.clone().count(), 5, "{events:?}");
         // Each request travels for a millisecond, and so does the next sleep begin later.
         for (number, event) in (1..).zip(own) {
             let expected = number * every + number;

@@ -12,7 +12,7 @@ use super::super::store::Key;
 use super::super::{Call, Server, decode};
 use super::hook::{Hook, Wanted};
 use super::review::{Verdict, Wish, judge};
-use super::{GROUP, MUTATING, VALIDATING, WebhookCall, WebhookReply};
+use super::{GROUP, MUTATING, VALIDATING, WebhookCall, WebhookReply, limits};
 use crate::patch;
 
 /// The two states of an object that a webhook is asked about.
@@ -137,6 +137,17 @@ impl Server {
             || states.into_iter().flatten().any(|it| hook.objects.matches(it));
         if !is_selected || !self.selects_namespace(hook, wish, resource, object)? {
             return Ok(None);
+        }
+        if !hook.conditions.is_empty() {
+            let review = wish.review(call, version, object, states[1]);
+            let is_met = match hook.conditions.hold(&review) {
+                Ok(is_met) => is_met,
+                Err(_) if hook.may_fail => false,
+                Err(why) => return Err(limits::forbidden(resource, &wish.name, &why)),
+            };
+            if !is_met {
+                return Ok(None);
+            }
         }
         Ok(Some(version.to_owned()))
     }

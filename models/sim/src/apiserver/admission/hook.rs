@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::super::label::Labels;
 use super::super::metadata::{strings, text};
 use super::super::resource::Resource;
+use super::conditions::Conditions;
 
 /// One webhook of a configuration, with the defaults filled in.
 #[derive(Clone, Debug)]
@@ -21,6 +22,8 @@ pub(crate) struct Hook {
     rules: Vec<Rule>,
     pub(super) namespaces: Labels,
     pub(super) objects: Labels,
+    /// It is asked only if they hold.
+    pub(super) conditions: Conditions,
     /// It is also asked about a resource that its rules name in another version.
     takes_equivalent: bool,
     /// A call that fails is as if there was none.
@@ -128,6 +131,7 @@ impl Hook {
             rules: hook["rules"].as_array().into_iter().flatten().map(Rule::new).collect(),
             namespaces: labels("namespaceSelector"),
             objects: labels("objectSelector"),
+            conditions: Conditions::of(hook),
             takes_equivalent: part("matchPolicy") != "Exact",
             may_fail: part("failurePolicy") == "Ignore",
             has_side_effects: !matches!(part("sideEffects"), "None" | "NoneOnDryRun"),

@@ -7,6 +7,7 @@
 //! object meanwhile, as the real server does.
 
 mod chain;
+mod conditions;
 mod hook;
 mod limits;
 mod quantity;

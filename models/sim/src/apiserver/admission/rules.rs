@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::super::cause::{Cause, Causes};
 use super::super::label::Labels;
 use super::super::metadata::strings;
+use super::conditions;
 use crate::short::short;
 
 /// Fills in what a client may leave out.
@@ -70,11 +71,7 @@ pub(crate) fn validate(object: &Value, _: Option<&Value>) -> Causes {
                 causes.extend(wrong.into_iter().map(place));
             }
         }
-        if hook["matchConditions"].as_array().is_some_and(|it| !it.is_empty()) {
-            // To leave them out of account would ask a webhook about what it does not want to be asked.
-            let why = "this server does not evaluate expressions of webhooks";
-            causes.push(Cause::forbidden(format!("{at}.matchConditions"), why));
-        }
+        conditions::check(&at, hook, &mut causes);
     }
     causes
 }

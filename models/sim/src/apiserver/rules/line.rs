@@ -57,7 +57,8 @@ pub(super) struct Line {
     why: String,
 }
 
-/// `field`, `!field` (set or not), `field?` (there), `field=a|b`, `field!=a|b`, `old`, `new`.
+/// `field`, `!field` (set or not), `field?` (there), `field=a|b`, `field!=a|b`, `old`, `new`. `was.field` is
+/// that of the older state.
 #[derive(Debug)]
 struct Condition {
     path: String,
@@ -89,8 +90,11 @@ impl Condition {
         Self { path: path.to_owned(), wants, is_negated }
     }
 
-    fn holds(&self, value: &Value, is_old: bool) -> bool {
-        let found = at(value, &self.path);
+    fn holds(&self, value: &Value, old: Old<'_>) -> bool {
+        let found = match self.path.strip_prefix("was.") {
+            Some(path) => old.0.map_or(&Value::Null, |old| at(old, path)),
+            None => at(value, &self.path),
+        };
         let holds = match &self.wants {
             Wants::Content => !super::super::types::is_empty(found),
             Wants::Presence => !found.is_null(),
@@ -98,7 +102,7 @@ impl Condition {
                 let is = |it: &String| found.as_str().unwrap_or("") == it;
                 values.iter().any(is)
             }
-            Wants::Old => is_old,
+            Wants::Old => old.1,
         };
         holds != self.is_negated
     }
@@ -190,12 +194,12 @@ impl Line {
         matches!(self.what, What::Default(_) | What::Set(_) | What::Complete(_) | What::Drop)
     }
 
-    fn holds(&self, value: &Value, is_old: bool) -> bool {
-        self.when.iter().all(|it| it.holds(value, is_old))
+    fn holds(&self, value: &Value, old: Old<'_>) -> bool {
+        self.when.iter().all(|it| it.holds(value, old))
     }
 
     pub(super) fn complete(&self, value: &mut Value) {
-        if !self.holds(value, false) {
+        if !self.holds(value, (None, false)) {
             return;
         }
         let given = match &self.what {
@@ -222,7 +226,7 @@ impl Line {
     }
 
     pub(super) fn check(&self, value: &Value, old: Old<'_>, above: &At<'_>, causes: &mut Causes) {
-        if !self.holds(value, old.1) {
+        if !self.holds(value, old) {
             return;
         }
         let found = at(value, &self.path);
@@ -265,7 +269,10 @@ impl Line {
                 });
             }
             What::Only(paths) if old.is_some_and(|old| !differs_only_in(found, old, paths)) => {
-                causes.push(Cause::forbidden(at, &self.why));
+                causes.push(match self.why.as_str() {
+                    "" => invalid("field is immutable"),
+                    why => Cause::forbidden(at, why),
+                });
             }
             What::Unique(key) => unique(found, key, at, causes),
             What::Never if !super::super::types::is_empty(found) => {

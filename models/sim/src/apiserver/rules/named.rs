@@ -53,7 +53,7 @@ pub(super) fn complete(name: &str) -> Complete {
 }
 
 pub(super) fn check(name: &str) -> Check {
-    let all: [(&str, Check); 18] = [
+    let all: [(&str, Check); 19] = [
         ("claim-change", storage::claim),
         ("volume-change", storage::volume),
         ("storage", storage::amount),
@@ -68,6 +68,7 @@ pub(super) fn check(name: &str) -> Check {
         ("one-of", one_of),
         ("resources", pods::resources),
         ("mounts", pods::mounts),
+        ("claim-mounts", pods::claim_mounts),
         ("pod-change", pods::change),
         ("job-selector", job_selector),
         ("service", services::check),

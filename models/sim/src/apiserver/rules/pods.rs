@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::bounds::At;
 use super::super::cause::{Cause, Causes};
-use super::super::names as formats;
+use super::super::{names as formats, types};
 use super::Quantity;
 
 /// An image without a version is looked for each time.
@@ -43,9 +43,9 @@ pub(super) fn requests(pod: &mut Value) {
 }
 
 /// A pod in the network of its node has the ports of its containers there.
-pub(super) fn host_ports(spec: &mut Value) {
+pub(super) fn host_ports(pod: &mut Value) {
     for field in ["containers", "initContainers"] {
-        let list = spec.get_mut(field).and_then(Value::as_array_mut).into_iter().flatten();
+        let list = pod["spec"].get_mut(field).and_then(Value::as_array_mut).into_iter().flatten();
         for port in list.filter_map(|it| it.get_mut("ports")?.as_array_mut()).flatten() {
             if port.get("hostPort").is_none() && port["containerPort"].is_number() {
                 port["hostPort"] = port["containerPort"].clone();
@@ -105,10 +105,15 @@ pub(crate) fn prepare_job(job: &mut Value, old: Option<&Value>) {
         return;
     }
     let (uid, name) = (job["metadata"]["uid"].clone(), job["metadata"]["name"].clone());
+    // Labels of its own stay as they are; those that it has from its template are the template's.
+    let has_own = !types::is_empty(&job["metadata"]["labels"])
+        && job["metadata"]["labels"] != job["spec"]["template"]["metadata"]["labels"];
+    let places = ["/spec/template/metadata", "/metadata"];
+    let places = &places[..if has_own { 1 } else { 2 }];
     for prefix in ["", "batch.kubernetes.io/"] {
         for (key, value) in [("controller-uid", &uid), ("job-name", &name)] {
             let key = format!("{prefix}{key}");
-            for labels in ["/metadata", "/spec/template/metadata"] {
+            for labels in places {
                 if let Some(metadata) = job.pointer_mut(labels).filter(|it| it.is_object()) {
                     metadata["labels"][&key] = value.clone();
                 }
@@ -201,12 +206,21 @@ pub(super) fn resources(found: &Value, _: Option<&Value>, at: &At<'_>, causes: &
 
 /// The volumes that containers mount are there.
 pub(super) fn mounts(spec: &Value, _: Option<&Value>, at: &At<'_>, causes: &mut Causes) {
-    let volumes: BTreeSet<&str> = spec["volumes"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(|it| it["name"].as_str())
-        .collect();
+    mounted(spec, &Value::Null, at, causes);
+}
+
+/// The same in a stateful set, whose claims are volumes as well.
+pub(super) fn claim_mounts(set: &Value, _: Option<&Value>, at: &At<'_>, causes: &mut Causes) {
+    let at = At::Field(at, "template.spec");
+    mounted(&set["template"]["spec"], &set["volumeClaimTemplates"], &at, causes);
+}
+
+fn mounted(spec: &Value, claims: &Value, at: &At<'_>, causes: &mut Causes) {
+    let mut volumes = BTreeSet::new();
+    for (list, name) in [(&spec["volumes"], "/name"), (claims, "/metadata/name")] {
+        let list = list.as_array().into_iter().flatten();
+        volumes.extend(list.filter_map(|it| it.pointer(name)?.as_str()));
+    }
     for field in ["containers", "initContainers"] {
         let at = At::Field(at, field);
         for (index, container) in spec[field].as_array().into_iter().flatten().enumerate() {

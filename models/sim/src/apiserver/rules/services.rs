@@ -10,6 +10,7 @@ use super::super::cause::{Cause, Causes};
 use super::super::metadata::text;
 use super::super::resource::Resource;
 use super::super::status::{Failure, Outcome};
+use super::super::store::Key;
 use super::super::{Server, types};
 
 /// Where addresses begin, and how many there are.
@@ -169,12 +170,16 @@ impl Server {
         }
         let own = spec["clusterIP"].as_str().unwrap_or("").to_owned();
         let uid = service["metadata"]["uid"].clone();
+        let key = Key::new(text(service, "namespace"), text(service, "name"));
+        // What it has already need not be looked for among all services.
+        let before =
+            self.stored(resource, &key).map(|it| &it.object["spec"]).unwrap_or(&Value::Null);
         if own.is_empty() {
             let given =
                 Ipv4Addr::from(ADDRESSES.0 + (self.revision() % (ADDRESSES.1 - 2) + 1) as u32);
             service["spec"]["clusterIP"] = given.to_string().into();
             service["spec"]["clusterIPs"] = json!([given.to_string()]);
-        } else if own != "None" {
+        } else if own != "None" && before["clusterIP"] != own.as_str() {
             let mut others = self.services(resource).filter(|it| it["metadata"]["uid"] != uid);
             if others.any(|it| it["spec"]["clusterIP"] == own.as_str()) {
                 let why = "failed to allocate IP: provided IP is already allocated";
@@ -193,7 +198,13 @@ impl Server {
                 spec[field] = value;
             }
         }
-        if !has_node_ports(spec) {
+        let ports = |spec: &Value| -> Vec<Option<u64>> {
+            let ports = spec["ports"].as_array().into_iter().flatten();
+            ports.map(|port| port["nodePort"].as_u64()).collect()
+        };
+        let has = ports(spec);
+        let is_as_before = has == ports(before) && has.iter().all(Option::is_some);
+        if !has_node_ports(spec) || is_as_before {
             return Ok(());
         }
         let mut used: BTreeSet<u64> = self

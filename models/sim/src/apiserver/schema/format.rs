@@ -1,6 +1,7 @@
 //! The formats of texts that a schema may name.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
+use std::sync::OnceLock;
 
 use crate::apiserver::names::{self, Naming};
 use crate::cel::{pattern, texts};
@@ -33,12 +34,17 @@ pub(super) fn fits(format: &str, text: &str) -> bool {
         "duration" => texts::is_span(text),
         "k8sshortname" => names::name(text, Naming::Label, false).is_empty(),
         "k8slongname" => names::name(text, Naming::Subdomain, false).is_empty(),
-        plain => PATTERNS
-            .iter()
-            .find(|it| it.0 == plain)
-            .and_then(|it| pattern::compile(it.1).ok())
-            .is_none_or(|it| it.is_match(text)),
+        plain => {
+            let index = PATTERNS.iter().position(|it| it.0 == plain);
+            // Each is compiled once, and not for each value.
+            index.and_then(|it| compiled()[it].as_ref()).is_none_or(|it| it.is_match(text))
+        }
     }
+}
+
+fn compiled() -> &'static [Option<regex::Regex>] {
+    static COMPILED: OnceLock<Vec<Option<regex::Regex>>> = OnceLock::new();
+    COMPILED.get_or_init(|| PATTERNS.iter().map(|it| pattern::compile(it.1).ok()).collect())
 }
 
 /// The name of a machine, as the real server takes it: a name without dots may have a dash in its second place

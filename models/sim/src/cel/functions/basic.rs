@@ -54,7 +54,7 @@ pub(super) const TABLE: &[Function] = &[
             "optional(list(A)),int optional(A)",
             "optional(map(A,B)),A optional(B)",
         ],
-        cost: one,
+        cost: place,
         run: index,
     },
     Function {
@@ -65,7 +65,7 @@ pub(super) const TABLE: &[Function] = &[
             "optional(list(A)),int optional(A)",
             "optional(map(A,B)),A optional(B)",
         ],
-        cost: one,
+        cost: place,
         run: index,
     },
     Function {
@@ -80,7 +80,7 @@ pub(super) const TABLE: &[Function] = &[
             ".list(A) int",
             ".map(A,B) int",
         ],
-        cost: one,
+        cost: counted,
         run: size,
     },
     convert(
@@ -122,16 +122,30 @@ fn smaller(args: &[Value<'_>]) -> u64 {
     let [one, two] = args else { return 1 };
     let both = one.size().min(two.size());
     // What lies within is compared too.
-    let is_deep = matches!(one, Value::List(_) | Value::Map(_));
-    let all = if is_deep { one.weight(1 << 22).min(two.weight(1 << 22)) } else { both };
-    all.div_ceil(10)
+    let is_deep = matches!(one, Value::List(_) | Value::Map(_) | Value::Optional(_));
+    let all = if is_deep { one.lesser(1, two) } else { both };
+    if all == u64::MAX { all } else { all.div_ceil(10) }
 }
 
 fn within(args: &[Value<'_>]) -> u64 {
     match args {
-        [_, list @ Value::List(_)] => list.size(),
+        [item, list @ Value::List(_)] => super::searched(item, list),
+        [_, map @ Value::Map(Map::Made(..))] => 1 + map.size() / 16,
         _ => 1,
     }
+}
+
+/// Made maps are searched by one key after another.
+fn place(args: &[Value<'_>]) -> u64 {
+    match args {
+        [map @ Value::Map(Map::Made(..)), _] => 1 + map.size() / 16,
+        _ => 1,
+    }
+}
+
+/// Characters are counted one by one.
+fn counted(args: &[Value<'_>]) -> u64 {
+    args.first().map_or(1, |it| 1 + it.size() / 1000)
 }
 
 fn equal<'a>(name: &str, args: &[Value<'a>]) -> Outcome<'a> {
@@ -186,6 +200,9 @@ fn index<'a>(name: &str, args: &[Value<'a>]) -> Outcome<'a> {
         },
         (Value::Map(map), key) => map.find(key)?.ok_or_else(|| match key {
             Value::Text(key) => format!("no such key: {key}"),
+            Value::List(_) | Value::Map(_) | Value::Optional(_) => {
+                format!("no such key: {}", key.type_name())
+            }
             key => format!("no such key: {key:?}"),
         }),
         _ => return none(),
@@ -292,7 +309,7 @@ fn optionals<'a>(name: &str, args: &[Value<'a>]) -> Outcome<'a> {
                 Value::Int(0) | Value::Uint(0) | Value::Span(0) => true,
                 Value::Double(it) => *it == 0.0,
                 Value::Text(_) | Value::Bytes(_) | Value::List(_) => it.size() == 0,
-                Value::Map(Map::Made(it)) => it.is_empty(),
+                Value::Map(Map::Made(it, _)) => it.is_empty(),
                 Value::Map(it) => it.len() == 0,
                 _ => false,
             };

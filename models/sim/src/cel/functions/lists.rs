@@ -43,32 +43,62 @@ const SORTED: &[&str] = &[
 ];
 
 pub(super) const TABLE: &[Function] = &[
-    function("isSorted", ORDERED),
+    Function { name: "isSorted", overloads: ORDERED, cost: ordered, run },
     function(
         "sum",
         &[".list(int) int", ".list(uint) uint", ".list(double) double", ".list(duration) duration"],
     ),
-    function("min", EXTREME),
-    function("max", EXTREME),
-    function("sort", SORTED),
+    Function { name: "min", overloads: EXTREME, cost: ordered, run },
+    Function { name: "max", overloads: EXTREME, cost: ordered, run },
+    Function { name: "sort", overloads: SORTED, cost: ordered, run },
     function("first", &[".list(A) optional(A)"]),
     function("last", &[".list(A) optional(A)"]),
     Function { name: "distinct", overloads: &[".list(A) list(A)"], cost: square, run },
     function("reverse", &[".list(A) list(A)", ".string string"]),
     function("slice", &[".list(A),int,int list(A)"]),
-    function("flatten", &[".list(list(A)) list(A)", ".list(A) list(A)"]),
-    function("lists.range", &["int list(int)"]),
+    Function {
+        name: "flatten",
+        overloads: &[".list(list(A)) list(A)", ".list(A) list(A)"],
+        cost: flat,
+        run,
+    },
+    Function { name: "lists.range", overloads: &["int list(int)"], cost: ranged, run },
     set("sets.contains"),
     set("sets.intersects"),
     set("sets.equivalent"),
 ];
 
 fn product(args: &[Value<'_>]) -> u64 {
-    args.iter().map(Value::size).product()
+    let [one, two] = args else { return 1 };
+    let (many, more) = (one.size(), two.size());
+    let deep = one.lesser(1, two).saturating_mul(many.max(more)) / 40;
+    many.saturating_mul(more).max(deep).saturating_add((many + more) / 10)
 }
 
 fn square(args: &[Value<'_>]) -> u64 {
-    args.first().map_or(1, |it| it.size().saturating_mul(it.size()))
+    let Some(it) = args.first() else { return 1 };
+    let deep = it.whole().saturating_mul(it.size()) / 40;
+    it.size().saturating_mul(it.size()).max(deep)
+}
+
+/// What is ordered is compared.
+fn ordered(args: &[Value<'_>]) -> u64 {
+    args.first().map_or(1, |it| it.size().max(it.whole() / 100))
+}
+
+/// All the items of the lists within.
+fn flat(args: &[Value<'_>]) -> u64 {
+    let Some(Value::List(list)) = args.first() else { return 1 };
+    let inner = (0..list.len()).map(|index| list.get(index).map_or(1, |it| it.size()));
+    inner.fold(list.len() as u64, u64::saturating_add)
+}
+
+/// As many as are made.
+fn ranged(args: &[Value<'_>]) -> u64 {
+    match args {
+        [Value::Int(count)] => 1 + u64::try_from(*count).unwrap_or(0),
+        _ => 1,
+    }
 }
 
 /// How many items `lists.range` makes.
@@ -81,7 +111,10 @@ fn run<'a>(name: &str, args: &[Value<'a>]) -> Outcome<'a> {
             return Ok(Value::text(text.chars().rev().collect::<String>()));
         }
         [Value::Int(count)] if name == "lists.range" => {
-            return Ok(Value::list((0..(*count).min(LONGEST)).map(Value::Int).collect()));
+            if *count > LONGEST {
+                return Err(format!("lists.range: {count} items exceed the limit of {LONGEST}"));
+            }
+            return Ok(Value::list((0..*count).map(Value::Int).collect()));
         }
         _ => return none(),
     };

@@ -56,10 +56,17 @@ fn items(args: &[Value<'_>]) -> u64 {
     args.first().map_or(1, Value::size)
 }
 
+/// An item that is compared with those of a list.
+fn searched(item: &Value<'_>, list: &Value<'_>) -> u64 {
+    let deep = item.lesser(list.size(), list);
+    if deep == u64::MAX { deep } else { list.size().max(deep.div_ceil(10)) }
+}
+
 /// A search for an expression in a text.
 fn search(args: &[Value<'_>]) -> u64 {
     let size = |index: usize| args.get(index).map_or(1, Value::size);
-    (1 + size(0)).div_ceil(10).saturating_mul(size(1).div_ceil(4))
+    // An empty expression is found everywhere, which takes time too.
+    (1 + size(0)).div_ceil(10).saturating_mul(size(1).div_ceil(4).max(1))
 }
 
 /// No overload takes these arguments.

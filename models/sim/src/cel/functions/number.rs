@@ -1,6 +1,7 @@
 //! Arithmetic. Nothing overflows unseen.
 
 use super::{Function, none, time};
+use crate::cel::kind::Ordering;
 use crate::cel::value::{List, Outcome, Value};
 
 const fn operator(name: &'static str, overloads: &'static [&'static str]) -> Function {
@@ -42,7 +43,18 @@ pub(super) const TABLE: &[Function] = &[
 /// To put texts together takes time for each character.
 fn cost(args: &[Value<'_>]) -> u64 {
     match args {
-        [Value::Text(_) | Value::Bytes(_) | Value::List(_), _] => {
+        // The items of lists take far more room than letters.
+        [one @ Value::List(_), two] => {
+            let sum = one.size() + two.size();
+            let lasting = match one {
+                Value::List(List::Read(_, _, ordering)) if **ordering != Ordering::Items => {
+                    one.whole().saturating_add(two.whole())
+                }
+                _ => sum.saturating_sub(20),
+            };
+            lasting.max(sum.div_ceil(10))
+        }
+        [Value::Text(_) | Value::Bytes(_), _] => {
             args.iter().map(Value::size).sum::<u64>().div_ceil(10)
         }
         _ => 1,

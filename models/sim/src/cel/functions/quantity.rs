@@ -67,7 +67,8 @@ pub(crate) fn parse(text: &str) -> Option<Quantity> {
         shifted(digits.checked_mul(factor)?, 9 - scale)?
     } else {
         let exponent = match unit.strip_prefix(['e', 'E']).filter(|it| !it.is_empty()) {
-            Some(exponent) => exponent.parse().ok()?,
+            // Beyond these no amount fits, or it is less than a billionth.
+            Some(exponent) => exponent.parse().ok().filter(|it| (-40..=40).contains(it))?,
             None => DECIMAL.iter().find(|it| it.0 == unit)?.1,
         };
         shifted(digits, 9 - scale + exponent)?

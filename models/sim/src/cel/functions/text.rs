@@ -35,18 +35,52 @@ pub(super) const TABLE: &[Function] = &[
     function("substring", tenth, &[".string,int string", ".string,int,int string"]),
     function(
         "replace",
-        fifth,
+        replaced,
         &[".string,string,string string", ".string,string,string,int string"],
     ),
-    function("split", fifth, &[".string,string list(string)", ".string,string,int list(string)"]),
+    function("split", cut, &[".string,string list(string)", ".string,string,int list(string)"]),
     function("join", joined, &[".list(string) string", ".list(string),string string"]),
-    function("indexOf", items, PLACES),
-    function("lastIndexOf", items, PLACES),
-    function("format", tenth, &[".string,list(dyn) string"]),
+    function("indexOf", sought, PLACES),
+    function("lastIndexOf", sought, PLACES),
+    function("format", told, &[".string,list(dyn) string"]),
 ];
 
 fn joined(args: &[Value<'_>]) -> u64 {
-    args.first().map_or(1, |it| it.weight(1 << 24).div_ceil(5))
+    let [list, rest @ ..] = args else { return 1 };
+    let by = rest.first().map_or(0, Value::size);
+    list.whole().saturating_add(list.size().saturating_mul(by)).div_ceil(5)
+}
+
+/// What is put in place of others may be far longer than the text.
+fn replaced(args: &[Value<'_>]) -> u64 {
+    let [Value::Text(text), Value::Text(from), Value::Text(to), ..] = args else { return 1 };
+    let mut made = text.len() as u64;
+    if to.len() > from.len() {
+        let count = text.matches(&**from).count() as u64;
+        made = made.saturating_add(count.saturating_mul((to.len() - from.len()) as u64));
+    }
+    made.div_ceil(5)
+}
+
+/// Pieces take more room than the text that they are of.
+fn cut(args: &[Value<'_>]) -> u64 {
+    let [Value::Text(text), Value::Text(by), ..] = args else { return 1 };
+    let pieces = text.matches(&**by).count() as u64;
+    fifth(args).max(pieces.saturating_sub(20))
+}
+
+/// All that is shown is walked.
+fn told(args: &[Value<'_>]) -> u64 {
+    let shown = args.get(1).map_or(0, |it| it.whole().saturating_sub(it.size()));
+    if shown == u64::MAX { shown } else { tenth(args).saturating_add(shown / 10) }
+}
+
+/// A text in a text, or an item in a list.
+fn sought(args: &[Value<'_>]) -> u64 {
+    match args {
+        [list @ Value::List(_), item] => super::searched(item, list),
+        _ => items(args),
+    }
 }
 
 fn run<'a>(name: &str, args: &[Value<'a>]) -> Outcome<'a> {

@@ -85,8 +85,14 @@ pub(in crate::cel) fn instant<'a>(text: &str) -> Outcome<'a> {
     parse(text).map(Value::Time).ok_or_else(wrong)
 }
 
+/// How long the text of a time or a span may be: it is read again at each use, which costs next to nothing.
+const LONGEST: usize = 1024;
+
 /// A time by RFC 3339.
 pub(crate) fn parse(text: &str) -> Option<i128> {
+    if text.len() > LONGEST {
+        return None;
+    }
     let day = parse_day(text.get(..10)?)?;
     let rest = text.get(10..)?.strip_prefix(['T', 't'])?;
     let number = |range: std::ops::Range<usize>| -> Option<i64> {
@@ -119,8 +125,13 @@ fn zone(text: &str) -> Option<i64> {
         _ => (1, text),
     };
     let (hours, minutes) = rest.split_once(':')?;
-    let (hours, minutes) = (hours.parse::<i64>().ok()?, minutes.parse::<i64>().ok()?);
-    (hours <= 23 && minutes <= 59).then_some(sign * (hours * 3600 + minutes * 60))
+    // Two digits each: nothing that is multiplied below can be too large.
+    let number = |it: &str| {
+        let is_number = it.len() == 2 && it.bytes().all(|it| it.is_ascii_digit());
+        is_number.then(|| it.parse::<i64>().ok()).flatten()
+    };
+    let (hours, minutes) = (number(hours)?, number(minutes)?);
+    (hours <= 23 && minutes <= 59).then(|| sign * (hours * 3600 + minutes * 60))
 }
 
 pub(super) fn written(time: i128) -> String {
@@ -157,6 +168,9 @@ const LOOSE: &[(&[&str], &str, i64)] = &[
 /// A span such as `3 days`: all numbers with a unit that are anywhere in a text.
 fn loose(text: &str) -> Option<i64> {
     let (mut rest, mut sum) = (text, None);
+    if text.len() > LONGEST {
+        return None;
+    }
     while let Some(at) = rest.find(|it: char| it.is_ascii_digit()) {
         let (number, after) = rest[at..]
             .split_at(rest[at..].find(|it: char| !it.is_ascii_digit()).unwrap_or(rest.len() - at));
@@ -183,7 +197,7 @@ pub(crate) fn parse_span(text: &str) -> Option<i64> {
         return Some(0);
     }
     let (mut whole, mut part) = (0i128, 0.0);
-    if rest.is_empty() {
+    if rest.is_empty() || rest.len() > LONGEST {
         return None;
     }
     while !rest.is_empty() {
@@ -194,11 +208,13 @@ pub(crate) fn parse_span(text: &str) -> Option<i64> {
         let unit = UNITS.iter().find(|it| it.0 == &rest[..length])?.1;
         rest = &rest[length..];
         match number.parse::<i64>() {
-            Ok(number) => whole += i128::from(number) * unit as i128,
+            Ok(number) => whole = whole.checked_add(i128::from(number) * unit as i128)?,
             Err(_) => part += number.parse::<f64>().ok()? * unit,
         }
     }
-    i64::try_from((whole + part.round() as i128) * sign as i128).ok()
+    // A number of very many digits becomes the largest one there is.
+    let sum = whole.checked_add(part.round() as i128)?;
+    i64::try_from(sum.checked_mul(sign as i128)?).ok()
 }
 
 pub(super) fn written_span(nanos: i64) -> String {

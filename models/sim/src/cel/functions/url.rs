@@ -1,9 +1,10 @@
 //! Addresses of pages: an absolute one, or a path.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Function, none, one, tenth};
-use crate::cel::value::{Map, Outcome, Value};
+use super::{Function, none, tenth};
+use crate::cel::value::{Outcome, Value};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Url {
@@ -13,8 +14,14 @@ pub(crate) struct Url {
     query: String,
 }
 
+impl Url {
+    pub(in crate::cel) fn size(&self) -> u64 {
+        (self.scheme.len() + self.host.len() + self.path.len() + self.query.len()) as u64
+    }
+}
+
 const fn part(name: &'static str) -> Function {
-    Function { name, overloads: &[".url string"], cost: one, run }
+    Function { name, overloads: &[".url string"], cost: tenth, run }
 }
 
 pub(in crate::cel) const TABLE: &[Function] = &[
@@ -25,7 +32,7 @@ pub(in crate::cel) const TABLE: &[Function] = &[
     part("getHostname"),
     part("getPort"),
     part("getEscapedPath"),
-    Function { name: "getQuery", overloads: &[".url map(string,list(string))"], cost: one, run },
+    Function { name: "getQuery", overloads: &[".url map(string,list(string))"], cost: tenth, run },
 ];
 
 pub(crate) fn parse(text: &str) -> Option<Url> {
@@ -104,17 +111,14 @@ fn run<'a>(name: &str, args: &[Value<'a>]) -> Outcome<'a> {
 }
 
 fn query<'a>(text: &str) -> Value<'a> {
-    let mut found: Vec<(String, Vec<Value<'a>>)> = Vec::new();
+    let mut found: BTreeMap<String, Vec<Value<'a>>> = BTreeMap::new();
     for pair in text.split('&').filter(|it| !it.is_empty()) {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
         let (key, value) = (decoded(key), Value::text(decoded(value)));
-        match found.iter_mut().find(|it| it.0 == key) {
-            Some((_, values)) => values.push(value),
-            None => found.push((key, vec![value])),
-        }
+        found.entry(key).or_default().push(value);
     }
     let entries = found.into_iter().map(|(key, values)| (Value::text(key), Value::list(values)));
-    Value::Map(Map::Made(Arc::new(entries.collect())))
+    Value::map(entries.collect())
 }
 
 /// Undoes what addresses write in another way: a space, and percent signs before two digits.

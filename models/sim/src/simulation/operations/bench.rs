@@ -39,6 +39,8 @@ pub(super) struct Bench {
     pub(super) fresh: BTreeMap<(String, bool), Rc<Run>>,
     /// The fresh objects of which it was learned what differs from run to run.
     pub(super) learned: BTreeSet<(String, bool)>,
+    /// Those of them that end in another way by chance alone: such an object proves nothing.
+    pub(super) unsure: BTreeSet<(String, bool)>,
     pub(super) runs: u64,
 }
 
@@ -63,10 +65,21 @@ impl Bench {
         all
     }
 
-    /// Whether the object makes no sense after these operations: what a misuse has set is still there.
-    pub(super) fn is_misused(operations: &[Operation], wanted: &Value) -> bool {
-        let mut misuses = operations.iter().filter(|it| it.intent == Intent::Misuse);
-        misuses.any(|it| it.after(wanted) == *wanted)
+    /// Whether the object may make no sense after these operations: a misuse was not undone. A patch holds
+    /// whole lists, so only an object that made sense before shows that nothing is left of the misuse.
+    /// Wanted are the objects after each operation, the first one before any.
+    pub(super) fn is_misused(operations: &[Operation], wanted: &[Value]) -> bool {
+        let mut sound: Vec<&Value> = wanted.first().into_iter().collect();
+        let mut is_misused = false;
+        for (operation, next) in operations.iter().zip(wanted.iter().skip(1)) {
+            is_misused |= operation.intent == Intent::Misuse;
+            if sound.contains(&next) {
+                is_misused = false;
+            } else if !is_misused {
+                sound.push(next);
+            }
+        }
+        is_misused
     }
 
     /// The operations that the server accepts, in their order, while no controller interferes.
@@ -179,17 +192,20 @@ impl Bench {
         from: usize,
     ) -> Option<Suspicion> {
         let last = operations.len();
-        if from > last || walk.run.refused_step.is_some() {
-            return None; // what the controller has made of it is no longer what was drawn
+        if from > last {
+            return None;
         }
         let is_misuse = operations.iter().any(|it| it.intent == Intent::Misuse);
         if let Some((promise, text)) = self.whole(&walk.run, is_misuse) {
             return Some(Suspicion { promise, text, objects: Vec::new(), after: last });
         }
+        if walk.run.refused_step.is_some() {
+            return None; // what the controller has made of it is no longer what was drawn
+        }
         let wanted = self.wanted(operations);
         for after in from..=last {
             let done = &operations[..after];
-            let is_misused = Self::is_misused(done, &wanted[after]);
+            let is_misused = Self::is_misused(done, &wanted);
             let found = self.hot_loop(walk, after, is_misused).or_else(|| match is_misused {
                 true => self.bystander(walk, after),
                 false => self.same_as_fresh(done, &wanted[after], walk),
@@ -241,7 +257,7 @@ impl Bench {
         with_other: bool,
     ) -> Option<(Vec<String>, Vec<String>)> {
         let fresh = self.fresh(wanted, with_other);
-        if !is_healthy(&fresh) {
+        if !is_healthy(&fresh) || self.is_unsure(wanted, with_other) {
             return None;
         }
         let mut expected = self.normal(&fresh.state, &fresh);
@@ -255,7 +271,7 @@ impl Bench {
     }
 
     /// Learns what differs from run to run with such an object.
-    fn learn(&mut self, wanted: &Value, with_other: bool) {
+    pub(super) fn learn(&mut self, wanted: &Value, with_other: bool) {
         if !self.learned.insert((wanted.to_string(), with_other)) {
             return;
         }
@@ -268,16 +284,21 @@ impl Bench {
         self.runs += 6;
         let [one, other] = [&*fresh, &otherwise].map(|it| self.normal(&it.state, it));
         if one != other {
-            // Chance alone makes another end: such an object proves nothing.
-            self.fresh.insert((wanted.to_string(), with_other), Rc::new(unsure(otherwise)));
+            self.unsure.insert((wanted.to_string(), with_other));
         }
+    }
+
+    /// Whether chance alone makes another end of such an object, as far as that was learned.
+    pub(super) fn is_unsure(&self, object: &Value, with_other: bool) -> bool {
+        self.unsure.contains(&(object.to_string(), with_other))
     }
 
     /// Whether what only the other object brings about is there while the first one makes no sense.
     pub(super) fn bystander(&mut self, walk: &Walk, after: usize) -> Option<Found> {
         let object = self.object.clone();
         let (alone, both) = (self.fresh(&object, false), self.fresh(&object, true));
-        if !is_healthy(&alone) || !is_healthy(&both) {
+        let is_unsure = [false, true].iter().any(|with| self.is_unsure(&object, *with));
+        if is_unsure || !is_healthy(&alone) || !is_healthy(&both) {
             return None;
         }
         let [alone, mut both] = [&alone, &both].map(|it| self.normal(&it.state, it));
@@ -308,12 +329,6 @@ impl Bench {
     }
 }
 
-/// A run from which nothing follows.
-fn unsure(mut run: Run) -> Run {
-    run.restless = Some("comes to another end with another seed".to_owned());
-    run
-}
-
 /// Whether something follows from a run with a fresh object: the object made sense to the controller.
 pub(super) fn is_healthy(run: &Run) -> bool {
     run.restless.is_none()
@@ -332,6 +347,13 @@ fn sorted(value: &mut Value) {
         Value::Object(fields) => fields.values_mut().for_each(sorted),
         _ => {}
     }
+}
+
+/// Whether two objects differ in the units of quantities at most.
+pub(super) fn is_same(one: &Value, other: &Value) -> bool {
+    let [mut one, mut other] = [one.clone(), other.clone()];
+    [&mut one, &mut other].into_iter().for_each(same_units);
+    one == other
 }
 
 /// Writes equal quantities in the same unit.

@@ -7,8 +7,9 @@ use crate::simulation::run::Run;
 use crate::simulation::state::State;
 use crate::simulation::trace::What;
 
-/// How long the user waits between two steps at least.
-const PAUSE: Duration = Duration::from_secs(30);
+/// In which time before a step requests are counted. The user waits for 30 seconds after the last change:
+/// the first ten are left out, as what that change has triggered is still work.
+const RECENT: Duration = Duration::from_secs(20);
 
 /// A moment of rest.
 pub(super) struct End {
@@ -30,8 +31,8 @@ pub(super) fn after(start: &State, run: &Run, steps: &[usize]) -> Vec<End> {
         match &entry.what {
             What::Step { .. } => {
                 if steps.get(ends.len()) == Some(&done) && ends.len() + 1 < steps.len() {
-                    let recent = requests.iter().filter(|it| **it + PAUSE > entry.at).count();
-                    let per_minute = u32::try_from(recent * 2).unwrap_or(u32::MAX);
+                    let recent = requests.iter().filter(|it| **it + RECENT > entry.at).count();
+                    let per_minute = u32::try_from(recent * 3).unwrap_or(u32::MAX);
                     let objects = now
                         .iter()
                         .map(|((resource, key), it)| (resource.clone(), key.clone(), it.clone()));

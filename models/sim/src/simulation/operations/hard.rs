@@ -26,16 +26,18 @@ type Shown = Option<(Found, Run)>;
 /// Tries all of them. Tells how many there were, and those at which something is wrong.
 pub(super) fn try_all(bench: &mut Bench, ready: &Server, schema: &Value) -> (u64, Vec<Finding>) {
     let mut shown: Vec<(&'static str, Shown)> = Vec::new();
+    let first = bench.object.clone();
+    [false, true].iter().for_each(|with_other| bench.learn(&first, *with_other));
     for (name, object) in beside(&bench.object, schema) {
         if handle(&mut ready.clone(), &Step::Create(object.clone())).is_ok() {
-            shown.push((name, bench.beside(object)));
+            shown.push((name, twice(bench, |it| it.beside(object.clone()))));
         }
     }
-    shown.push(("deleted and created anew, seen or unseen", bench.anew()));
+    shown.push(("deleted and created anew, seen or unseen", twice(bench, Bench::anew)));
     if bench.object["metadata"]["namespace"].as_str() != Some(ELSEWHERE) {
-        shown.push(("of the same name in another namespace", bench.elsewhere()));
+        shown.push(("of the same name in another namespace", twice(bench, Bench::elsewhere)));
     }
-    shown.push(("created in the year 2106", bench.late()));
+    shown.push(("created in the year 2106", twice(bench, Bench::late)));
     let count = shown.len() as u64;
     let finding = |(name, shown): (&'static str, Shown)| {
         let ((promise, text, objects), run) = shown?;
@@ -44,6 +46,12 @@ pub(super) fn try_all(bench: &mut Bench, ready: &Server, schema: &Value) -> (u64
         Some(Finding { promise, operations, hard, text, objects, also: 0, picture })
     };
     (count, shown.into_iter().filter_map(finding).collect())
+}
+
+/// What is told has been seen twice.
+fn twice(bench: &mut Bench, case: impl Fn(&mut Bench) -> Shown) -> Shown {
+    case(bench)?;
+    case(bench)
 }
 
 /// Objects that are created beside the first one.
@@ -116,6 +124,9 @@ impl Bench {
 
     /// The end of a run is another one than that of one without what makes it hard.
     fn differs(&self, easy: &Run, hard: &Run, prefix: &str) -> Option<Found> {
+        if self.is_unsure(&self.object, false) {
+            return None;
+        }
         let [easy, hard] = [easy, hard].map(|run| {
             let mut normal = self.normal(&run.state, run);
             normal.retain(|(_, key), _| key.starts_with(prefix));
@@ -146,6 +157,9 @@ impl Bench {
             return Some((found, easy));
         }
         let hard = self.run_under(script, &Plan::of(Fault::Unobserved { resource, change }));
+        if !hard.left.is_empty() {
+            return None; // it was seen after all
+        }
         let found = self.survives(&hard).or_else(|| self.differs(&fresh, &hard, ""));
         found.map(|it| (it, hard))
     }

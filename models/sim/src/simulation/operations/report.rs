@@ -113,6 +113,8 @@ pub struct Survey {
     pub misused: u64,
     /// How many operations the server refused.
     pub refused: u64,
+    /// How many sequences were not compared, as the server refused a step in the run.
+    pub unjudged: u64,
     /// How many cases of hard objects were tried.
     pub hard: u64,
     /// How many runs that took.
@@ -149,6 +151,10 @@ impl fmt::Display for Survey {
             f,
             "{sequences} sequences with {operations} operations ({misused} of them misuse), {refused} more refused by the server; {runs} runs in {seconds:.2} s, {speed:.0} operations/s"
         )?;
+        if self.unjudged > 0 {
+            let count = self.unjudged;
+            write!(f, "\n  {count} sequences not compared: the server refused a step of the run")?;
+        }
         if self.hard > 0 {
             write!(f, "\n  {} hard objects", self.hard)?;
         }
@@ -179,7 +185,9 @@ impl fmt::Display for Misbehaviour {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for finding in &self.findings {
             writeln!(f, "{finding}")?;
-            if finding.hard.is_none() && !finding.operations.is_empty() {
+            // One run of a field without effect proves nothing: it needs all sequences.
+            let is_replayed = finding.hard.is_none() && finding.promise != Promise::Effect;
+            if is_replayed && !finding.operations.is_empty() {
                 let again = command_with(super::REPLAY, written(&finding.operations));
                 writeln!(f, "  to see it again: {again}")?;
             }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::bench::{Bench, Walk, handle};
+use super::bench::{Bench, Walk, handle, is_same};
 use super::draw::Drawer;
 use super::operation::{Intent, Operation, between};
 use super::report::{Finding, Misbehaviour, Promise, Survey};
@@ -100,8 +100,8 @@ impl Surveyor {
         let mut other = object.clone();
         let name = object["metadata"]["name"].as_str().unwrap_or_default();
         other["metadata"]["name"] = format!("{name}-other").into();
-        let (fresh, learned, runs) = (BTreeMap::new(), BTreeSet::new(), 2);
-        let bench = Bench { setup, before, object, other, quiet, fresh, learned, runs };
+        let (fresh, learned, unsure) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
+        let bench = Bench { setup, before, object, other, quiet, fresh, learned, unsure, runs: 2 };
         let fields = schema::fields(&schema);
         let (changes, effects) = (vec![0; fields.len()], BTreeMap::new());
         let drawer = Drawer { random: Random::new(seed), schema, examples, is_guess: false };
@@ -125,7 +125,9 @@ impl Surveyor {
                 break;
             }
             let drawn = self.draw();
-            self.attempt(&drawn);
+            if !drawn.operations.is_empty() {
+                self.attempt(&drawn);
+            }
             if told.elapsed() > SILENT {
                 told = Instant::now();
                 let (count, found) = (self.survey.operations, self.findings.len());
@@ -218,6 +220,7 @@ impl Surveyor {
         self.survey.operations += operations.len() as u64;
         let misuses = operations.iter().filter(|it| it.intent == Intent::Misuse);
         self.survey.misused += misuses.count() as u64;
+        self.survey.unjudged += u64::from(walk.run.refused_step.is_some());
         self.note_effects(drawn, &walk);
         let mut from = 1;
         while let Some(suspicion) = self.bench.judge(operations, &walk, from) {
@@ -242,7 +245,10 @@ impl Surveyor {
         };
         let own = fields(operations);
         let known = self.findings.iter_mut().find(|finding| {
-            finding.promise.is_like(promise) && fields(&finding.operations).is_subset(&own)
+            // A hard object has no operations: its fields are a part of all others.
+            finding.hard.is_none()
+                && finding.promise.is_like(promise)
+                && fields(&finding.operations).is_subset(&own)
         });
         known.map(|it| it.also += 1).is_some()
     }
@@ -253,9 +259,11 @@ impl Surveyor {
         }
         let wanted = self.bench.wanted(&drawn.operations);
         for (index, operation) in drawn.operations.iter().enumerate() {
-            let is_sound =
-                |count: usize| !Bench::is_misused(&drawn.operations[..count], &wanted[count]);
+            let is_sound = |count: usize| !Bench::is_misused(&drawn.operations[..count], &wanted);
             let Some(field) = drawn.fields[index] else { continue };
+            if is_same(&wanted[index], &wanted[index + 1]) {
+                continue; // the same quantity in another unit rightly has no effect
+            }
             if is_sound(index) && is_sound(index + 1) {
                 let name = self.fields[field].name();
                 let has_effect = self.bench.has_effect(walk, index);
@@ -283,6 +291,19 @@ impl Surveyor {
                     picture: String::new(),
                 });
             }
+        }
+        if self.findings.is_empty() && self.survey.operations == 0 && self.survey.hard == 0 {
+            let refused = self.survey.refused;
+            let text = format!("no operation was tried, and {refused} were refused by the server");
+            self.findings.push(Finding {
+                promise: Promise::Alone,
+                operations: Vec::new(),
+                hard: None,
+                text: vec![text],
+                objects: Vec::new(),
+                also: 0,
+                picture: String::new(),
+            });
         }
         let fields = self.fields.iter().map(Field::name).zip(&self.changes);
         let (changed, unchanged): (Vec<_>, Vec<_>) = fields.partition(|it| *it.1 > 0);

@@ -119,6 +119,39 @@ fn selectors_look_at_the_namespace_and_at_both_states_of_the_object() {
 }
 
 #[test]
+fn conditions_look_at_the_object_and_at_the_request() {
+    let with_condition = |expression: &str, policy: &str| {
+        let conditions = json!([{"name": "c", "expression": expression}]);
+        let more = json!({"matchConditions": conditions, "failurePolicy": policy});
+        with(&[hook("a.b.c", more)])
+    };
+    let labelled = Request::new("POST", MAPS)
+        .json(&json!({"metadata": {"name": "m", "labels": {"look": "yes"}}}));
+    let look = "object.metadata.?labels.look.orValue('') == 'yes'";
+    let mine = "request.operation == 'CREATE' && request.name == 'm'";
+    for (expression, asked) in [(look, [0, 1]), (mine, [1, 1]), ("oldObject != null", [0, 0])] {
+        for (request, asked) in [make("m"), labelled.clone()].into_iter().zip(asked) {
+            let (calls, response) = call(&mut with_condition(expression, "Fail"), &request);
+            assert_eq!(calls.len(), asked, "{expression}: {}", message(&response));
+        }
+    }
+    // What cannot be told counts as a call that fails.
+    let unknown = "object.metadata.labels.look == 'yes'";
+    let (calls, response) = call(&mut with_condition(unknown, "Fail"), &make("m"));
+    assert_eq!((calls.len(), response.status), (0, 403));
+    let why = "configmaps \"m\" is forbidden: expression 'object.metadata.labels.look == 'yes'' resulted in error: no such key: labels";
+    assert_eq!(message(&response), why);
+    let (calls, response) = call(&mut with_condition(unknown, "Ignore"), &make("m"));
+    assert_eq!((calls.len(), response.status), (0, 201));
+    // One that is false decides.
+    let both = json!([
+        {"name": "a", "expression": unknown}, {"name": "b", "expression": "false"},
+    ]);
+    let mut server = with(&[hook("a.b.c", json!({"matchConditions": both}))]);
+    assert_eq!(call(&mut server, &make("m")).1.status, 201);
+}
+
+#[test]
 fn configurations_are_completed() {
     let mut server = server();
     let response = install(&mut server, "Mutating", "m", &[hook("a.b.c", json!({}))]);
@@ -147,7 +180,7 @@ fn configurations_are_completed() {
 #[test]
 fn wrong_configurations_are_refused() {
     let mut server = server();
-    let condition = json!([{"name": "c", "expression": "true"}]);
+    let condition = json!([{"name": "c", "expression": "object.metadata.name"}]);
     for (more, text) in [
         (
             json!({"name": "a"}),
@@ -191,7 +224,7 @@ fn wrong_configurations_are_refused() {
         ),
         (
             json!({"matchConditions": condition}),
-            "matchConditions: Forbidden: this server does not evaluate expressions of webhooks",
+            "matchConditions[0].expression: Invalid value: \"object.metadata.name\": must evaluate to bool",
         ),
     ] {
         let response = install(&mut server, "Validating", "v", &[hook("a.b.c", more.clone())]);
