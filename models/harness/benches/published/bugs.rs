@@ -1,4 +1,4 @@
-//! Programs with a known bug, from what is said of those of SCTBench, beside the published numbers of
+//! Programs with a known bug, written from the descriptions of those of SCTBench, beside the published numbers of
 //! schedules that other samplers need until it shows.
 
 use std::sync::Arc;
