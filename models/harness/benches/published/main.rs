@@ -125,7 +125,7 @@ fn schedules(most: u64) {
     let (seeds, cap) = if most == u64::MAX { (20, 10_000) } else { (2, 500) };
     let names = SAMPLERS.map(|(name, _)| name).join(" | ");
     println!(
-        "\nOurs, and published in parentheses; [n]: how many of {seeds} seeds find it; `-`: none.\n"
+        "\nOurs, and published in parentheses; [n]: how many of {seeds} seeds find it; `-`: none; `?`: not published.\n"
     );
     println!("| program | {names} |\n|---|---|---|---|---|---|---|");
     for buggy in BUGGY {

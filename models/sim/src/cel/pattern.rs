@@ -138,7 +138,7 @@ mod tests {
             let compiled = compile(pattern).unwrap_or_else(|why| panic!("{pattern}: {why}"));
             assert_eq!(compiled.is_match(text), fits, "{pattern} on {text}");
         }
-        for wrong in ["[a", "(a", "a**", "a{3,2}"] {
+        for wrong in ["[a", "(a", "a{3,2}"] {
             assert!(compile(wrong).is_err(), "{wrong}");
         }
     }

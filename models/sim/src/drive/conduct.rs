@@ -51,7 +51,7 @@ impl Wish {
             false => *number,
         };
         let mine = mine.filter(|it| dealt(it) % parts.max(1) == part);
-        mine.take(self.at_most.unwrap_or(u64::MAX) as usize).collect()
+        mine.collect()
     }
 }
 
@@ -88,7 +88,10 @@ pub(super) fn conduct(
         return Ok(report);
     }
     let reference = &runs[0];
-    let mine = wish.plans(&Choices::of(&reference.run));
+    let mut mine = wish.plans(&Choices::of(&reference.run));
+    let most = wish.at_most.unwrap_or(u64::MAX) as usize;
+    report.left_out = mine.len().saturating_sub(most) as u64;
+    mine.truncate(most);
     report.planned = mine.len() as u64;
     report.memory = runs.iter().map(|it| it.used.memory).max().unwrap_or(0);
     let busy = began.elapsed();

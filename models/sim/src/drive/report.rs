@@ -68,8 +68,10 @@ impl Finding {
 pub struct Report {
     /// How many plans were tried, and how many there are.
     pub plans: u64,
-    /// How many plans there are.
+    /// How many plans there are, without those that were left out.
     pub planned: u64,
+    /// How many [`at_most`](super::Drive::at_most) left out.
+    pub left_out: u64,
     /// How many of them hold.
     pub held: u64,
     /// The failures, each kind once.
@@ -147,6 +149,9 @@ impl fmt::Display for Report {
         write!(f, "{held} of {planned} plans hold")?;
         if plans < planned {
             write!(f, ", {} were not tried", planned - plans)?;
+        }
+        if self.left_out > 0 {
+            write!(f, ", {} more were left out", self.left_out)?;
         }
         write!(f, "; {seconds:.0} s, {per_minute:.0} plans a minute, {jobs} at once")?;
         match memory {
