@@ -83,7 +83,7 @@ impl<C: Component> Alone<C> {
         let history = self.0.close(End::Finished);
         let of_figures = C::invariants();
         let of_figures = of_figures.iter().filter(|one| OF_FIGURES.contains(&one.name));
-        for (name, violation) in judge(of_figures, &history) {
+        if let Some((name, violation)) = judge(of_figures, &history).first() {
             panic!("{name}: {}", violation.because);
         }
     }

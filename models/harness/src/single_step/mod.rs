@@ -31,7 +31,7 @@ pub fn hash<K: Hash>(key: &K) -> u64 {
 /// # Panics
 /// If a promise is broken: the promise, and the reason.
 pub fn judge_all<C: Component>(history: &HistoryOf<C>, tried: &impl Debug) {
-    for (name, violation) in judge(C::invariants().iter(), history) {
+    if let Some((name, violation)) = judge(C::invariants().iter(), history).first() {
         panic!("{name}: {} in {tried:?}", violation.because);
     }
 }

@@ -183,7 +183,7 @@ fn numbers_beyond_all_bounds_are_refused() {
     let span = format!("1h{}h", "9".repeat(45));
     assert!(evaluate(&format!("duration('{span}') > duration('1h')")).is_err());
     assert!(
-        !evaluate(&format!("self.n == 3 && duration(self.s + '{span}') == duration('1h')")).is_ok()
+        evaluate(&format!("self.n == 3 && duration(self.s + '{span}') == duration('1h')")).is_err()
     );
     for text in
         ["!isQuantity('1e2147483647')", "!isQuantity('1.5e-2147483648')", "isQuantity('1e3')"]

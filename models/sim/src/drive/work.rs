@@ -333,7 +333,8 @@ mod tests {
             let count = AtomicU32::new(0);
             let run = |it: &Plan, _: u64, _: u32| {
                 let is_struck = it.faults.contains(&plan("crash(2)").faults[0]);
-                let is_turn = is_struck && count.fetch_add(1, Ordering::Relaxed) % every == 0;
+                let is_turn =
+                    is_struck && count.fetch_add(1, Ordering::Relaxed).is_multiple_of(every);
                 Ok(broken(it, "one").filter(|_| is_turn))
             };
             let report = conduct(&run, plans(&["crash(1) crash(2) lost(3)"]), 1);
