@@ -53,16 +53,7 @@ impl<C: Component> Invariant<C> {
         rules: &'static [&'static str],
         check: fn(&HistoryOf<C>) -> Result<(), Violation>,
     ) -> Self {
-        let (kind, expect) = (Kind::Always, Expect::Holds);
-        Self {
-            name,
-            says,
-            rules,
-            kind,
-            expect,
-            stated: Location::caller(),
-            check: Check::Alone(check),
-        }
+        Self::stated((name, says, rules), Kind::Always, Check::Alone(check))
     }
 
     /// States a condition that every execution must fulfil by its end.
@@ -73,16 +64,7 @@ impl<C: Component> Invariant<C> {
         rules: &'static [&'static str],
         check: fn(&HistoryOf<C>) -> Result<(), Violation>,
     ) -> Self {
-        let (kind, expect) = (Kind::Eventually, Expect::Holds);
-        Self {
-            name,
-            says,
-            rules,
-            kind,
-            expect,
-            stated: Location::caller(),
-            check: Check::Alone(check),
-        }
+        Self::stated((name, says, rules), Kind::Eventually, Check::Alone(check))
     }
 
     #[track_caller]
@@ -92,8 +74,17 @@ impl<C: Component> Invariant<C> {
         when: When,
         check: impl Fn(&L, Moment<'_, C>) -> Result<(), E> + Send + Sync + 'static,
     ) -> Self {
-        let (expect, check) = (Expect::Holds, Check::Along(Along::new(when, check)));
-        Self { name, says, rules, kind, expect, stated: Location::caller(), check }
+        Self::stated((name, says, rules), kind, Check::Along(Along::new(when, check)))
+    }
+
+    #[track_caller]
+    const fn stated(
+        (name, says, rules): (&'static str, &'static str, &'static [&'static str]),
+        kind: Kind,
+        check: Check<C>,
+    ) -> Self {
+        let (expect, stated) = (Expect::Holds, Location::caller());
+        Self { name, says, rules, kind, expect, stated, check }
     }
 
     /// As [`always`](Self::always), for a check of every moment of a history, which a ledger follows.

@@ -81,7 +81,7 @@ fn square(args: &[Value<'_>]) -> u64 {
     it.size().saturating_mul(it.size()).max(deep)
 }
 
-/// What is ordered is compared.
+/// Sorting compares the items, all that lies within them too.
 fn ordered(args: &[Value<'_>]) -> u64 {
     args.first().map_or(1, |it| it.size().max(it.whole() / 100))
 }

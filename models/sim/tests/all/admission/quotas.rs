@@ -176,7 +176,7 @@ fn a_quota_counts_what_is_made_and_refuses_what_is_too_much() {
         "services.nodeports": "0", "requests.storage": "0", "count/deployments.apps": "0",
     });
     assert_eq!(used(&mut server), wanted);
-    // What is gone is given back by the controller.
+    // The controller, not the deletion, gives back what a deleted object has used.
     call(&mut server, &Request::new("DELETE", &format!("{CORE}/pods/p")));
     assert_eq!(used(&mut server), wanted);
     settle(&mut server);
