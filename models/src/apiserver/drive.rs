@@ -11,7 +11,7 @@ use seatrial::outcome::Budget;
 use seatrial::report::Dealing;
 use seatrial::runner::Share;
 use seatrial_sim::campaign::driven;
-use seatrial_sim::drive::{Act, Drive, Progress};
+use seatrial_sim::drive::{Act, Drive, Progress, Stated};
 use serde_json::Value;
 
 use crate::cli::{ExtraCommand, Failure, Outcome, Reports};
@@ -71,6 +71,17 @@ struct DriveArguments {
     /// used and the smallest role are told.
     #[arg(long, value_name = "FILE")]
     role: Option<PathBuf>,
+    /// A rule of your own, an expression (CEL) that is true after each change, such as
+    /// 'pods.size() <= 3' or 'deployments.all(d, d.spec.replicas > 0)'.
+    #[arg(long, value_name = "EXPRESSION")]
+    always: Vec<String>,
+    /// A rule that is true of each change, such as
+    /// 'before.secrets.all(b, after.secrets.exists(a, a.metadata.name == b.metadata.name))'.
+    #[arg(long, value_name = "EXPRESSION")]
+    step: Vec<String>,
+    /// A rule that is true at the end of each run.
+    #[arg(long, value_name = "EXPRESSION")]
+    at_end: Vec<String>,
     /// Objects of this resource are not compared, such as `configmaps`.
     #[arg(long, value_name = "RESOURCE")]
     ignore: Vec<String>,
@@ -205,6 +216,14 @@ fn configured(arguments: &DriveArguments, share: Share) -> Result<Drive, Failure
     let (index, count) = (share.partition.index, share.partition.count);
     drive = drive.part(u64::from(index) - 1, count.into());
     drive = if share.dealing == Dealing::Hash { drive.dealt_by_name() } else { drive };
+    let stated = [
+        (Stated::Always, &arguments.always),
+        (Stated::Step, &arguments.step),
+        (Stated::AtEnd, &arguments.at_end),
+    ];
+    for (when, texts) in stated {
+        drive = texts.iter().fold(drive, |drive, text| drive.rule(when, text));
+    }
     drive = arguments.ignore.iter().fold(drive, |drive, it| drive.ignoring(it));
     drive = arguments.at_most.into_iter().fold(drive, Drive::at_most);
     drive = arguments.jobs.into_iter().fold(drive, Drive::jobs);

@@ -63,7 +63,7 @@ fn row(driven: &Driven, case: &str, (invariant, says): (&str, &str)) -> Option<R
         expect: Expect::Holds,
         verdict,
         coverage: Some(Coverage::Sampled),
-        bounds: BTreeMap::new(),
+        bounds: driven.left_out().into_iter().collect(),
         executions: Some(driven.plans.max(1)),
         states: None,
         traces: None,
@@ -82,7 +82,8 @@ fn row(driven: &Driven, case: &str, (invariant, says): (&str, &str)) -> Option<R
 fn is_about(driven: &Driven, invariant: &str) -> bool {
     match invariant {
         "has_the_rights_that_it_needs" => driven.rights.is_some(),
-        "keeps_the_rules_of_the_test" | "is_struck_by_the_plan" => false,
+        "keeps_the_rules_of_the_test" => driven.rules > 0,
+        "is_struck_by_the_plan" => false,
         _ => true,
     }
 }
@@ -164,6 +165,16 @@ mod tests {
             assert_eq!(form.outcome.exit_code(), code, "{report}");
             assert_eq!(report.exit_code(), code, "{report}");
         }
+    }
+
+    #[test]
+    fn rules_of_ones_own_and_plans_that_were_left_out_are_in_the_form() {
+        let rows = |report: &Driven| told(report, "slice:1/1").rows;
+        let is_own = |row: &Row| row.invariant == "keeps_the_rules_of_the_test";
+        assert!(!rows(&held(9, 9)).iter().any(is_own));
+        let rows = rows(&Driven { rules: 1, left_out: 7, ..held(9, 9) });
+        assert!(rows.iter().any(is_own));
+        assert!(rows.iter().all(|row| row.bounds["plans_left_out"] == 7));
     }
 
     #[test]

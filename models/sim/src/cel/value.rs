@@ -61,16 +61,16 @@ pub(crate) type Outcome<'a> = Result<Value<'a>, String>;
 pub(super) const NO_OVERLOAD: &str = "no such overload";
 
 impl<'a> Value<'a> {
-    pub(super) fn text(text: impl Into<Cow<'a, str>>) -> Self {
+    pub(crate) fn text(text: impl Into<Cow<'a, str>>) -> Self {
         Self::Text(text.into())
     }
 
-    pub(super) fn list(items: Vec<Self>) -> Self {
+    pub(crate) fn list(items: Vec<Self>) -> Self {
         let depth = 1 + items.iter().map(Self::depth).max().unwrap_or(0);
         Self::List(List::Made(Arc::new(items), depth))
     }
 
-    pub(super) fn map(entries: Vec<(Self, Self)>) -> Self {
+    pub(crate) fn map(entries: Vec<(Self, Self)>) -> Self {
         let depths = entries.iter().map(|(key, value)| key.depth().max(value.depth()));
         let depth = 1 + depths.max().unwrap_or(0);
         Self::Map(Map::Made(Arc::new(entries), depth))

@@ -78,7 +78,8 @@ pub(super) fn conduct(
     let mut treated: Vec<String> = setting.rules.told();
     treated.extend(setting.learned.told());
     treated.extend(unstable.told());
-    let mut report = Report { treated, again: wish.again.clone(), ..Report::default() };
+    let rules = setting.rules.count();
+    let mut report = Report { treated, rules, again: wish.again.clone(), ..Report::default() };
     let findings = runs.each_ref().map(|it| {
         let violations = judge_reference(&it.run, &setting.rules);
         (!violations.is_empty()).then(|| finding(Plan::default(), violations, it))

@@ -36,7 +36,20 @@ use crate::http::Tls;
 use crate::simulation::plan::is_name;
 use crate::simulation::rights::Granted;
 use crate::simulation::rules::Rules;
+use crate::simulation::stated::Words;
 use crate::simulation::{BadPlan, Plan};
+
+/// When a rule of one's own is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stated {
+    /// After each change. A resource has the name of its lists: `pods.size() <= 3`. A custom one that a built-in
+    /// one hides, and one in a group, are in `objects`: `objects['services.serving.knative.dev']`.
+    Always,
+    /// At each change, of the states around it: `before.pods.size() <= after.pods.size()`.
+    Step,
+    /// At the end of each run, as [`Always`](Self::Always).
+    AtEnd,
+}
 
 /// Processes, and the events around them.
 #[derive(Debug)]
@@ -46,6 +59,7 @@ pub struct Drive {
     acts: Vec<Act>,
     controllers: bool,
     rules: Rules,
+    stated: Vec<(Stated, String)>,
     granted: Option<Arc<Granted>>,
     rest: Duration,
     limit: Duration,
@@ -74,6 +88,7 @@ impl Drive {
             acts: Vec::new(),
             controllers: false,
             rules: Rules::default(),
+            stated: Vec::new(),
             granted: None,
             rest: Duration::from_secs(2),
             limit: Duration::from_secs(120),
@@ -129,6 +144,14 @@ impl Drive {
     #[must_use]
     pub fn may_exit(mut self) -> Self {
         self.rules.may_panic = true;
+        self
+    }
+
+    /// A rule of one's own: an expression (CEL) that must be true. [`check`](Self::check) refuses one that does not
+    /// compile.
+    #[must_use]
+    pub fn rule(mut self, when: Stated, expression: &str) -> Self {
+        self.stated.push((when, expression.to_owned()));
         self
     }
 
@@ -243,7 +266,7 @@ impl Drive {
                 return Err(invalid(format!("there are two processes of the name {name}")));
             }
         }
-        let setting = Setting {
+        let mut setting = Setting {
             programs: self.programs,
             given: self.given,
             acts: self.acts,
@@ -259,7 +282,16 @@ impl Drive {
             mark: mark(),
             lives: AtomicU64::new(0),
         };
-        setting.server(0).map_err(invalid)?;
+        let words = Words::of(&setting.server(0).map_err(invalid)?);
+        let rules = Arc::get_mut(&mut setting.rules).expect("nobody else has them yet");
+        for (when, text) in &self.stated {
+            let added = match when {
+                Stated::Always => words.rule(text).map(|it| rules.always.push(it)),
+                Stated::Step => words.over(text).map(|it| rules.steps.push(it)),
+                Stated::AtEnd => words.rule(text).map(|it| rules.at_end.push(it)),
+            };
+            added.map_err(|why| invalid(format!("the rule {text:?}: {why}")))?;
+        }
         let _ends_what_is_left = Guard::over(&setting.mark);
         conduct::conduct(setting, &self.wish, tell)
     }

@@ -74,6 +74,8 @@ pub struct Report {
     pub left_out: u64,
     /// How many of them hold.
     pub held: u64,
+    /// How many rules of one's own they were asked.
+    pub rules: usize,
     /// The failures, each kind once.
     pub found: Vec<Finding>,
     /// The plans that failed in one run of five: they prove nothing.
@@ -104,6 +106,11 @@ impl Report {
             (true, false) if self.plans == 0 => 4,
             (true, false) => 0,
         }
+    }
+
+    /// What a form says of plans that were left out.
+    pub(crate) fn left_out(&self) -> Option<(String, u64)> {
+        (self.left_out > 0).then(|| ("plans_left_out".to_owned(), self.left_out))
     }
 
     /// The command line that shows a failure again.

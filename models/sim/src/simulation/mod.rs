@@ -36,6 +36,7 @@ pub(crate) mod run;
 pub(crate) mod script;
 mod secrets;
 pub(crate) mod state;
+pub(crate) mod stated;
 mod strike;
 pub(crate) mod suggest;
 mod system;

@@ -53,6 +53,11 @@ impl fmt::Debug for Rules {
 }
 
 impl Rules {
+    /// How many rules of the test there are.
+    pub(crate) fn count(&self) -> usize {
+        self.always.len() + self.steps.len() + self.at_end.len()
+    }
+
     /// The first rule for every state that this one breaks.
     pub(crate) fn always(&self, state: &State) -> Option<String> {
         self.always.iter().find_map(|rule| rule(state).err())

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use seatrial_sim::drive::{Act, Drive, Report};
+use seatrial_sim::drive::{Act, Drive, Report, Stated};
 use serde_json::json;
 
 /// A folder of a test, which goes when the test ends.
@@ -241,6 +241,35 @@ fn a_role_that_suffices_holds_and_what_is_missing_or_unused_is_named() {
     let smallest = report.rights.expect("it has roles").smallest;
     assert_eq!(check(role(&smallest)).exit_code(), 0, "{smallest}");
     assert!(few(drive(&folder, &["good"])).role("kind: Nothing").is_err());
+}
+
+#[test]
+fn rules_of_ones_own_are_asked_in_each_run() {
+    let folder = Folder::new("rules");
+    let few = || drive(&folder, &["good"]).random(0, 1).at_most(1).jobs(1);
+    let rules = [
+        (Stated::Always, "secrets.size() <= 2 && configmaps.all(it, has(it.metadata.labels))"),
+        (Stated::Step, "before.secrets.size() <= after.secrets.size()"),
+        (
+            Stated::AtEnd,
+            "objects['configmaps'].all(map, secrets.exists(it, it.metadata.name == map.metadata.name))",
+        ),
+    ];
+    let all = rules.iter().fold(few(), |it, (when, text)| it.rule(*when, text));
+    let report = check(all);
+    assert_eq!((report.exit_code(), report.rules), (0, 3), "{report}");
+    for (when, text) in [
+        (Stated::Always, "secrets.size() <= 1"),
+        (Stated::Step, "after.secrets.size() == 0"),
+        (Stated::AtEnd, "secrets.exists(it, it.metadata.name == 'three')"),
+    ] {
+        let report = check(few().rule(when, text));
+        assert_eq!(report.exit_code(), 100, "{report}");
+        assert!(report.to_string().contains(&format!("this is not so: {text}")), "{report}");
+    }
+    let error = few().rule(Stated::Always, "podz.size() < 2").check(&|_| {});
+    let error = error.expect_err("there is no such resource").to_string();
+    assert!(error.contains("undeclared reference to 'podz'"), "{error}");
 }
 
 #[test]
