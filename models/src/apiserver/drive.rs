@@ -36,6 +36,9 @@ struct DriveArguments {
     /// Runs the controllers of a cluster: workloads become ready, and so on.
     #[arg(long)]
     controllers: bool,
+    /// The processes find the server as those in a pod of this namespace do, without a kubeconfig (Linux).
+    #[arg(long, value_name = "NAMESPACE", num_args = 0..=1, require_equals = true, default_missing_value = "default")]
+    in_cluster: Option<String>,
     /// The plan: `default`, or faults as in `--replay`.
     #[arg(long, value_name = "PLAN", default_value = "default")]
     plan: String,
@@ -226,6 +229,7 @@ fn configured(arguments: &DriveArguments, share: Share) -> Result<Drive, Failure
     }
     drive = arguments.ignore.iter().fold(drive, |drive, it| drive.ignoring(it));
     drive = arguments.at_most.into_iter().fold(drive, Drive::at_most);
+    drive = arguments.in_cluster.iter().fold(drive, |drive, it| drive.in_cluster(it));
     drive = arguments.jobs.into_iter().fold(drive, Drive::jobs);
     drive = if arguments.controllers { drive.controllers() } else { drive };
     Ok(if arguments.may_exit { drive.may_exit() } else { drive })

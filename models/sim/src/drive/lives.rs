@@ -6,6 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::face;
+use super::pod;
 use super::process::{Process, filled, last_line};
 use super::run::Runner;
 use crate::simulation::trace::What;
@@ -110,14 +111,20 @@ impl Runner<'_> {
             let token = self.setting.token();
             let kubeconfig = self.folder.join(format!("{name}.kubeconfig"));
             face::kubeconfig(&kubeconfig, address, &self.setting.tls, &token)?;
-            let command = filled(command, &kubeconfig, &self.folder)?;
+            let mut command = filled(command, &kubeconfig, &self.folder)?;
+            if let Some(namespace) = &self.setting.pod {
+                let at = self.folder.join(format!("{name}.pod"));
+                command = pod::inside(command, &at, (&self.setting.tls, &token, namespace))?;
+            }
             let mut world = self.lock();
             let caller = &mut world.callers[index];
             (caller.token, caller.requests) = (token.clone(), 0);
             caller.watched.clear();
             drop(world);
             self.note(index, "begins");
-            let process = Process::start(&command, &kubeconfig, &self.output(index), token);
+            let server = self.setting.pod.is_some().then_some(address);
+            let process =
+                Process::start(&command, (&kubeconfig, server), &self.output(index), token);
             let failed =
                 |error| io::Error::other(format!("{} cannot be started: {error}", command[0]));
             self.lives[index].process = Some(process.map_err(failed)?);

@@ -12,6 +12,7 @@ mod face;
 mod guard;
 mod inside;
 mod lives;
+mod pod;
 mod process;
 mod reference;
 mod report;
@@ -58,6 +59,7 @@ pub struct Drive {
     given: Vec<Value>,
     acts: Vec<Act>,
     controllers: bool,
+    pod: Option<String>,
     rules: Rules,
     stated: Vec<(Stated, String)>,
     granted: Option<Arc<Granted>>,
@@ -87,6 +89,7 @@ impl Drive {
             given: Vec::new(),
             acts: Vec::new(),
             controllers: false,
+            pod: None,
             rules: Rules::default(),
             stated: Vec::new(),
             granted: None,
@@ -123,6 +126,14 @@ impl Drive {
     #[must_use]
     pub fn controllers(mut self) -> Self {
         self.controllers = true;
+        self
+    }
+
+    /// The processes find the server as those in a pod of this namespace do: by their environment, with the
+    /// credentials of a service account in `/var/run/secrets`. Linux only.
+    #[must_use]
+    pub fn in_cluster(mut self, namespace: &str) -> Self {
+        self.pod = Some(namespace.to_owned());
         self
     }
 
@@ -266,11 +277,15 @@ impl Drive {
                 return Err(invalid(format!("there are two processes of the name {name}")));
             }
         }
+        if self.pod.is_some() && !cfg!(target_os = "linux") {
+            return Err(invalid("a process can be as in a pod on Linux only".to_owned()));
+        }
         let mut setting = Setting {
             programs: self.programs,
             given: self.given,
             acts: self.acts,
             controllers: self.controllers,
+            pod: self.pod,
             rules: Arc::new(self.rules),
             granted: self.granted,
             learned: Arc::default(),

@@ -2,10 +2,13 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+
+use super::pod::environment;
 
 /// The variable that says to which life a process belongs; what it starts inherits it.
 pub(super) const MARK: &str = "SEATRIAL_LIFE";
@@ -35,7 +38,7 @@ impl Process {
     /// Starts a command with its output in a file, to which it is appended.
     pub(super) fn start(
         command: &[String],
-        kubeconfig: &Path,
+        (kubeconfig, server): (&Path, Option<SocketAddr>),
         output: &Path,
         mark: String,
     ) -> io::Result<Self> {
@@ -46,6 +49,7 @@ impl Process {
         made.env("KUBECONFIG", kubeconfig).env(MARK, &mark);
         // Inside a cluster a client would find that one.
         made.env_remove("KUBERNETES_SERVICE_HOST").env_remove("KUBERNETES_SERVICE_PORT");
+        made.envs(server.into_iter().flat_map(environment));
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut made, 0);
         Ok(Self { child: made.spawn()?, mark, output })

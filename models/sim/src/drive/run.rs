@@ -48,6 +48,8 @@ pub(super) struct Setting {
     pub(super) given: Vec<Value>,
     pub(super) acts: Vec<Act>,
     pub(super) controllers: bool,
+    /// The namespace of the pods as which the processes run, if they do.
+    pub(super) pod: Option<String>,
     pub(super) rules: Arc<Rules>,
     pub(super) granted: Option<Arc<Granted>>,
     pub(super) learned: Arc<Learned>,

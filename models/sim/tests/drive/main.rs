@@ -243,6 +243,15 @@ fn a_role_that_suffices_holds_and_what_is_missing_or_unused_is_named() {
     assert!(few(drive(&folder, &["good"])).role("kind: Nothing").is_err());
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_process_finds_the_server_as_in_a_pod() {
+    let folder = Folder::new("pod");
+    let few = drive(&folder, &["good-in-pod"]).random(0, 1).at_most(2).jobs(2);
+    let report = check(few.in_cluster("here"));
+    assert_eq!((report.exit_code(), report.held), (0, 2), "{report}");
+}
+
 #[test]
 fn rules_of_ones_own_are_asked_in_each_run() {
     let folder = Folder::new("rules");
