@@ -103,10 +103,9 @@ pub(super) fn user(certificate: &[u8]) -> Option<User> {
 
 #[cfg(test)]
 mod tests {
-    use rcgen::{CertificateParams, DnType, KeyPair};
-
     use std::time::Duration;
 
+    use rcgen::{CertificateParams, DnType, KeyPair};
     use rustls::pki_types::UnixTime;
 
     use super::{is_trusted, user};
@@ -114,8 +113,10 @@ mod tests {
     #[test]
     fn an_authority_is_trusted_from_its_begin_to_its_end() {
         let mut params = CertificateParams::default();
-        params.not_before = rcgen::date_time_ymd(1999, 12, 31);
-        for (end, last) in [(2049, 2_493_072_000), (2050, 2_524_608_000)] {
+        for (begin, first, end, last) in
+            [(1999, 946_598_400, 2049, 2_493_072_000), (1950, 0, 2050, 2_524_608_000)]
+        {
+            params.not_before = rcgen::date_time_ymd(begin, 12, 31);
             params.not_after = rcgen::date_time_ymd(end, 1, 1);
             let key = KeyPair::generate().expect("a key");
             let own = params.self_signed(&key).expect("a certificate");
@@ -125,9 +126,8 @@ mod tests {
                 is_trusted(own.der(), all, now)
             };
             let all = [own.der().clone()];
-            for (seconds, is) in
-                [(946_598_399, false), (946_598_400, true), (last, true), (last + 1, false)]
-            {
+            assert!(first == 0 || !trusted(&all, first - 1));
+            for (seconds, is) in [(first, true), (last, true), (last + 1, false)] {
                 assert_eq!(trusted(&all, seconds), is, "{seconds} of {end}");
             }
             assert!(!trusted(&[], last) && !trusted(&[other.der().clone()], last));
