@@ -61,4 +61,5 @@ if command -v go >/dev/null; then
   ci/clients/drive.sh
   ci/protobuf.sh compare 20000
   ci/real-apiserver.sh
+  ci/clients/specs.sh
 fi

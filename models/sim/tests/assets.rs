@@ -288,12 +288,14 @@ fn suite(folder: &Path) {
 
     let (servers, clients, others) = (authority(), authority(), authority());
     let own = signed(&servers, &["localhost", "127.0.0.1"], ExtendedKeyUsagePurpose::ServerAuth);
-    let [admin, stranger] =
-        [&clients, &others].map(|it| signed(it, &[], ExtendedKeyUsagePurpose::ClientAuth));
+    let [admin, stranger, named] =
+        [&clients, &others, &others].map(|it| signed(it, &[], ExtendedKeyUsagePurpose::ClientAuth));
+    // A certificate among the authorities is trusted, but not the one that has signed it.
+    let known = format!("{}{}", clients.pem(), named.0);
     for (name, text) in [
         ("apiserver.crt", &own.0),
         ("apiserver.key", &own.1),
-        ("client-cert-auth-ca.crt", &clients.pem()),
+        ("client-cert-auth-ca.crt", &known),
         ("tokens.csv", &"a-token,robot,1,\"system:masters\"\n".to_owned()),
     ] {
         fs::write(folder.join(name), text).expect("a file");
@@ -312,6 +314,7 @@ fn suite(folder: &Path) {
     }
     assert_eq!(nobody.status(&post, map), "403");
     assert_eq!(admin.status(&get, ""), "404", "nothing was written");
+    assert_eq!(Client { certificate: Some(&named), ..nobody }.status(&get, ""), "404");
     assert_eq!(admin.status(&post, map), "201");
     let robot = Client { head: "Authorization: Bearer a-token\r\n", ..nobody };
     assert_eq!(robot.status(&get, ""), "200");

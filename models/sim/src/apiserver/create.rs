@@ -165,16 +165,21 @@ fn exists(resource: &Resource, old: &Value, new: &Value) -> Box<Failure> {
     failure
 }
 
-/// The namespace of the path becomes the object's; another one is refused.
+/// The namespace of the path becomes the object's; another one is refused. Where there are no namespaces the
+/// object loses its own.
 pub(super) fn check_namespace(object: &mut Value, namespace: &str) -> Outcome<()> {
     let found = text(object, "namespace");
+    if namespace.is_empty() {
+        if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+            metadata.remove("namespace");
+        }
+        return Ok(());
+    }
     if !found.is_empty() && found != namespace {
         return Err(Failure::bad_request(
             "the namespace of the provided object does not match the namespace sent on the request",
         ));
     }
-    if !namespace.is_empty() {
-        metadata::set(object, "namespace", namespace);
-    }
+    metadata::set(object, "namespace", namespace);
     Ok(())
 }

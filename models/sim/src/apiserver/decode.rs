@@ -111,9 +111,15 @@ pub(crate) fn stored(resource: &Resource, object: &mut Value, origin: Origin) ->
     };
     // Fractions of nothing are whole numbers, written and read.
     whole_numbers(object);
+    // A new object loses the status that it is sent with, and who reads it sees the default.
+    let mut is_completed = false;
+    if object.get("status").is_none() {
+        complete(schema, object).map_err(|why| cannot(resource, &why))?;
+        is_completed = object.get("status").is_some();
+    }
     // Whatever else is written was read before.
     if origin != Origin::Apply {
-        return Ok(false);
+        return Ok(is_completed);
     }
     let written = object.clone();
     let mut parts = serde_json::Map::new();
@@ -131,7 +137,7 @@ pub(crate) fn stored(resource: &Resource, object: &mut Value, origin: Origin) ->
     if let Some(fields) = object.as_object_mut() {
         fields.extend(parts);
     }
-    Ok(written != *object)
+    Ok(is_completed || written != *object)
 }
 
 /// Puts defaults into an object, as long as they are no more than an object may be.

@@ -6,12 +6,19 @@ use std::sync::Arc;
 use ::http::Uri;
 use ::http::header::{HOST, HeaderValue};
 use hyper_util::rt::TokioIo;
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{CertificateError, ClientConfig, Error, RootCertStore};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
+use rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
+    client,
+};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
+use super::subject;
 use super::tls::provider;
 use crate::apiserver::{Attempt, WebhookCall, WebhookReply};
 use crate::tower::{Webhooks, post, received};
@@ -49,9 +56,12 @@ async fn ask(call: &WebhookCall) -> Result<WebhookReply, String> {
         _ => format!("dial tcp {host}:{port}: {error}"),
     })?;
     let name = ServerName::try_from(host.to_owned()).map_err(|error| error.to_string())?;
-    let config = trusting(&call.authorities).map_err(|error| format!("tls: {error}"))?;
+    let config = trusting(&call.authorities).map_err(|error| untrusted(&error))?;
     let stream = TlsConnector::from(Arc::new(config)).connect(name, socket).await;
-    let stream = TokioIo::new(stream.map_err(|error| untrusted(&error))?);
+    let stream = TokioIo::new(stream.map_err(|error| {
+        let inner = error.get_ref().and_then(|it| it.downcast_ref::<Error>());
+        inner.map_or_else(|| format!("tls: {error}"), untrusted)
+    })?);
     let shaken = hyper::client::conn::http1::handshake(stream).await;
     let (mut sender, connection) = shaken.map_err(|error| error.to_string())?;
     let connection = tokio::spawn(connection);
@@ -68,24 +78,72 @@ async fn ask(call: &WebhookCall) -> Result<WebhookReply, String> {
     reply
 }
 
-/// Trusts certificates that one of these authorities, in PEM, has signed, and no others.
+/// Trusts these authorities, in PEM, and certificates that one of them has signed, and no others.
 fn trusting(authorities: &[u8]) -> Result<ClientConfig, Error> {
+    let authorities: Vec<_> = CertificateDer::pem_slice_iter(authorities).flatten().collect();
     let mut roots = RootCertStore::empty();
-    for authority in CertificateDer::pem_slice_iter(authorities).flatten() {
-        roots.add(authority)?;
+    for authority in &authorities {
+        roots.add(authority.clone())?;
     }
+    let signed = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider()).build();
+    let signed = signed.map_err(|_| CertificateError::UnknownIssuer)?;
     let config =
         ClientConfig::builder_with_provider(provider()).with_safe_default_protocol_versions()?;
-    Ok(config.with_root_certificates(roots).with_no_client_auth())
+    let trusts = Arc::new(Trusts { authorities, signed });
+    Ok(config.dangerous().with_custom_certificate_verifier(trusts).with_no_client_auth())
+}
+
+#[derive(Debug)]
+struct Trusts {
+    authorities: Vec<CertificateDer<'static>>,
+    signed: Arc<WebPkiServerVerifier>,
+}
+
+impl ServerCertVerifier for Trusts {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        others: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        status: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        if subject::is_trusted(certificate, &self.authorities, now) {
+            client::verify_server_name(&ParsedCertificate::try_from(certificate)?, name)?;
+            return Ok(ServerCertVerified::assertion());
+        }
+        self.signed.verify_server_cert(certificate, others, name, status, now)
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.signed.verify_tls12_signature(message, certificate, signature)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.signed.verify_tls13_signature(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.signed.supported_verify_schemes()
+    }
 }
 
 /// Why a certificate is not accepted, in the words of the reference where it has some.
-fn untrusted(error: &io::Error) -> String {
-    let inner = error.get_ref().and_then(|it| it.downcast_ref::<Error>());
-    match inner {
-        Some(Error::InvalidCertificate(
+fn untrusted(error: &Error) -> String {
+    match error {
+        Error::InvalidCertificate(
             CertificateError::UnknownIssuer | CertificateError::BadSignature,
-        )) => "tls: failed to verify certificate: x509: certificate signed by unknown authority"
+        ) => "tls: failed to verify certificate: x509: certificate signed by unknown authority"
             .to_owned(),
         _ => format!("tls: {error}"),
     }

@@ -295,3 +295,29 @@ fn a_watch_that_begins_too_early_says_so_in_any_form() {
     let told = server.events(id);
     assert_eq!((told.events.len(), told.events[0].kind, told.has_ended), (1, "ERROR", true));
 }
+
+#[test]
+fn an_object_without_a_namespace_loses_the_one_that_it_is_sent_with() {
+    let mut server = world(1);
+    let path = "/apis/storage.k8s.io/v1/storageclasses";
+    let class = |name: &str| {
+        let metadata = json!({"name": name, "namespace": "elsewhere"});
+        json!({"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": metadata,
+            "provisioner": "p"})
+    };
+    let put = Request::new("PUT", &format!("{path}/a")).json(&class("a"));
+    let (made, applied) = (post(&mut server, path, class("a")), format!("{path}/b"));
+    let answers = [
+        (made, 201),
+        (send(&mut server, &put), 200),
+        (apply(&mut server, &applied, &class("b")), 201),
+        (apply(&mut server, &applied, &class("b")), 200),
+    ];
+    for (answer, status) in answers {
+        assert_eq!(answer.status, status);
+        assert_eq!(body(&answer)["metadata"]["namespace"], Value::Null);
+    }
+    let metadata = json!({"name": "c", "namespace": "elsewhere"});
+    let map = post(&mut server, &format!("{CORE}/configmaps"), json!({"metadata": metadata}));
+    assert_eq!(map.status, 400);
+}

@@ -46,7 +46,7 @@ pub struct Address {
     pub host: String,
     /// The port.
     pub port: u16,
-    /// The path, with the query if the URL has one.
+    /// The path: without empty parts, and without a slash at its end.
     pub path: String,
     /// It is one of a service, whose name and namespace these are.
     pub service: Option<(String, String)>,
@@ -164,10 +164,7 @@ impl Address {
         let service = &client["service"];
         if service.is_object() {
             let (name, namespace) = (part(service, "name"), part(service, "namespace"));
-            let path = match part(service, "path") {
-                path if path.starts_with('/') => path,
-                path => format!("/{path}"),
-            };
+            let path = joined(&part(service, "path"));
             let port = service["port"].as_u64().and_then(|it| u16::try_from(it).ok());
             let host = format!("{name}.{namespace}.svc");
             return Self {
@@ -179,12 +176,12 @@ impl Address {
         }
         let url = part(client, "url");
         let rest = url.strip_prefix("https://").unwrap_or("");
-        let (place, path) = rest.find('/').map_or((rest, "/"), |at| rest.split_at(at));
+        let (place, path) = rest.split_once('/').unwrap_or((rest, ""));
         // The last colon of an address of IPv6 in brackets belongs to it.
         let named = place.rsplit_once(':').filter(|(_, port)| !port.contains(']'));
         let (host, port) = named.unwrap_or((place, "443"));
         let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
-        Self { host, port: port.parse().unwrap_or(443), path: path.to_owned(), service: None }
+        Self { host, port: port.parse().unwrap_or(443), path: joined(path), service: None }
     }
 
     /// The URL of a call that may take so long.
@@ -193,4 +190,17 @@ impl Address {
         let host = if host.contains(':') { format!("[{host}]") } else { host.clone() };
         format!("https://{host}:{port}{path}?timeout={}s", timeout.as_secs())
     }
+}
+
+/// A path as the client of the reference joins it. The URLs of envtest have two slashes before it.
+fn joined(path: &str) -> String {
+    let mut parts = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            _ => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
 }

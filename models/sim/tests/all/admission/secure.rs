@@ -11,6 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use seatrial_sim::apiserver::{Options, Server};
 use seatrial_sim::http::{Face, Listen, Tls};
 use serde_json::{Value, json};
@@ -111,6 +112,47 @@ fn a_webhook_over_https_is_asked_if_its_certificate_is_trusted() {
     let answer = post(&face(&format!("https://{}/x", nobody.0), ""), super::MAPS, &map);
     let text = format!("dial tcp {}: connect: connection refused", nobody.0);
     assert!(answer.contains(&text), "{answer}");
+}
+
+#[test]
+fn a_certificate_that_is_its_own_authority_is_trusted_as_it_stands() {
+    let fresh = || KeyPair::generate().expect("a key");
+    let mut of_authority = CertificateParams::default();
+    of_authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let authority =
+        CertifiedIssuer::self_signed(of_authority.clone(), fresh()).expect("an authority");
+    let params = |name: &str| CertificateParams::new(vec![name.to_owned()]).expect("a name");
+    // As envtest does, and as operators do that sign for themselves.
+    let signed = |params: &CertificateParams, key: &KeyPair| {
+        params.signed_by(key, &authority).expect("a certificate").pem()
+    };
+    let own = |params: &CertificateParams, key: &KeyPair| {
+        params.self_signed(key).expect("a certificate").pem()
+    };
+    let mut for_itself = params("127.0.0.1");
+    for_itself.is_ca = of_authority.is_ca;
+    let mut past = params("127.0.0.1");
+    past.not_after = rcgen::date_time_ymd(2020, 1, 1);
+    let map = json!({"metadata": {"name": "a"}});
+    for (params, make, status) in [
+        (params("127.0.0.1"), &signed as &dyn Fn(&_, &_) -> String, "201"),
+        (params("127.0.0.1"), &own, "201"),
+        (for_itself, &own, "201"),
+        (params("127.0.0.2"), &signed, "500"),
+        (past, &signed, "500"),
+    ] {
+        let key = fresh();
+        let certificate = make(&params, &key);
+        let tls = Tls::with_certificate(&certificate, &key.serialize_pem()).expect("a pair");
+        // The path is joined anew; envtest has two slashes there.
+        let url = format!("https://{}//./label/", listen(&tls));
+        let answer = post(&face(&url, &certificate), super::MAPS, &map);
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{answer}");
+        assert_eq!(answer.contains("asked at /label?timeout=10s"), status == "201", "{answer}");
+        // Another one for the same name is no authority.
+        let other = make(&params, &fresh());
+        assert!(post(&face(&url, &other), super::MAPS, &map).starts_with("HTTP/1.1 500"));
+    }
 }
 
 /// An address at which nobody listens any more.

@@ -138,6 +138,41 @@ fn a_default_that_a_definition_gets_later_is_read_at_once() {
 }
 
 #[test]
+fn a_new_object_has_the_default_of_its_status() {
+    let mut all = json!([version("v1", true, &json!({}))]);
+    all[0]["schema"]["openAPIV3Schema"]["properties"]["status"]["default"] =
+        json!({"ready": false});
+    let mut server = things(&all);
+    let path = format!("/apis/t.example/v1/{ITEMS}");
+    let mut sent = thing("v1", "a", &json!({}));
+    sent["status"] = json!({"ready": true});
+    for query in ["?dryRun=All", ""] {
+        let (status, made) = ask(&mut server, "POST", &format!("{path}{query}"), Some(&sent));
+        assert_eq!((status, &made["status"]), (201, &json!({"ready": false})));
+    }
+    sent["metadata"]["name"] = "b".into();
+    let request = Request::new("PATCH", &format!("{path}/b?fieldManager=m"));
+    let request = request.content("application/apply-patch+yaml", sent.to_string());
+    let Answer::Response(applied) = server.handle(NOW, &request) else { panic!("a watch") };
+    assert_eq!(
+        (applied.status, &applied.json().expect("JSON")["status"]),
+        (201, &json!({"ready": false}))
+    );
+    for name in ["a", "b"] {
+        let path = format!("{path}/{name}");
+        let (_, read) = ask(&mut server, "GET", &path, None);
+        assert_eq!(read["status"], json!({"ready": false}));
+        // It is not stored yet: the next write stores it, though nothing is changed, and then nothing does.
+        let versions = [(); 2].map(|()| {
+            let (_, now) = ask(&mut server, "GET", &path, None);
+            ask(&mut server, "PUT", &path, Some(&now)).1["metadata"]["resourceVersion"].clone()
+        });
+        assert_ne!(versions[0], read["metadata"]["resourceVersion"]);
+        assert_eq!(versions[0], versions[1]);
+    }
+}
+
+#[test]
 fn a_definition_says_which_fields_select() {
     let mut server = things(&two());
     let path = format!("/apis/t.example/v1/{ITEMS}");
