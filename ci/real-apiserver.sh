@@ -77,6 +77,9 @@ SEATRIAL_CLUSTER_HOST=https://127.0.0.1:$port SEATRIAL_CLUSTER_TOKEN=$token \
   cargo test --quiet --package seatrial-core --features http --test cluster -- --test-threads 1 \
   chain:: leases::a_record leases::what_others leases::refusals leases::when_a_leader \
   collections::a_list collections::a_watch
+# Watches and callers over a network that breaks connections; client-go beside them.
+SEATRIAL_CLUSTER_HOST=https://127.0.0.1:$port SEATRIAL_CLUSTER_TOKEN=$token \
+  SEATRIAL_CLUSTER_AUTHORITY=$(cat "$work/certs/apiserver.crt") ci/wire.sh "${WIRE_SECONDS:-60}"
 # The processes of an election: killed, cut off, stopped.
 KUBECONFIG=$work/kubeconfig cargo run --quiet --locked --manifest-path ci/elections/Cargo.toml real
 mkdir "$work/traces"

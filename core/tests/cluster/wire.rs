@@ -1,19 +1,26 @@
 //! Hundreds of watches and dozens of callers over HTTP/2, beside readers that are slow, connections that the
 //! server ends, and strangers who stall or send nonsense. No call fails, and no watch is lost.
 //!
+//! Then the same over a [network] that resets connections, lets them stall and closes them by half. No call
+//! takes longer than its limit, and no watch is lost.
+//!
 //! `SEATRIAL_WIRE_SECONDS` makes it long and large: 500 watches and 50 callers for that time. Then it also
-//! looks at the memory.
+//! looks at the memory. `SEATRIAL_WIRE_BESIDE` names a program that does the same with another client.
+
+mod network;
 
 use std::env;
 use std::fs;
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use seatrial_core::cancel::CancelToken;
-use seatrial_core::informer::{Event, ListOptions, ListWatch as _, WatchOptions};
+use seatrial_core::informer::{Event, ListOptions, ListWatch as _, SourceKind, WatchOptions};
+use seatrial_core::request::http::HttpConfig;
 use seatrial_core::request::{Collection, Limits, Verb};
-use seatrial_core::runtime::System;
+use seatrial_core::runtime::{Ambient as _, System};
 use seatrial_sim::apiserver::Request;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
@@ -22,13 +29,22 @@ use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
 use crate::bed::{self, Cluster, Http};
+use network::Network;
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
-/// A call that is given up by then has hung: its own limit is far shorter.
+/// How long a call may take; a watch that is silent is begun anew after as long.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// A call that is given up by then has not ended at its limit.
 const HUNG: Duration = Duration::from_secs(120);
 
+/// When a connection that stalls is to be found out.
+const DEAD: Duration = Duration::from_secs(10);
+
 struct Load {
+    /// The network breaks connections now and then.
+    breaks: bool,
     watches: usize,
     /// The server ends a connection after this number of requests.
     goodbye: u64,
@@ -40,29 +56,43 @@ struct Load {
 /// What all tasks share.
 struct Shared {
     client: Arc<Http>,
+    /// Calls may fail, since connections are broken.
+    may_fail: bool,
     is_over: AtomicBool,
     calls: AtomicU64,
-    longest: AtomicU64,
+    failed: AtomicU64,
+    /// Of a call with a limit of its own, and of the lists and the begins of watches, which have none but that on
+    /// silence, for each try.
+    longest: [AtomicU64; 2],
     watches: AtomicU64,
     /// A permit for each watch that has begun.
     begun: Semaphore,
 }
 
 impl Shared {
-    /// Makes a call, which must end well and in time; notes how long it took.
-    async fn called<T, E: std::fmt::Debug>(&self, call: impl Future<Output = Result<T, E>>) -> T {
+    /// Makes a call, which must end by its limit; well, unless connections are broken. Notes how long it took.
+    async fn called<T, E: std::fmt::Debug>(
+        &self,
+        longest: &AtomicU64,
+        call: impl Future<Output = Result<T, E>>,
+    ) -> Option<T> {
         let began = Instant::now();
-        let answer = timeout(HUNG, call).await.expect("a call hangs").expect("a call fails");
+        let answer = timeout(HUNG, call).await.expect("a call hangs");
         self.calls.fetch_add(1, Ordering::Relaxed);
-        self.longest.fetch_max(began.elapsed().as_millis() as u64, Ordering::Relaxed);
-        answer
+        longest.fetch_max(began.elapsed().as_millis() as u64, Ordering::Relaxed);
+        if let Err(why) = &answer {
+            assert!(self.may_fail, "a call fails: {why:?}");
+            self.failed.fetch_add(1, Ordering::Relaxed);
+        }
+        answer.ok()
     }
 
     async fn get(&self, name: &str) {
         let request = self.client.request(Verb::Get, "/api/v1").namespace("default");
         let request = request.resource("configmaps").name(name);
-        let token = CancelToken::new(&System::new());
-        self.called(self.client.send(&request, &token)).await;
+        let system = System::new();
+        let token = CancelToken::with_deadline(&system, system.now() + LIMIT);
+        self.called(&self.longest[0], self.client.send(&request, &token)).await;
     }
 
     /// Watches until the last object has come; a watch that ends goes on where it was.
@@ -74,7 +104,11 @@ impl Shared {
             let at = match version.take() {
                 Some(at) => at,
                 None => {
-                    let page = self.called(maps.list(ListOptions::default())).await;
+                    let Some(page) =
+                        self.called(&self.longest[1], maps.list(ListOptions::default())).await
+                    else {
+                        continue;
+                    };
                     let items: Vec<Arc<Value>> = page.items;
                     if items.iter().any(|it| is_last(it)) {
                         return;
@@ -85,10 +119,12 @@ impl Shared {
             let mut options = WatchOptions::default();
             options.resource_version.clone_from(&at);
             options.allow_bookmarks = true;
-            let mut stream = self.called(maps.watch(options)).await;
+            version = Some(at);
+            let Some(mut stream) = self.called(&self.longest[1], maps.watch(options)).await else {
+                continue;
+            };
             self.watches.fetch_add(1, Ordering::Relaxed);
             self.begun.add_permits(usize::from(std::mem::take(&mut is_first)));
-            version = Some(at);
             while let Some(event) = timeout(HUNG, stream.next()).await.expect("a watch is lost") {
                 match event {
                     Event::Added(it) | Event::Modified(it) if is_last(&it) => return,
@@ -96,8 +132,9 @@ impl Shared {
                         version = it["metadata"]["resourceVersion"].as_str().map(str::to_owned);
                     }
                     Event::Bookmark { resource_version, .. } => version = Some(resource_version),
-                    // Too old, or broken: it lists again.
-                    _ => version = None,
+                    // Broken: it goes on where it was. Too old: it lists again.
+                    Event::Error(why) if why.kind() == SourceKind::Expired => version = None,
+                    _ => {}
                 }
                 if is_slow {
                     sleep(Duration::from_millis(20)).await;
@@ -130,12 +167,25 @@ impl Shared {
         drop(timeout(HUNG, all).await.expect("a watch does not begin"));
     }
 
-    fn tell(&self, watches: usize, beat: u64) {
-        let [calls, began, longest] =
-            [&self.calls, &self.watches, &self.longest].map(|it| it.load(Ordering::Relaxed));
+    fn tell(&self, load: &Load, network: Option<&Network>) {
+        let told = |it: &AtomicU64| it.load(Ordering::Relaxed);
+        let [calls, failed, began] = [&self.calls, &self.failed, &self.watches].map(told);
+        let [longest, begin] = [&self.longest[0], &self.longest[1]].map(told);
+        let broken = network.map_or(0, |it| told(&it.broken));
         println!(
-            "{watches} watches, begun {began} times; {calls} calls, the longest {longest} ms; {beat} changes"
+            "{} watches, begun {began} times; {calls} calls, of which {failed} failed, the longest {longest} ms; \
+             the longest list or begin of a watch {begin} ms; {broken} connections were broken",
+            load.watches
         );
+    }
+
+    /// Calls again and again, as each of the callers does.
+    async fn call(&self, nth: usize, ends: Option<Instant>) {
+        let (name, mut made) = (format!("map-{nth}"), 0);
+        while ends.map_or(made < 20, |ends| Instant::now() < ends) {
+            self.get(&name).await;
+            made += 1;
+        }
     }
 }
 
@@ -159,87 +209,128 @@ fn write(cluster: &Cluster, name: &str, beat: u64) {
     cluster.ask(&request.content("application/apply-patch+yaml", object.to_string()));
 }
 
+/// Writes ten times a second while something goes on; returns the memory halfway, if it took long.
+fn beat(cluster: &Cluster, load: &Load, mut goes_on: impl FnMut() -> bool) -> Option<u64> {
+    let (began, mut beat, mut halfway) = (Instant::now(), 0, None);
+    while goes_on() {
+        beat += 1;
+        write(cluster, "beat", beat);
+        std::thread::sleep(Duration::from_millis(100));
+        if halfway.is_none() && load.time.is_some_and(|time| began.elapsed() > time / 2) {
+            halfway = Some(memory());
+        }
+    }
+    halfway
+}
+
 fn tried(load: &Load) {
     let cluster = Cluster::over(bed::tls().goaway_after(load.goodbye));
     let tokio = bed::tokio();
+    let time = load.time.map_or(Duration::from_millis(200), |time| time / 20);
+    let network = load.breaks.then(|| Network::to(cluster.address.port(), time, &tokio));
+    let address = match &network {
+        Some(network) => cluster.address.at_port(network.port),
+        None => cluster.address.clone(),
+    };
     let mut limits = Limits::default();
-    limits.idle = Duration::from_secs(30);
+    limits.idle = if load.breaks { LIMIT } else { Duration::from_secs(30) };
+    // A server that is busy answers late, which must not look like a network that is broken.
+    let settings = |config: HttpConfig| if load.breaks { config.dead_after(DEAD) } else { config };
+    let client = address.client_with(&tokio, settings);
     let shared = Arc::new(Shared {
-        client: Arc::new(cluster.client().with_limits(limits)),
+        client: Arc::new(client.with_limits(limits)),
+        may_fail: load.breaks,
         is_over: AtomicBool::new(false),
         calls: AtomicU64::new(0),
-        longest: AtomicU64::new(0),
+        failed: AtomicU64::new(0),
+        longest: [AtomicU64::new(0), AtomicU64::new(0)],
         watches: AtomicU64::new(0),
         begun: Semaphore::new(0),
     });
     for nth in 0..load.callers {
         write(&cluster, &format!("map-{nth}"), 0);
     }
-    let port = cluster.address.port();
-    let task = |shared: &Arc<Shared>| Arc::clone(shared);
-    let watches: Vec<_> = (0..load.watches)
-        .map(|nth| {
-            let shared = task(&shared);
-            tokio.spawn(async move { shared.watch(nth % 10 == 0).await })
-        })
-        .collect();
+    let spawn_watch = |nth: usize| {
+        let shared = Arc::clone(&shared);
+        tokio.spawn(async move { shared.watch(nth % 10 == 0).await })
+    };
+    let watches: Vec<_> = (0..load.watches).map(spawn_watch).collect();
     for nth in 0..12 {
-        let shared = task(&shared);
+        let (shared, port) = (Arc::clone(&shared), cluster.address.port());
         tokio.spawn(async move { shared.disturb(port, nth).await });
     }
-    tokio.block_on(async { shared.until_watched(load.watches).await });
-    let (callers, ends) = (load.callers, load.time.map(|time| Instant::now() + time));
-    let callers: Vec<_> = (0..callers)
-        .map(|nth| {
-            let shared = task(&shared);
-            tokio.spawn(async move {
-                let name = format!("map-{nth}");
-                let goes_on = |made| ends.map_or(made < 20, |ends| Instant::now() < ends);
-                let mut made = 0;
-                while goes_on(made) {
-                    shared.get(&name).await;
-                    made += 1;
-                }
-            })
-        })
-        .collect();
-    let (mut beat, mut halfway) = (0, None);
-    while callers.iter().any(|it| !it.is_finished()) {
-        beat += 1;
-        write(&cluster, "beat", beat);
-        std::thread::sleep(Duration::from_millis(100));
-        let is_half = |ends: Instant| Instant::now() + load.time.unwrap_or_default() / 2 > ends;
-        if halfway.is_none() && ends.is_some_and(is_half) {
-            halfway = Some(memory());
-        }
-    }
+    tokio.block_on(shared.until_watched(load.watches));
+    let ends = load.time.map(|time| Instant::now() + time);
+    let spawn_caller = |nth| {
+        let shared = Arc::clone(&shared);
+        tokio.spawn(async move { shared.call(nth, ends).await })
+    };
+    let callers: Vec<_> = (0..load.callers).map(spawn_caller).collect();
+    let halfway = beat(&cluster, load, || callers.iter().any(|it| !it.is_finished()));
     let at_the_end = memory();
     for caller in callers {
         tokio.block_on(caller).expect("no caller fails");
     }
-    write(&cluster, "last", beat);
+    write(&cluster, "last", 0);
     for watch in watches {
         tokio.block_on(watch).expect("no watch is lost");
     }
     shared.is_over.store(true, Ordering::Relaxed);
-    shared.tell(load.watches, beat);
+    shared.tell(load, network.as_ref());
     if let Some(halfway) = halfway {
         println!("memory: {halfway} bytes halfway, {at_the_end} at the end");
-        let most = halfway + halfway / 4 + (32 << 20);
+        let most = halfway + halfway / 4 + (64 << 20);
         assert!(at_the_end <= most, "the memory grows");
     }
+    assert!(!load.breaks || network.is_some_and(|it| it.broken.load(Ordering::Relaxed) > 0));
 }
 
-#[test]
-fn no_call_fails_and_no_watch_is_lost() {
+/// The same with another client, which is a program of its own and tells its own figures.
+fn beside(program: &str, load: &Load) {
+    let cluster = Cluster::over(bed::tls().goaway_after(load.goodbye));
+    let (tokio, seconds) = (bed::tokio(), load.time.unwrap_or_default().as_secs());
+    let network = Network::to(cluster.address.port(), Duration::from_secs(seconds) / 20, &tokio);
+    for nth in 0..load.callers {
+        write(&cluster, &format!("map-{nth}"), 0);
+    }
+    let address = cluster.address.at_port(network.port);
+    let mut child = Command::new(program)
+        .args([load.watches, load.callers, seconds as usize].map(|it| it.to_string()))
+        .envs(address.environment())
+        .spawn()
+        .expect("the program begins");
+    beat(&cluster, load, || child.try_wait().expect("it can be asked").is_none());
+    let broken = network.broken.load(Ordering::Relaxed);
+    println!("beside: {broken} connections were broken");
+    assert!(child.wait().expect("it has ended").success(), "the other client has failed");
+}
+
+fn load(breaks: bool) -> Load {
     let seconds = env::var("SEATRIAL_WIRE_SECONDS").map(|it| it.parse().expect("a number"));
-    tried(&match seconds {
+    match seconds {
         Ok(seconds) => Load {
+            breaks,
             watches: 500,
             goodbye: 300,
             callers: 50,
             time: Some(Duration::from_secs(seconds)),
         },
-        Err(_) => Load { watches: 150, goodbye: 40, callers: 10, time: None },
-    });
+        Err(_) => Load { breaks, watches: 150, goodbye: 40, callers: 10, time: None },
+    }
+}
+
+#[test]
+fn no_call_fails_and_no_watch_is_lost() {
+    tried(&load(false));
+}
+
+#[test]
+fn no_call_takes_longer_than_its_limit_while_connections_break_and_no_watch_is_lost() {
+    tried(&load(true));
+}
+
+#[test]
+fn another_client_does_the_same_if_there_is_one() {
+    let Ok(program) = env::var("SEATRIAL_WIRE_BESIDE") else { return };
+    beside(&program, &load(true));
 }

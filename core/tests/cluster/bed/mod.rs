@@ -66,13 +66,23 @@ impl Address {
 
     /// The same server, were it there.
     pub(crate) fn at_port(&self, port: u16) -> Self {
-        Self { host: format!("https://localhost:{port}"), ..self.clone() }
+        let host = self.host.rsplit_once(':').map_or(&*self.host, |(host, _)| host);
+        Self { host: format!("{host}:{port}"), ..self.clone() }
     }
 
     /// A client, on a runtime; its threads need not be the runtime's.
     pub(crate) fn client(&self, tokio: &Runtime) -> Http {
+        self.client_with(tokio, |config| config)
+    }
+
+    /// The same, with other settings.
+    pub(crate) fn client_with(
+        &self,
+        tokio: &Runtime,
+        settings: impl FnOnce(HttpConfig) -> HttpConfig,
+    ) -> Http {
         let config = HttpConfig::new(&self.host).expect("an address").authorities(&*self.authority);
-        let config = config.token(Token::new(&*self.token));
+        let config = settings(config.token(Token::new(&*self.token)));
         let _inside = tokio.enter();
         config.client(&System::new()).expect("the authority is one").with_limiter(None)
     }

@@ -4,6 +4,7 @@ use std::fmt::Display;
 
 use serde_json::Value;
 
+use super::LARGEST;
 use super::bounds::At;
 use super::builtin::META;
 use super::create::Origin;
@@ -21,6 +22,17 @@ use crate::short::{note, short};
 
 /// The memory that the defaults of one object may take.
 const DEFAULTS: usize = 8 * 1024 * 1024;
+
+/// Refuses a body that is too large, or whose values would be.
+pub(crate) fn fits(request: &Request) -> Outcome<()> {
+    if request.body.len() > LARGEST {
+        return Err(Failure::too_much(format_args!("limit is {LARGEST}")));
+    }
+    if !negotiate::is_protobuf(request) && json::memory(&request.body) > json::ROOM {
+        return Err(Failure::too_much(json::TOO_MUCH));
+    }
+    Ok(())
+}
 
 /// Reads the body of a create or an update. Warnings are added to the list.
 pub(crate) fn body(

@@ -12,6 +12,52 @@ use crate::short::{LONGEST, MOST, short};
 /// Stands for the part of a path that would make it too long.
 const CUT: &str = "...";
 
+/// How much memory the values of one body may take: a body of tiny objects takes a hundred times its length.
+pub(crate) const ROOM: usize = 24 * 1024 * 1024;
+/// Says that they would take more.
+pub(crate) const TOO_MUCH: &str =
+    "its values would take more memory than this server gives to a request";
+/// What an object takes with the first of its fields; the fields of each are kept in pieces of this size.
+pub(crate) const OBJECT: usize = 640;
+/// What each other field takes, and each item of a list.
+pub(crate) const FIELD: usize = OBJECT / 6;
+const ITEM: usize = 2 * size_of::<Value>();
+
+/// About how much memory the values of JSON take, which is not read for that. Deeper values than can be read
+/// count nothing.
+pub(crate) fn memory(bytes: &[u8]) -> usize {
+    // Whether each of the values around is an object, the innermost last.
+    let (mut around, mut depth, mut sum, mut at) = (0_u128, 0_u32, 0, 0);
+    while let Some(byte) = bytes.get(at) {
+        at += 1;
+        match byte {
+            b'"' => {
+                let from = at;
+                loop {
+                    let end = bytes[at..].iter().position(|it| matches!(it, b'"' | b'\\'));
+                    at = end.map_or(bytes.len(), |end| at + end + 1);
+                    if end.is_none() || bytes[at - 1] == b'"' {
+                        break;
+                    }
+                    at = bytes.len().min(at + 1);
+                }
+                // A text takes whole words, and one more.
+                sum += 16 + (at - from).next_multiple_of(16);
+            }
+            b'{' | b'[' if depth < u128::BITS => {
+                around = around << 1 | u128::from(*byte == b'{');
+                depth += 1;
+                sum += if *byte == b'{' { OBJECT } else { ITEM };
+            }
+            b'{' | b'[' => return sum,
+            b'}' | b']' => (around, depth) = (around >> 1, depth.saturating_sub(1)),
+            b',' => sum += if around & 1 == 1 { FIELD } else { ITEM },
+            _ => {}
+        }
+    }
+    sum
+}
+
 /// The value, and the paths of the keys that appear more than once in their object, the last of
 /// which counts: the first hundred paths, each once. An object within more than 127 others is an
 /// error.
@@ -137,7 +183,24 @@ impl<'de> Visitor<'de> for Seed<'_> {
 mod tests {
     use serde_json::json;
 
-    use super::parse;
+    use super::{FIELD, ITEM, OBJECT, memory, parse};
+
+    #[test]
+    fn the_memory_of_values_is_known_before_they_are_read() {
+        for (text, expected) in [
+            ("", 0),
+            ("1", 0),
+            ("[1,2,3]", 3 * ITEM),
+            (r#"{"a":1}"#, OBJECT + 32),
+            (r#"{"a":[{},{}],"\\\",{[":2}"#, 3 * OBJECT + FIELD + 2 * ITEM + 64),
+            (r#""{{{{"#, 32),
+            (r#""\"#, 32),
+            ("]}]}", 0),
+        ] {
+            assert_eq!(memory(text.as_bytes()), expected, "{text}");
+        }
+        assert_eq!(memory(&b"[".repeat(1_000)), 128 * ITEM);
+    }
 
     #[test]
     fn keys_that_appear_twice_are_told_by_path_and_the_last_one_counts() {

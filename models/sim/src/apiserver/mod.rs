@@ -69,7 +69,7 @@ pub(crate) use clock::stamp;
 pub use fault::{Fault, Point, Trouble};
 pub use history::Written;
 pub use http::{Answer, Body, Request, Response, WatchId};
-pub(crate) use json::parse as parse_json;
+pub(crate) use json::{FIELD, OBJECT, ROOM, TOO_MUCH, memory as json_memory, parse as parse_json};
 pub(crate) use label::Labels;
 pub use mistake::{ACCESS_MISTAKES, ADMISSION_MISTAKES, KIND_MISTAKES, MISTAKES, Mistake};
 use mistake::{Change, Slip};
@@ -327,10 +327,7 @@ impl Server {
             return answer.map(Answer::Response);
         }
         let target = Target::parse(&self.registry, &request.path)?;
-        if request.body.len() > LARGEST {
-            let message = format!("Request entity too large: limit is {LARGEST}");
-            return Err(Failure::new(413, "RequestEntityTooLarge", message));
-        }
+        decode::fits(request)?;
         let mut call = Call { request, target, warnings: Vec::new(), user };
         if request.method == "PATCH" {
             patching::check_format(&call)?;

@@ -1,5 +1,6 @@
 //! Failures, and the `Status` objects that tell clients of them.
 
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -122,6 +123,12 @@ impl Failure {
             "the body of the request was in an unknown format - accepted media types include: {known}"
         );
         Self::new(415, "UnsupportedMediaType", message)
+    }
+
+    /// The body is larger than it may be.
+    pub(crate) fn too_much(why: impl Display) -> Box<Self> {
+        let message = format!("Request entity too large: {why}");
+        Self::new(413, "RequestEntityTooLarge", message)
     }
 
     /// The version is of the future: a real server waits three seconds for it.

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
+use super::json;
 use super::rules::Quantity;
 use crate::short::{note, short};
 
@@ -69,10 +70,15 @@ pub(crate) const fn write(name: &'static str, of: &'static Type) -> Field {
 
 /// Reads a value and collects the paths of unknown fields. The error is the reader's message.
 pub(crate) fn read(value: Value, of: &Type, unknown: &mut Vec<String>) -> Result<Value, String> {
-    Reader { unknown, owner: "", path: Vec::new() }.value(value, of)
+    Reader { unknown, owner: "", path: Vec::new(), room: json::ROOM }.value(value, of)
 }
 
+/// What a struct may take with the fields that are filled in.
+const STRUCT: usize = 2 * json::OBJECT;
+
 struct Reader<'a> {
+    /// How much memory structs may still take: an empty one is filled with what is always there.
+    room: usize,
     unknown: &'a mut Vec<String>,
     owner: &'static str,
     path: Vec<Cow<'static, str>>,
@@ -131,6 +137,7 @@ impl Reader<'_> {
         fields: &[Field],
         mut content: Map<String, Value>,
     ) -> Result<Value, String> {
+        self.room = self.room.checked_sub(STRUCT).ok_or(json::TOO_MUCH)?;
         let owner = std::mem::replace(&mut self.owner, name);
         let mut known = 0;
         for field in fields {

@@ -1,6 +1,12 @@
 //! The parts of an expression.
 
+use std::sync::OnceLock;
+
+use regex::Regex;
+
 use super::functions::Function;
+use super::functions::text::FINDERS;
+use super::pattern;
 
 /// A part and the character at which it is reported.
 #[derive(Clone, Debug)]
@@ -80,8 +86,24 @@ pub(super) struct Call {
     /// The target of a call as a member, and the arguments.
     pub(super) args: Vec<Node>,
     pub(super) is_member: bool,
-    /// The expression that `matches` looks for, if it is written in place.
-    pub(super) pattern: Option<regex::Regex>,
+    /// The regular expression that is written in place, once it was needed.
+    pub(super) pattern: OnceLock<Option<Regex>>,
+}
+
+impl Call {
+    /// The text of the regular expression that is looked for, if it is written in place.
+    pub(super) fn written(&self) -> Option<&str> {
+        match self.args.get(1).map(|it| &it.part) {
+            Some(Part::Text(text)) if FINDERS.contains(&self.name.as_str()) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The same, compiled.
+    pub(super) fn pattern(&self) -> Option<&Regex> {
+        let text = self.written()?;
+        self.pattern.get_or_init(|| pattern::compile(text).ok()).as_ref()
+    }
 }
 
 /// What is made of the items of a list or a map.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::ast::{Call, Loop, Node, Part, Select, Way};
 use super::functions::time;
 use super::kind::{Shape, Type};
+use super::pattern;
 
 /// Finds the type of an expression, with the variables that it may use.
 pub(super) struct Checker<'a> {
@@ -14,6 +15,8 @@ pub(super) struct Checker<'a> {
     pub(super) used: Vec<String>,
     /// How many parts all types had so far.
     pub(super) work: usize,
+    /// The parts of the expression so far, and the states of the regular expressions in it.
+    pub(super) weight: u64,
 }
 
 /// How many parts a type may have, how deep it may be, and how many parts all types of an expression may have:
@@ -21,6 +24,8 @@ pub(super) struct Checker<'a> {
 const LARGEST: usize = 10_000;
 const DEEPEST: usize = 150;
 const MOST: usize = 5_000_000;
+/// How many parts an expression may have, and states its regular expressions together.
+const HEAVIEST: u64 = 100_000;
 /// How many mistakes are kept.
 const MISTAKES: usize = 100;
 
@@ -36,6 +41,7 @@ impl<'a> Checker<'a> {
         if self.work > MOST {
             return Type::Wrong;
         }
+        self.weight += 1;
         let found = self.kind(node);
         let mut count = 0;
         let depth = measured(&found, &mut count);
@@ -197,6 +203,11 @@ impl<'a> Checker<'a> {
             let name = &call.name;
             return self.wrong(at, format!("undeclared reference to '{name}' (in container '')"));
         };
+        // Each is compiled when it is needed, so a large one counts before.
+        self.weight += call.written().map_or(0, |it| pattern::weight(it).unwrap_or(0));
+        if self.weight > HEAVIEST {
+            return self.wrong(at, "the regular expressions are too large together".to_owned());
+        }
         self.literals(call);
         self.resolve(at, &call.name, function.overloads, &types, call.is_member)
     }
@@ -205,7 +216,7 @@ impl<'a> Checker<'a> {
     fn literals(&mut self, call: &Call) {
         let Some(Node { at, part: Part::Text(text), .. }) = call.args.last() else { return };
         let is_right = match call.name.as_str() {
-            "matches" => call.pattern.is_some() || call.args.len() != 2,
+            "matches" => call.pattern().is_some() || call.args.len() != 2,
             "timestamp" => time::parse(text).is_some(),
             "duration" => time::parse_span(text).is_some(),
             _ => true,

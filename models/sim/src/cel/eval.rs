@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use super::ast::{Call, Loop, Node, Part, Select, Way};
-use super::value::{NO_OVERLOAD, Outcome, Value};
+use super::functions::text;
+use super::pattern;
+use super::value::{Map, NO_OVERLOAD, Outcome, Value};
 
 /// An evaluation on its way.
 pub(super) struct Evaluation<'a> {
@@ -29,7 +31,10 @@ impl<'a> Evaluation<'a> {
     }
 
     pub(super) fn run(&mut self, node: &'a Node) -> Outcome<'a> {
-        let value = self.value(node)?;
+        let value = self.value(node);
+        // Bytes are read from a text each time, a text that was made is copied, and a mistake may quote one.
+        self.pay(value.as_ref().map_or_else(|why| why.len() as u64 / 100, Value::copied))?;
+        let value = value?;
         // Whatever walks a value, and also its end, does so by recursion.
         if value.depth() > DEEPEST {
             return Err("the value is too deep".to_owned());
@@ -106,6 +111,9 @@ impl<'a> Evaluation<'a> {
             other => (other, false),
         };
         let Value::Map(map) = of else { return Err(NO_OVERLOAD.to_owned()) };
+        if let Map::Made(entries, _) = &map {
+            self.pay(entries.len() as u64 / 16)?; // they are searched one after another
+        }
         let name = if map.is_object() { &select.plain } else { &select.field };
         let found = map.field(name);
         if select.is_test {
@@ -184,8 +192,13 @@ impl<'a> Evaluation<'a> {
             args => args.iter().map(|it| self.run(it)).collect::<Result<Vec<_>, _>>()?,
         };
         self.pay((function.cost)(&args))?;
-        if let (Some(pattern), [Value::Text(text), _]) = (&call.pattern, &args[..]) {
-            return Ok(Value::Bool(pattern.is_match(text)));
+        if let [Value::Text(of), Value::Text(pattern), rest @ ..] = &args[..]
+            && text::FINDERS.contains(&call.name.as_str())
+        {
+            if let Some(pattern) = call.pattern() {
+                return text::found(&call.name, pattern, of, rest);
+            }
+            self.pay(pattern::weight(pattern).unwrap_or(0))?; // it is compiled now
         }
         (function.run)(&call.name, &args)
     }
@@ -207,26 +220,32 @@ impl<'a> Evaluation<'a> {
         }
         let is_pair = it.names.len() == 2;
         let mut gathered = Gathered::default();
-        let length = match &range {
-            Value::List(list) => list.len(),
-            Value::Map(map) => map.len(),
-            _ => return Err(NO_OVERLOAD.to_owned()),
-        };
-        let keys: Vec<_> = match &range {
-            Value::Map(map) => map.entries().collect(),
-            _ => Vec::new(),
-        };
-        for index in 0..length {
-            let (first, second) = match (&range, keys.get(index)) {
-                (_, Some((key, value))) if is_pair => (key.clone(), value.clone()?),
-                (_, Some((key, _))) => (key.clone(), Value::Null),
-                (Value::List(list), _) if is_pair => (Value::Int(index as i64), list.get(index)?),
-                (Value::List(list), _) => (list.get(index)?, Value::Null),
-                _ => break,
-            };
-            if !self.step(it, [first, second], &mut gathered)? {
-                break;
+        match &range {
+            Value::List(list) => {
+                for index in 0..list.len() {
+                    let item = list.get(index)?;
+                    let pair = if is_pair {
+                        [Value::Int(index as i64), item]
+                    } else {
+                        [item, Value::Null]
+                    };
+                    if !self.step(it, pair, &mut gathered)? {
+                        break;
+                    }
+                }
             }
+            Value::Map(map) => {
+                for (key, value) in map.entries() {
+                    let wrong =
+                        value.as_ref().map_or_else(|why| why.len() as u64 / 100, Value::copied);
+                    self.pay(wrong)?;
+                    let pair = [key, if is_pair { value? } else { Value::Null }];
+                    if !self.step(it, pair, &mut gathered)? {
+                        break;
+                    }
+                }
+            }
+            _ => return Err(NO_OVERLOAD.to_owned()),
         }
         gathered.end(it.way)
     }
@@ -239,6 +258,7 @@ impl<'a> Evaluation<'a> {
         so_far: &mut Gathered<'a>,
     ) -> Result<bool, String> {
         let key = values[0].clone();
+        self.pay(values.iter().map(Value::copied).sum())?;
         if let Some(filter) = &it.filter {
             self.pay(1)?;
             match self.with(&it.names, values.clone(), filter)? {
@@ -275,8 +295,9 @@ impl<'a> Evaluation<'a> {
                 }
             }
             Way::SortBy => {
-                self.pay(LIST + 2)?;
-                so_far.entries.push((result?, key));
+                let by = result?;
+                self.pay(LIST + 2 + by.size() / 10)?; // it is compared again and again
+                so_far.entries.push((by, key));
             }
             Way::TransformMap => {
                 self.pay(MAP)?;
@@ -285,6 +306,7 @@ impl<'a> Evaluation<'a> {
             Way::TransformEntries => {
                 self.pay(MAP)?;
                 let Value::Map(map) = result? else { return Err(NO_OVERLOAD.to_owned()) };
+                self.pay((map.most() as u64).saturating_sub(1))?;
                 for (key, value) in map.entries() {
                     so_far.entries.push((key, value?));
                 }

@@ -38,6 +38,8 @@ pub(crate) struct Program {
     pub(crate) result: Type,
     /// The variables that it uses.
     pub(crate) uses: Vec<String>,
+    /// How much memory it takes: its parts, and the states of the regular expressions that are written in it.
+    pub(crate) weight: u64,
 }
 
 impl Program {
@@ -49,13 +51,14 @@ impl Program {
             mistakes: Vec::new(),
             used: Vec::new(),
             work: 0,
+            weight: 0,
         };
         let result = checker.check(&root);
-        let Checker { mut mistakes, used, .. } = checker;
+        let Checker { mut mistakes, used, weight, .. } = checker;
         mistakes.sort();
         if mistakes.is_empty() {
             let uses = used;
-            return Ok(Self { root, result, uses });
+            return Ok(Self { root, result, uses, weight });
         }
         let mut told = String::new();
         for (at, why) in &mistakes {

@@ -1,10 +1,11 @@
 //! From words to parts. Nothing here runs deeper than [`DEEPEST`].
 
+use std::sync::OnceLock;
+
 use super::ast::{Call, Loop, Node, Part, Select, Way};
 use super::functions;
 use super::lex::{Token, Word, words};
 use super::names::{self, plain};
-use super::pattern;
 
 /// How many parts may lie within each other, and how many characters there may be.
 const DEEPEST: usize = 100;
@@ -289,11 +290,7 @@ impl Parser {
 
 fn call(at: usize, name: &str, args: Vec<Node>, is_member: bool) -> Parsed<Node> {
     let function = functions::find(name);
-    let pattern = match args.get(1).map(|it| &it.part) {
-        Some(Part::Text(text)) if name == "matches" => pattern::compile(text).ok(),
-        _ => None,
-    };
-    let call = Call { name: name.to_owned(), function, args, is_member, pattern };
+    let call = Call { name: name.to_owned(), function, args, is_member, pattern: OnceLock::new() };
     Node::new(at, Part::Call(Box::new(call)))
 }
 

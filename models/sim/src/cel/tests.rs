@@ -125,6 +125,27 @@ fn chained(text: &str, body: &str, times: usize, end: &str) -> String {
     format!("{text}{}{end}", format!(".map(a, {body})").repeat(times))
 }
 
+/// `body` with a long text and a long list.
+fn walked(body: &str) -> String {
+    let text = format!("'{}'", "a".repeat(20_000));
+    body.replace("RANGE", "lists.range(3000)").replace("TEXT", &text)
+}
+
+#[test]
+fn bytes_are_paid_for_each_time_they_are_read() {
+    let schema =
+        json!({"type": "object", "properties": {"data": {"type": "string", "format": "byte"}}});
+    let decl = Decl::of(&schema, false).unwrap_or_else(Decl::open);
+    for text in ["a".repeat(400_000), "a".repeat(400_000) + "!"] {
+        let object = json!({ "data": text });
+        let rule = "lists.range(1000).exists(x, self.data == b'x')";
+        let program = Program::compile(rule, &[("self", decl.as_type())]).expect("a rule");
+        let value = Value::read(&object, &decl).expect("an object");
+        let (found, cost) = program.run(vec![("self", value)], 1_000_000);
+        assert_eq!(found.map(|it| format!("{it:?}")), Err(CANCELLED.to_owned()), "{cost}");
+    }
+}
+
 #[test]
 fn what_is_made_or_walked_is_paid_for() {
     let doubled = |end| chained("['aaaaaaaaaa']", "a + a", 16, end);
@@ -139,6 +160,17 @@ fn what_is_made_or_walked_is_paid_for() {
         chained("[1]", "dyn([a, a])", 40, ".all(a, [a].distinct() == [])"),
         chained("[1]", "dyn([a, a])", 40, ".all(a, sets.contains([a], [a]))"),
         chained("[1]", "dyn([a, a])", 40, ".all(a, '%s'.format([a]) == '')"),
+        walked("lists.range(100).all(x, TEXT.findAll('a').size() > 0)"),
+        walked("RANGE.all(x, 'b'.find('(a{10}){100}' + string(x)) == '')"),
+        walked("RANGE.all(x, !'b'.matches('a{999}' + string(x)))"),
+        walked("[TEXT].map(t, [t + t]).all(l, RANGE.all(x, l.all(t, true)))"),
+        walked("[TEXT].map(t, [t + t]).all(l, RANGE.all(x, l.first().hasValue()))"),
+        walked("[TEXT].map(t, [t + t]).all(l, RANGE.all(x, l[0] != ''))"),
+        walked("RANGE.sortBy(x, TEXT).size() > 0"),
+        walked("[RANGE.transformMap(i, v, 1)].all(m, RANGE.transformMapEntry(i, v, m).size() > 0)"),
+        walked(
+            "[RANGE.transformMap(i, v, 1)].all(m, RANGE.all(x, !dyn(m).?a.hasValue() && !dyn(m).?b.hasValue()))",
+        ),
     ] {
         assert_eq!(evaluate(&text), Err(CANCELLED.to_owned()), "{text}");
     }

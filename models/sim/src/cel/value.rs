@@ -328,6 +328,14 @@ impl<'a> Map<'a> {
         }
     }
 
+    /// How many keys there are at most.
+    pub(super) fn most(&self) -> usize {
+        match self {
+            Self::Made(entries, _) => entries.len(),
+            Self::Read(fields, _) => fields.len(),
+        }
+    }
+
     /// The value of a key, if there is one.
     pub(super) fn find(&self, key: &Value<'_>) -> Result<Option<Value<'a>>, String> {
         match (self, key) {

@@ -1,5 +1,7 @@
 //! How large and how deep values are: what functions cost.
 
+use std::borrow::Cow;
+
 use super::value::{List, Map, Value};
 
 /// Beyond this weight no function is within the limit of a rule.
@@ -12,9 +14,18 @@ impl Value<'_> {
             Self::Text(it) => it.len() as u64,
             Self::Bytes(it) => it.len() as u64,
             Self::List(it) => it.len() as u64,
-            Self::Map(it) => it.len() as u64,
+            Self::Map(it) => it.most() as u64,
             Self::Url(it) => it.size(),
             _ => 1,
+        }
+    }
+
+    /// What a copy takes, and a look at what an object holds in another form.
+    pub(super) fn copied(&self) -> u64 {
+        match self {
+            Self::Text(Cow::Owned(it)) => it.len() as u64 / 100,
+            Self::Bytes(it) => it.len() as u64 / 100,
+            _ => 0,
         }
     }
 

@@ -30,6 +30,8 @@ const STREAMS: u32 = 100;
 const WINDOW: u32 = 256 * 1024;
 /// The largest head of a request.
 const HEAD: u32 = 64 * 1024;
+/// How many bytes of a body are handed over at once, so that it is seen whether the client reads.
+const PIECE: usize = 64 * 1024;
 /// How often a silent client is asked whether it is there, and how long it may think about that.
 const PING: (Duration, Duration) = (Duration::from_secs(30), Duration::from_secs(15));
 
@@ -39,9 +41,13 @@ struct Seen {
     requests: AtomicU64,
     /// A fault breaks the connection.
     is_broken: AtomicBool,
+    /// How often a body was asked for more: the client has read what was there before.
+    reads: AtomicU64,
+    /// How many bodies have nothing to tell at present, as those of quiet watches.
+    quiet: AtomicU64,
 }
 
-/// Serves until the client leaves, has been idle for too long, or the server stops.
+/// Serves until the client leaves, has been idle or has read nothing for too long, or the server stops.
 pub(super) async fn serve(stream: TlsStream<TcpStream>, shared: &Shared, gate: Option<Gate>) {
     let (seen, open, patience) = (Arc::new(Seen::default()), Arc::new(()), shared.patience);
     let service = {
@@ -65,7 +71,7 @@ pub(super) async fn serve(stream: TlsStream<TcpStream>, shared: &Shared, gate: O
     let goaway_after = shared.tls.as_ref().and_then(|tls| tls.requests);
     let alone = Arc::strong_count(&open);
     let (mut look, mut since, mut leaves) = (interval(LOOK), Instant::now(), false);
-    let mut known = 0;
+    let mut known = [0, 0];
     std::future::poll_fn(|cx| {
         if seen.is_broken.load(Ordering::Relaxed) {
             return Poll::Ready(());
@@ -78,9 +84,14 @@ pub(super) async fn serve(stream: TlsStream<TcpStream>, shared: &Shared, gate: O
                 return Poll::Ready(());
             }
         }
-        let requests = seen.requests.load(Ordering::Relaxed);
-        if requests != known || Arc::strong_count(&open) > alone {
-            (known, since) = (requests, Instant::now());
+        let now = [&seen.requests, &seen.reads].map(|it| it.load(Ordering::Relaxed));
+        let is_busy = Arc::strong_count(&open) > alone || seen.quiet.load(Ordering::Relaxed) > 0;
+        if now != known || is_busy {
+            (known, since) = (now, Instant::now());
+        }
+        // It has had time to read what was left when it was told to go.
+        if leaves && since.elapsed() >= shared.patience * 2 {
+            return Poll::Ready(());
         }
         let is_enough = |most| seen.requests.load(Ordering::Relaxed) >= most;
         if !leaves && (goaway_after.is_some_and(is_enough) || since.elapsed() >= shared.patience) {
@@ -120,19 +131,39 @@ async fn answer(
     if answered.is_err() {
         seen.is_broken.store(true, Ordering::Relaxed);
     }
+    drop(open);
     answered.map(|answer| {
         answer.map(|body| {
             let body = if is_head { Stream::whole(Bytes::new()) } else { body };
-            Held { body, _open: open }
+            Held { body, rest: Bytes::new(), is_quiet: false, seen }
         })
     })
 }
 
-/// The body of an answer, which counts as open until it is dropped.
+/// The body of an answer, piece by piece. It tells whether somebody reads it.
 #[derive(Debug)]
 struct Held {
     body: Stream<Inner>,
-    _open: Arc<()>,
+    rest: Bytes,
+    is_quiet: bool,
+    seen: Arc<Seen>,
+}
+
+impl Held {
+    fn note(&mut self, is_quiet: bool) {
+        match (self.is_quiet, is_quiet) {
+            (false, true) => self.seen.quiet.fetch_add(1, Ordering::Relaxed),
+            (true, false) => self.seen.quiet.fetch_sub(1, Ordering::Relaxed),
+            _ => 0,
+        };
+        self.is_quiet = is_quiet;
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.note(false);
+    }
 }
 
 impl Body for Held {
@@ -143,10 +174,22 @@ impl Body for Held {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        Pin::new(&mut self.body).poll_frame(cx)
+        self.seen.reads.fetch_add(1, Ordering::Relaxed);
+        if self.rest.is_empty() {
+            let polled = Pin::new(&mut self.body).poll_frame(cx);
+            self.note(polled.is_pending());
+            match polled {
+                Poll::Ready(Some(Ok(frame))) => {
+                    self.rest = frame.into_data().unwrap_or_default();
+                }
+                other => return other,
+            }
+        }
+        let length = self.rest.len().min(PIECE);
+        Poll::Ready(Some(Ok(Frame::data(self.rest.split_to(length)))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.rest.is_empty() && self.body.is_end_stream()
     }
 }

@@ -7,14 +7,13 @@ use super::special::fold;
 use super::table::{Empty, Field, Id, Table, Type};
 use super::wire::{self, Content};
 use super::{Error, MAGIC, envelope};
+pub(super) use crate::apiserver::TOO_MUCH;
+use crate::apiserver::{FIELD, OBJECT, ROOM};
 
 /// How many objects and lists may lie within each other: JSON that is deeper cannot be read again.
 pub(super) const DEPTH: usize = 120;
-/// How many values a message may have. Fields that are always shown take memory without bytes on the
-/// wire, so the size of a body alone does not bound it.
-const VALUES: usize = 200_000;
-
-/// Reads messages, as long as they do not have too many values.
+/// Reads messages, as long as their values do not take too much memory. Fields that are always shown take some
+/// without bytes on the wire, so the size of a body alone does not bound it.
 pub(super) struct Reader {
     table: &'static Table,
     room: usize,
@@ -22,7 +21,7 @@ pub(super) struct Reader {
 
 impl Reader {
     pub(super) fn new() -> Self {
-        Self { table: Table::get(), room: VALUES }
+        Self { table: Table::get(), room: ROOM }
     }
 
     /// Reads a message into an object, which may hold parts of the same message: they are merged.
@@ -39,7 +38,7 @@ impl Reader {
             let (number, content) = fields.field(&message.name)?;
             // A field of a later release is skipped.
             let Some(field) = message.field(number) else { continue };
-            self.spend()?;
+            self.spend(FIELD)?;
             match (&field.name, &field.of, content) {
                 (Some(name), of, content) => {
                     let slot = into.entry(name.clone()).or_insert(Value::Null);
@@ -54,8 +53,8 @@ impl Reader {
         self.complete(id, into)
     }
 
-    fn spend(&mut self) -> Result<(), Error> {
-        self.room = self.room.checked_sub(1).ok_or_else(|| Error::new("it has too many values"))?;
+    fn spend(&mut self, memory: usize) -> Result<(), Error> {
+        self.room = self.room.checked_sub(memory).ok_or_else(|| Error::new(TOO_MUCH))?;
         Ok(())
     }
 
@@ -71,6 +70,7 @@ impl Reader {
             (Type::List(of), content) => self.item(of, content, slot, deeper()?)?,
             (Type::Map(of), Content::Bytes(bytes)) => self.entry(of, bytes, slot, deeper()?)?,
             (Type::Message(id), Content::Bytes(bytes)) => {
+                self.spend(OBJECT)?;
                 self.message(*id, bytes, object(slot), deeper()?)?;
             }
             (Type::Special(special, id), Content::Bytes(bytes)) => {
@@ -111,7 +111,7 @@ impl Reader {
         };
         let mut numbers = wire::Reader::new(packed);
         while is_number && !numbers.is_at_end() {
-            self.spend()?;
+            self.spend(FIELD)?;
             let mut item = Value::Null;
             self.value(of, Content::Varint(numbers.varint()?), &mut item, depth)?;
             items.push(item);
@@ -137,7 +137,7 @@ impl Reader {
             match fields.field("entry")? {
                 (1, Content::Bytes(bytes)) => key = String::from_utf8_lossy(bytes).into_owned(),
                 (2, content) => {
-                    self.spend()?;
+                    self.spend(FIELD)?;
                     self.value(of, content, value.insert(Value::Null), depth)?;
                 }
                 (1, content) => return Err(Error::wrong_type(content.wire_type())),
@@ -162,6 +162,7 @@ impl Reader {
             let depth = depth.checked_sub(1).ok_or_else(|| Error::new("it is too deep"))?;
             return envelope(bytes, None, self, depth);
         }
+        self.spend(crate::apiserver::json_memory(bytes))?;
         let value = serde_json::from_slice(bytes).map_err(|error| Error::new(error.to_string()))?;
         if is_deeper(&value, depth) {
             return Err(Error::new("it is too deep"));
@@ -175,7 +176,7 @@ impl Reader {
             match (name, of, empty) {
                 (None, Type::Message(inner), _) => self.complete(*inner, into)?,
                 (Some(name), of, Empty::Zero) if !into.contains_key(name) => {
-                    self.spend()?;
+                    self.spend(FIELD)?;
                     let zero = self.zero(of)?;
                     into.insert(name.clone(), zero);
                 }
@@ -199,6 +200,7 @@ impl Reader {
             Type::Bytes | Type::Json | Type::List(_) | Type::Map(_) => Value::Null,
             Type::Special(special, _) => fold(*special, Map::new())?,
             Type::Message(id) => {
+                self.spend(OBJECT)?;
                 let mut fields = Map::new();
                 self.complete(*id, &mut fields)?;
                 Value::Object(fields)

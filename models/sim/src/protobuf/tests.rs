@@ -189,7 +189,7 @@ fn what_would_grow_is_refused() {
     // Each two bytes would become a claim with its metadata, its specification and its status.
     let claims = b"\x22\x00".repeat(150_000);
     let error = decode(&message("apps/v1", "StatefulSet", &within(2, &claims)));
-    assert_eq!(error.expect_err("too many").to_string(), "it has too many values");
+    assert_eq!(error.expect_err("too many").to_string(), super::read::TOO_MUCH);
     // A schema that is not a schema that is not a schema.
     let schema = (0..1_000).fold(Vec::new(), |schema, _| within(28, &schema));
     // Of a version of a definition.

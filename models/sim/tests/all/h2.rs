@@ -25,7 +25,11 @@ const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn face(tls: &Tls) -> Face {
-    let listen = Listen { tls: Some(tls.clone()), ..Listen::default() };
+    patient(tls, PATIENCE)
+}
+
+fn patient(tls: &Tls, patience: Duration) -> Face {
+    let listen = Listen { tls: Some(tls.clone()), patience, ..Listen::default() };
     Face::listen(Server::new(&Options::default()), &listen).expect("a port is free")
 }
 
@@ -165,6 +169,32 @@ fn after_so_many_requests_the_server_says_goodbye_and_what_is_under_way_goes_on(
             assert!(body.frame().await.is_some_and(|frame| frame.is_ok()), "the watch goes on");
             drop(body);
             connection.await.expect("the connection ends with it");
+        },
+    );
+}
+
+#[test]
+fn a_client_that_reads_nothing_is_given_up_and_one_that_hears_nothing_is_not() {
+    with(
+        |tls| tls,
+        |_, tls| async move {
+            let face = patient(&tls, Duration::from_millis(300));
+            (0..50).for_each(|n| create(&face, &format!("m{n}")));
+            let (mut sender, _) = client(&face, &tls).await;
+            let version = face.with(|server| server.revision());
+            let watch = format!("{MAPS}?watch=true&resourceVersion={version}");
+            let mut quiet = get(&mut sender, &watch).await.into_body();
+            let stream = greet(&face, &tls, &[b"h2"]).await;
+            let mut builder = hyper::client::conn::http2::Builder::new(TokioExecutor::new());
+            builder.initial_stream_window_size(1_024);
+            let (mut other, connection) =
+                builder.handshake(TokioIo::new(stream)).await.expect("it speaks HTTP/2");
+            let connection = tokio::spawn(async { drop(connection.await) });
+            let unread = get(&mut other, MAPS).await.into_body();
+            connection.await.expect("the server ends it");
+            drop(unread);
+            create(&face, "d");
+            assert!(quiet.frame().await.is_some_and(|frame| frame.is_ok()), "the watch goes on");
         },
     );
 }

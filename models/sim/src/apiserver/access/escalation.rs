@@ -13,6 +13,8 @@ use super::super::{Call, Server};
 use super::rule::{PARTS, compact, quoted};
 use super::{Attributes, GROUP, Rule, User};
 
+/// How many texts of rules may be compared with each other.
+const COMPARED: usize = 50_000_000;
 const MANY: &str = "the rules have more combinations than this server looks at";
 
 impl Server {
@@ -128,6 +130,10 @@ impl Server {
     fn lacks(&self, user: &User, namespace: &str, rules: &[Rule]) -> Option<String> {
         let (own, errors) = self.access.as_ref()?.policy.rules(user, namespace);
         let (mut lacking, mut looked) = (Vec::new(), 0);
+        let all = |rules: &mut dyn Iterator<Item = &Rule>| rules.map(Rule::texts).sum::<usize>();
+        if all(&mut own.iter().copied()).saturating_mul(all(&mut rules.iter())) > COMPARED {
+            return Some(MANY.to_owned());
+        }
         for rule in rules {
             // Mostly one rule covers all of another, which is found without taking it apart.
             if own.iter().any(|it| it.covers(rule)) {

@@ -86,6 +86,12 @@ impl Rule {
                 || !other.names.is_empty() && other.names.iter().all(|it| has(&self.names, it)))
     }
 
+    /// How many texts it has, and itself.
+    pub(crate) fn texts(&self) -> usize {
+        let parts = [&self.groups, &self.resources, &self.names, &self.urls, &self.verbs];
+        1 + parts.iter().map(|it| it.len()).sum::<usize>()
+    }
+
     /// The same as rules with one verb, group, resource and name each. None: they would be too many.
     pub(crate) fn parts(&self) -> Option<Vec<Self>> {
         let one = |list: &[String]| list.iter().map(|it| vec![it.clone()]).collect::<Vec<_>>();

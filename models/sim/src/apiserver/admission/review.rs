@@ -11,6 +11,7 @@ use super::super::resource::Resource;
 use super::super::status::Failure;
 use super::hook::Hook;
 use super::{WebhookCall, WebhookReply};
+use crate::apiserver::{ROOM, TOO_MUCH, json_memory};
 use crate::short::short;
 
 /// What a request does to an object, beside the two states of that.
@@ -163,7 +164,7 @@ pub(super) fn judge(hook: &Hook, call: &WebhookCall, reply: &WebhookReply) -> Ve
             return Verdict::Failed(format!("failed to call webhook: Post {url:?}: {why}"));
         }
     };
-    let Ok(answer) = serde_json::from_slice::<Value>(body) else {
+    let Some(answer) = values(body) else {
         let why =
             "failed to call webhook: couldn't get version/kind; json parse error: invalid JSON";
         return Verdict::Failed(why.to_owned());
@@ -174,9 +175,15 @@ pub(super) fn judge(hook: &Hook, call: &WebhookCall, reply: &WebhookReply) -> Ve
     }
 }
 
+/// An answer, unless its values would take too much memory.
+fn values(body: &[u8]) -> Option<Value> {
+    let fits = json_memory(body) <= ROOM;
+    fits.then(|| serde_json::from_slice(body).ok()).flatten()
+}
+
 /// What a client of the reference makes of a failure.
 fn refused(status: u16, body: &[u8]) -> String {
-    let told = serde_json::from_slice::<Value>(body).unwrap_or_default();
+    let told = values(body).unwrap_or_default();
     if let Some(message) = told["message"].as_str().filter(|_| told["kind"] == "Status") {
         return short(message);
     }
@@ -256,6 +263,9 @@ fn decoded(patch: &Value, of: Option<&Value>) -> Result<Vec<u8>, String> {
     let bytes = STANDARD
         .decode(patch.as_str().unwrap_or(""))
         .map_err(|_| "failed to call webhook: illegal base64 data in response.patch".to_owned())?;
+    if json_memory(&bytes) > ROOM {
+        return Err(undecodable(TOO_MUCH.to_owned()));
+    }
     match serde_json::from_slice::<Vec<serde_json::Map<String, Value>>>(&bytes) {
         Ok(_) => Ok(bytes),
         Err(error) => Err(undecodable(error.to_string())),

@@ -1,5 +1,6 @@
 //! What is wrong with the rules and the patterns of the schema of a definition.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -8,9 +9,15 @@ use super::rules::Rule;
 use crate::apiserver::cause::{Cause, Causes};
 use crate::cel::{Decl, pattern};
 
+/// How large the rules and patterns of a schema may be together, as [`Rule::weight`] and [`pattern::weight`]
+/// count: each part takes some hundred bytes of memory.
+const HEAVIEST: u64 = 200_000;
+
 /// Where a schema lies within a definition.
 struct Place<'a> {
     path: String,
+    /// What the rules and patterns of the whole schema may still weigh.
+    left: &'a Cell<u64>,
     is_resource: bool,
     /// The nearest list around it whose items have no older state.
     apart: Option<&'a str>,
@@ -18,14 +25,33 @@ struct Place<'a> {
 
 /// Names the rules that do not compile, and what else is wrong with them.
 pub(crate) fn check(schema: &Value, path: &str, causes: &mut Causes) {
-    walk(schema, &Place { path: path.to_owned(), is_resource: true, apart: None }, causes);
+    let left = &Cell::new(HEAVIEST);
+    walk(schema, &Place { path: path.to_owned(), left, is_resource: true, apart: None }, causes);
+}
+
+impl Place<'_> {
+    /// Whether all schemas have been light enough so far, with something of this weight.
+    fn carries(&self, weight: u64, causes: &mut Causes) -> bool {
+        let left = self.left.get();
+        self.left.set(left.saturating_sub(weight));
+        if weight > left && left > 0 {
+            let why = "the rules and patterns of the schema are too large together";
+            causes.push(Cause::forbidden(&self.path, why));
+            self.left.set(0);
+        }
+        weight <= left && left > 0
+    }
 }
 
 fn walk(schema: &Value, at: &Place<'_>, causes: &mut Causes) {
     let path = &at.path;
-    let below = |path: String, apart| Place { path, is_resource: false, apart };
+    let below = |path: String, apart| Place { path, left: at.left, is_resource: false, apart };
     let before = causes.len();
+    if causes.is_full() || !at.carries(0, causes) {
+        return;
+    }
     if let Some(text) = schema["pattern"].as_str()
+        && at.carries(pattern::weight(text).unwrap_or(0), causes)
         && let Err(why) = pattern::compile(text)
     {
         let why = format!("must be a valid regular expression, but isn't: {why}");
@@ -49,6 +75,14 @@ fn walk(schema: &Value, at: &Place<'_>, causes: &mut Causes) {
         let apart = if is_map { at.apart } else { at.apart.or(Some(path)) };
         walk(&schema["items"], &below(format!("{path}.items"), apart), causes);
     }
+    for key in ["allOf", "anyOf", "oneOf"] {
+        for (index, inner) in schema[key].as_array().into_iter().flatten().enumerate() {
+            walk(inner, &below(format!("{path}.{key}[{index}]"), at.apart), causes);
+        }
+    }
+    if schema["not"].is_object() {
+        walk(&schema["not"], &below(format!("{path}.not"), at.apart), causes);
+    }
     let rules = schema["x-kubernetes-validations"].as_array().map_or(&[][..], Vec::as_slice);
     for (index, rule) in rules.iter().enumerate() {
         shape(rule, schema, &format!("{path}.x-kubernetes-validations[{index}]"), causes);
@@ -64,11 +98,16 @@ fn walk(schema: &Value, at: &Place<'_>, causes: &mut Causes) {
 }
 
 fn compile(rule: &Value, decl: &Arc<Decl>, path: &str, at: &Place<'_>, causes: &mut Causes) {
+    if !at.carries(0, causes) {
+        return;
+    }
     let compiled = match Rule::compile(rule, decl) {
-        Ok(compiled) => compiled,
+        Ok(compiled) if at.carries(compiled.weight(), causes) => compiled,
+        Ok(_) => return,
         Err((part, why)) => {
             let why = format!("Invalid value: {}: {why}", written(rule));
             causes.push(Cause::new(format!("{path}.{part}"), "FieldValueInvalid", why));
+            at.carries(rule[part].as_str().map_or(0, str::len) as u64, causes);
             return;
         }
     };

@@ -40,6 +40,11 @@ pub(super) struct Rule {
 pub(super) type Refusal = (&'static str, String);
 
 impl Rule {
+    /// How much memory its expressions take.
+    pub(super) fn weight(&self) -> u64 {
+        self.program.weight + self.computed.as_ref().map_or(0, |it| it.weight)
+    }
+
     /// Compiles a rule over the values of a type.
     pub(super) fn compile(rule: &Value, decl: &Arc<Decl>) -> Result<Self, Refusal> {
         let text = |key: &str| rule[key].as_str().unwrap_or("").trim().to_owned();

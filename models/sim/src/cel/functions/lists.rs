@@ -43,14 +43,14 @@ const SORTED: &[&str] = &[
 ];
 
 pub(super) const TABLE: &[Function] = &[
-    Function { name: "isSorted", overloads: ORDERED, cost: ordered, run },
+    Function { name: "isSorted", overloads: ORDERED, cost: items, run },
     function(
         "sum",
         &[".list(int) int", ".list(uint) uint", ".list(double) double", ".list(duration) duration"],
     ),
-    Function { name: "min", overloads: EXTREME, cost: ordered, run },
-    Function { name: "max", overloads: EXTREME, cost: ordered, run },
-    Function { name: "sort", overloads: SORTED, cost: ordered, run },
+    Function { name: "min", overloads: EXTREME, cost: items, run },
+    Function { name: "max", overloads: EXTREME, cost: items, run },
+    Function { name: "sort", overloads: SORTED, cost: items, run },
     function("first", &[".list(A) optional(A)"]),
     function("last", &[".list(A) optional(A)"]),
     Function { name: "distinct", overloads: &[".list(A) list(A)"], cost: square, run },
@@ -79,11 +79,6 @@ fn square(args: &[Value<'_>]) -> u64 {
     let Some(it) = args.first() else { return 1 };
     let deep = it.whole().saturating_mul(it.size()) / 40;
     it.size().saturating_mul(it.size()).max(deep)
-}
-
-/// Sorting compares the items, all that lies within them too.
-fn ordered(args: &[Value<'_>]) -> u64 {
-    args.first().map_or(1, |it| it.size().max(it.whole() / 100))
 }
 
 /// All the items of the lists within.

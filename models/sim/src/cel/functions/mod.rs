@@ -7,7 +7,7 @@ mod lists;
 pub(super) mod net;
 mod number;
 pub(super) mod quantity;
-mod text;
+pub(super) mod text;
 pub(super) mod time;
 pub(super) mod url;
 
@@ -52,8 +52,9 @@ fn fifth(args: &[Value<'_>]) -> u64 {
     args.first().map_or(1, |it| it.size().div_ceil(5))
 }
 
+/// A look at every item; those of a made list are copied.
 fn items(args: &[Value<'_>]) -> u64 {
-    args.first().map_or(1, Value::size)
+    args.first().map_or(1, |it| it.size().max(it.whole() / 100))
 }
 
 /// An item that is compared with those of a list.

@@ -1,5 +1,7 @@
 //! Texts and regular expressions. Positions count characters.
 
+use regex::{Match, Regex};
+
 use super::{Function, basic, fifth, items, none, search, tenth};
 use crate::cel::pattern;
 use crate::cel::value::{Outcome, Value};
@@ -24,7 +26,7 @@ pub(super) const TABLE: &[Function] = &[
     function("find", search, &[".string,string string"]),
     function(
         "findAll",
-        search,
+        pieces,
         &[".string,string list(string)", ".string,string,int list(string)"],
     ),
     function("lowerAscii", tenth, CHANGES),
@@ -44,6 +46,14 @@ pub(super) const TABLE: &[Function] = &[
     function("lastIndexOf", sought, PLACES),
     function("format", told, &[".string,list(dyn) string"]),
 ];
+
+/// The functions that look for an expression.
+pub(in crate::cel) const FINDERS: &[&str] = &["matches", "find", "findAll"];
+
+/// What is found takes more room than the text that it is of; there may be as many pieces as letters.
+fn pieces(args: &[Value<'_>]) -> u64 {
+    search(args).max(args.first().map_or(0, Value::size).saturating_sub(20))
+}
 
 fn joined(args: &[Value<'_>]) -> u64 {
     let [list, rest @ ..] = args else { return 1 };
@@ -89,24 +99,15 @@ fn run<'a>(name: &str, args: &[Value<'a>]) -> Outcome<'a> {
         [Value::List(list), rest @ ..] => return listed(name, &list.items()?, rest),
         _ => return none(),
     };
-    let illegal = |why| format!("Illegal regex: {why}");
     let owned = |text: &str| Value::text(text.to_owned());
     Ok(match (name, rest) {
         ("startsWith", [Value::Text(it)]) => Value::Bool(text.starts_with(&**it)),
         ("endsWith", [Value::Text(it)]) => Value::Bool(text.ends_with(&**it)),
         ("contains", [Value::Text(it)]) => Value::Bool(text.contains(&**it)),
-        ("matches", [Value::Text(it)]) => Value::Bool(pattern::compile(it)?.is_match(text)),
-        ("find", [Value::Text(it)]) => {
-            let found = pattern::compile(it).map_err(illegal)?;
-            owned(found.find(text).map_or("", |it| it.as_str()))
-        }
-        ("findAll", [Value::Text(it), limit @ ..]) => {
-            let most = match limit {
-                [Value::Int(it)] => usize::try_from(*it).unwrap_or(usize::MAX),
-                _ => usize::MAX,
-            };
-            let found = pattern::compile(it).map_err(illegal)?;
-            Value::list(found.find_iter(text).take(most).map(|it| owned(it.as_str())).collect())
+        ("matches" | "find" | "findAll", [Value::Text(it), limit @ ..]) => {
+            let is_test = name == "matches";
+            let illegal = |why| if is_test { why } else { format!("Illegal regex: {why}") };
+            return found(name, &pattern::compile(it).map_err(illegal)?, text, limit);
         }
         ("lowerAscii", []) => Value::text(text.to_ascii_lowercase()),
         ("upperAscii", []) => Value::text(text.to_ascii_uppercase()),
@@ -134,6 +135,28 @@ fn run<'a>(name: &str, args: &[Value<'a>]) -> Outcome<'a> {
             return place(name == "lastIndexOf", text, it, from);
         }
         ("format", [Value::List(args)]) => return formatted(text, &args.items()?),
+        _ => return none(),
+    })
+}
+
+/// What one of the [`FINDERS`] finds.
+pub(in crate::cel) fn found<'a>(
+    name: &str,
+    pattern: &Regex,
+    text: &str,
+    limit: &[Value<'_>],
+) -> Outcome<'a> {
+    let owned = |it: Match<'_>| Value::text(it.as_str().to_owned());
+    Ok(match (name, limit) {
+        ("matches", []) => Value::Bool(pattern.is_match(text)),
+        ("find", []) => pattern.find(text).map_or_else(|| Value::text(""), owned),
+        ("findAll", limit) => {
+            let most = match limit {
+                [Value::Int(it)] => usize::try_from(*it).unwrap_or(usize::MAX),
+                _ => usize::MAX,
+            };
+            Value::list(pattern.find_iter(text).take(most).map(owned).collect())
+        }
         _ => return none(),
     })
 }

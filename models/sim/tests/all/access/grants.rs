@@ -92,6 +92,20 @@ fn nobody_grants_what_they_may_not_do() {
 }
 
 #[test]
+fn rules_that_are_too_many_to_be_compared_are_not_granted() {
+    let mut server = server();
+    let many = (0..8_000).map(|n| format!("v{n},")).collect::<String>() + "create";
+    trust(&mut server, "olga", &many);
+    let roles = path("a", "roles", "");
+    let of = |name: &str, verbs: &str| {
+        role(name, json!([rule(verbs, "rbac.authorization.k8s.io", "roles", None)]))
+    };
+    let (status, why) = write(&mut server, "olga", "POST", &roles, &of("large", &many));
+    assert!(status == 403 && why.contains("more combinations"), "{status} {why}");
+    assert_eq!(write(&mut server, "olga", "POST", &roles, &of("small", "v7")).0, 201);
+}
+
+#[test]
 fn the_verbs_escalate_and_bind_lift_the_check() {
     let mut server = server();
     trust(&mut server, "emil", "create,update,escalate");

@@ -272,6 +272,11 @@ fn patches_are_applied_completed_and_checked() {
             500,
             "Internal error occurred: failed calling webhook \"m.x.io\": received undecodable patch",
         ),
+        (
+            json!([{"op": "add", "path": "/data", "value": vec![0; 600_000]}]),
+            500,
+            "Internal error occurred: failed calling webhook \"m.x.io\": received undecodable patch in webhook response: its values would take more memory",
+        ),
     ];
     for (change, status, text) in cases {
         let mut server = server();
