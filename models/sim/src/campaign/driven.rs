@@ -82,7 +82,9 @@ fn row(driven: &Driven, case: &str, (invariant, says): (&str, &str)) -> Option<R
 fn is_about(driven: &Driven, invariant: &str) -> bool {
     match invariant {
         "has_the_rights_that_it_needs" => driven.rights.is_some(),
-        "keeps_the_rules_of_the_test" | "is_struck_by_the_plan" => false,
+        "keeps_the_rules_of_the_test" | "is_struck_by_the_plan" | "acts_on_what_it_observes" => {
+            false
+        }
         _ => true,
     }
 }
