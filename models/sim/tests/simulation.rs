@@ -306,7 +306,7 @@ async fn sees(client: Client) {
 #[test]
 fn many_objects_are_no_hot_loop() {
     let objects = std::env::var("SEATRIAL_OBJECTS").ok().and_then(|it| it.parse().ok());
-    let objects = objects.unwrap_or(300);
+    let objects = objects.unwrap_or(100);
     let given =
         |simulation: Simulation, number| simulation.given(&config_map(&format!("m-{number}")));
     let simulation = (0..objects).fold(on_kube(sees), given);

@@ -144,8 +144,8 @@ mod tests {
 
     /// The same by a look at everything.
     fn is_there(objects: &BTreeMap<u64, Value>) -> bool {
-        let there: BTreeSet<_> = objects.values().map(|it| &it["metadata"]["uid"]).collect();
-        let there: BTreeSet<String> = there.iter().map(|it| it.to_string()).collect();
+        let uid = |it: &Value| it["metadata"]["uid"].to_string();
+        let there: BTreeSet<String> = objects.values().map(uid).collect();
         objects.values().any(|object| {
             let metadata = &object["metadata"];
             let mut owners = metadata["ownerReferences"].as_array().into_iter().flatten();
@@ -170,7 +170,8 @@ mod tests {
             metadata["ownerReferences"] = of.collect();
             if random.below(6) == 0 {
                 metadata["deletionTimestamp"] = "now".into();
-                metadata["finalizers"] = json!([["orphan", "other"][random.below(2) as usize]]);
+                let finalizer = if random.below(2) == 0 { "orphan" } else { "other" };
+                metadata["finalizers"] = json!([finalizer]);
             }
             let new = (random.below(4) > 0).then(|| json!({"metadata": metadata}));
             let old = match &new {
