@@ -163,7 +163,7 @@ mod tests {
         for step in 0..4_000 {
             let key = random.below(6);
             let mut metadata = json!({"uid": format!("{key}-{}", random.below(2))});
-            let of = (0..random.below(3)).map(|_| match random.below(20) {
+            let of = (0..random.below(5) / 3).map(|_| match random.below(20) {
                 0 => json!({}),
                 _ => json!({"uid": format!("{}-{}", random.below(6), random.below(2))}),
             });
@@ -183,6 +183,6 @@ mod tests {
             assert_eq!(owners.has_garbage(), is_there(&objects), "step {step}: {objects:?}");
             seen[usize::from(owners.has_garbage())] += 1;
         }
-        assert!(seen.iter().all(|it| *it > 200), "{seen:?}");
+        assert!(seen.iter().all(|it| *it > 100), "{seen:?}");
     }
 }

@@ -25,6 +25,9 @@ type Shown = Option<(Found, Run)>;
 /// The same; none if the case did not come about, so that nothing was tried.
 type Tried = Option<Shown>;
 
+/// A case by its name.
+type Case = (&'static str, fn(&mut Bench) -> Tried);
+
 /// Tries all of them. Tells how many there were, and those at which something is wrong.
 pub(super) fn try_all(bench: &mut Bench, ready: &Server, schema: &Value) -> (u64, Vec<Finding>) {
     let mut shown: Vec<(&'static str, Shown)> = Vec::new();
@@ -35,7 +38,7 @@ pub(super) fn try_all(bench: &mut Bench, ready: &Server, schema: &Value) -> (u64
             shown.extend(twice(bench, |it| it.beside(object.clone())).map(|it| (name, it)));
         }
     }
-    let others: [(&str, fn(&mut Bench) -> Tried); 4] = [
+    let others: [Case; 4] = [
         ("deleted and created anew", |it| it.anew(true)),
         ("deleted and created anew, unseen", |it| it.anew(false)),
         ("of the same name in another namespace", Bench::elsewhere),
