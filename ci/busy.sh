@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Real threads on a busy machine: ci/busy.sh [ROUNDS [ROUNDS_OF_TESTS]], by default 3 and 1. Beside eight
-# processes that never rest, the engine `threads` runs so often, and so do the tests that use real time.
+# Real threads on a busy machine: ci/busy.sh [ROUNDS [ROUNDS_OF_TESTS [ROUNDS_OF_VERDICTS]]], by default 3, 1 and 1.
+# Beside eight processes that never rest, the engine `threads` runs so often, and so do the tests that use real
+# time, and the simulations of controllers that use times, chance and several tasks.
 # Proves: no verdict depends on how long something took. All rounds must be as expected; the first that is
 # not is printed, and the rest follow nevertheless.
 #
 # SEATRIAL_PROGRAM names a program in the place of the one that `cargo seatrial` runs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-rounds=${1:-3} test_rounds=${2:-1}
+rounds=${1:-3} test_rounds=${2:-1} verdicts=${3:-1}
 program=(cargo seatrial)
 [ -z "${SEATRIAL_PROGRAM:-}" ] || program=("$SEATRIAL_PROGRAM")
 
@@ -22,6 +23,10 @@ for line in open(sys.argv[1]):
             and os.path.relpath(os.path.dirname(it["manifest_path"])) == sys.argv[2]:
         print(os.path.dirname(it["manifest_path"]), it["executable"])
 ' "$messages" "$1" "$2"
+}
+simulations() {
+  read -r folder executable <<<"$(built models/sim verdict)"
+  (cd "$folder" && "$executable" alarms:: garbage::)
 }
 tests() {
   while read -r package target filters; do
@@ -38,9 +43,9 @@ models/sim http_bounds
 models/harness seatrial seam:: engine::threads runner::reasons
 TESTS
 }
-"${program[@]}" doctor >/dev/null
+[ "$rounds" -eq 0 ] || "${program[@]}" doctor >/dev/null
 messages=$(mktemp)
-[ "$test_rounds" -eq 0 ] || cargo test --workspace --features loom,shuttle --no-run --message-format json >"$messages"
+[ $((test_rounds + verdicts)) -eq 0 ] || cargo test --workspace --features loom,shuttle --no-run --message-format json >"$messages"
 
 busy=() running='' said=$(mktemp)
 rest() {
@@ -79,6 +84,7 @@ round() { # a count of rounds, what they are called, and the command
   echo "$name beside 8 busy processes: $good of $all as expected"
   [ "$good" -eq "$all" ] || wrong=1
 }
-round "$rounds" "the engine threads" "${program[@]}" run --engine threads --color never
+[ "$rounds" -eq 0 ] || round "$rounds" "the engine threads" "${program[@]}" run --engine threads --color never
 [ "$test_rounds" -eq 0 ] || round "$test_rounds" "tests in real time" tests
+[ "$verdicts" -eq 0 ] || round "$verdicts" "simulations" simulations
 exit "$wrong"

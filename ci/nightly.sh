@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 
 ci/check.sh nightly
 ci/first-contact.sh
-ci/busy.sh 20 5
+ci/busy.sh 20 5 20
 ci/run.sh
 ci/mutants.sh nightly
 ci/witnesses.sh check

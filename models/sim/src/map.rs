@@ -33,8 +33,7 @@ impl<K, V> Default for Map<K, V> {
 }
 
 impl<K: Ord + Hash + Clone, V: Clone> Map<K, V> {
-    #[cfg(test)]
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 

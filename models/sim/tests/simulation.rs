@@ -289,6 +289,31 @@ fn a_text_that_is_no_plan_says_what_one_is() {
     drop(on_kube(|_| async {}).replay("hail(1)"));
 }
 
+/// Notes in each map that it was seen.
+async fn sees(client: Client) {
+    let maps: Api<ConfigMap> = Api::default_namespaced(client);
+    for map in maps.list(&Default::default()).await.into_iter().flatten() {
+        if map.annotations().contains_key("seen") {
+            continue;
+        }
+        let patch = Patch::Merge(json!({"metadata": {"annotations": {"seen": "yes"}}}));
+        drop(maps.patch(&map.name_any(), &PatchParams::default(), &patch).await);
+    }
+    std::future::pending::<()>().await;
+}
+
+/// `SEATRIAL_OBJECTS` is how many: more than 20,000 take more requests than any controller of a few needs.
+#[test]
+fn many_objects_are_no_hot_loop() {
+    let objects = std::env::var("SEATRIAL_OBJECTS").ok().and_then(|it| it.parse().ok());
+    let objects = objects.unwrap_or(100);
+    let given =
+        |simulation: Simulation, number| simulation.given(&config_map(&format!("m-{number}")));
+    let simulation = (0..objects).fold(on_kube(sees), given);
+    let report = simulation.replay("crash(7)").check();
+    println!("{objects} objects: {:?}", report.elapsed);
+}
+
 /// Fails as a user's test does if the next test gives it a plan by the environment.
 #[test]
 fn replayed() {

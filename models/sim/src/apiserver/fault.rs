@@ -198,22 +198,16 @@ impl Server {
         }
         let lag = self.lag.filter(|(_, until)| self.now < *until).map(|(by, _)| by);
         let mut answer = match stale.or(lag).filter(|_| request.method == "GET") {
-            Some(by) => self.answer_late(request, by),
+            Some(by) => {
+                let revision = self.store.revision.saturating_sub(by);
+                self.late(revision, |server| server.answer_request(request))
+            }
             None => self.answer_request(request),
         };
         if let Answer::Response(response) | Answer::Watch { head: response, .. } = &mut answer {
             response.after += delay;
         }
         if is_lost { Answer::Lost } else { answer }
-    }
-
-    /// Answers from the state of some revisions ago.
-    fn answer_late(&mut self, request: &Request, by: u64) -> Answer {
-        let newest = self.store.clone();
-        self.store = newest.at(newest.revision.saturating_sub(by));
-        let answer = self.answer_request(request);
-        self.store = newest;
-        answer
     }
 
     /// The failure with which a trouble refuses a request, if it refuses it.

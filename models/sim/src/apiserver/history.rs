@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+#[cfg(feature = "ordered")]
+use super::Objects;
 use super::Server;
 #[cfg(feature = "ordered")]
 use super::route::Target;
@@ -54,6 +56,12 @@ impl Server {
         contents
     }
 
+    /// The objects of each resource. They are shared and not copied.
+    #[cfg(feature = "ordered")]
+    pub(crate) fn objects(&self) -> impl Iterator<Item = (Arc<str>, Objects)> {
+        self.store.tables().map(|(resource, table)| (resource.clone(), table.objects.clone()))
+    }
+
     /// The resource that a path is about, and the key of the object if it names one.
     #[cfg(feature = "ordered")]
     pub(crate) fn subject(&self, path: &str) -> Option<(String, Option<String>)> {
@@ -65,13 +73,14 @@ impl Server {
         Some((target.resource.qualified(), key))
     }
 
-    /// Reads as from a replica that has seen the writes up to a revision.
-    #[cfg(feature = "ordered")]
+    /// Reads as from a replica that has seen the writes up to a revision. Who asks is known by the newest
+    /// state all the same: a real server asks the storage for an account that its cache lacks.
     pub(crate) fn late<R>(&mut self, revision: u64, read: impl FnOnce(&mut Self) -> R) -> R {
-        let newest = self.store.clone();
-        self.store = newest.at(revision);
+        let (own, newest) = (self.store.clone(), self.newest.clone());
+        self.newest.get_or_insert_with(|| own.clone());
+        self.store = own.at(revision);
         let result = read(self);
-        self.store = newest;
+        (self.store, self.newest) = (own, newest);
         result
     }
 

@@ -85,6 +85,8 @@ use status::Outcome;
 #[cfg_attr(not(feature = "ordered"), allow(unused_imports, reason = "simulations ask"))]
 pub(crate) use store::Key;
 use store::Store;
+#[cfg(feature = "ordered")]
+pub(crate) use store::{Objects, Stored};
 pub(crate) use token::read as read_token;
 pub(crate) use typed::kind as type_of_kind;
 pub(crate) use types::Type;
@@ -125,6 +127,8 @@ pub(crate) const LARGEST: usize = 3 * 1024 * 1024;
 pub struct Server {
     registry: Registry,
     store: Store,
+    /// The newest state, while an older one answers.
+    newest: Option<Store>,
     random: Random,
     watches: Map<u64, watch::Watch>,
     next_watch: u64,
@@ -183,6 +187,7 @@ impl Server {
         let mut server = Self {
             registry: catalogue::registry(),
             store: Store::new(options.revision),
+            newest: None,
             random: Random::new(options.seed),
             watches: Map::default(),
             next_watch: 1,
@@ -295,7 +300,7 @@ impl Server {
 
     /// How many objects of a resource there are; a resource of a group has that after a dot.
     pub(crate) fn count(&self, resource: &str) -> usize {
-        self.store.table(resource).map_or(0, |table| table.objects.iter().count())
+        self.store.table(resource).map_or(0, |table| table.objects.len())
     }
 
     /// Makes the states before a revision unreadable. The servers of a cluster tell each other of

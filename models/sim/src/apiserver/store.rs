@@ -1,5 +1,6 @@
 //! The one storage: objects, the revision counter, and the writes at each revision.
 
+use std::borrow::Borrow;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -23,6 +24,12 @@ impl Key {
         } else {
             Self([namespace, "/", name].concat().into())
         }
+    }
+}
+
+impl Borrow<str> for Key {
+    fn borrow(&self) -> &str {
+        &self.0
     }
 }
 

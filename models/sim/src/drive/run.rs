@@ -251,7 +251,7 @@ impl<'a> Runner<'a> {
             return Some(None);
         }
         self.active = now;
-        world.outside.busy = 0;
+        world.outside.next_step();
         if world.outside.restart_is_due() {
             let index = world.outside.current;
             drop(world);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::check::{Failure, Report};
 use super::compare::{apart, differs, history};
 use super::found::Found;
-use super::judge::{Violation, judge, judge_reference, unlawful, unstruck};
+use super::judge::{Violation, judge, judge_reference, unheeded, unlawful, unstruck};
 use super::picture::{Event, draw, events};
 use super::plan::{Fault, Plan};
 use super::rights::{Needs, Rights};
@@ -100,6 +100,9 @@ impl Campaign {
         if violations.is_empty() && !reference.is_exact {
             violations = judge_reference(&again, &setup.rules); // another run, and as good a witness
         }
+        if violations.is_empty() {
+            violations.extend(setup.unheeded(&reference).map(unheeded));
+        }
         let difference = differs(&reference, &again)
             .filter(|_| reference.is_exact || reference.end != again.end);
         if !violations.is_empty() || difference.is_some() {
@@ -188,7 +191,8 @@ impl Campaign {
 
     /// What is not compared, and what is compared in another way.
     pub fn treated(&self) -> Vec<String> {
-        self.setup.treated()
+        let unhealed = self.setup.unhealed(&self.reference);
+        self.setup.treated().into_iter().chain(unhealed).collect()
     }
 
     /// Runs the controller under a plan, twice unless it was said to be [`once`](super::Simulation::once).

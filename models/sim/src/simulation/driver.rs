@@ -35,9 +35,8 @@ pub(crate) fn lock(world: &Mutex<Outside>) -> MutexGuard<'_, Outside> {
 
 /// The process with the most requests since the last step: the one that runs may be another.
 fn busiest(world: &Outside) -> usize {
-    let first = world.requests.len().saturating_sub(world.busy as usize);
     let mut counts = vec![0_u64; world.names.len()];
-    world.requests[first..].iter().for_each(|it| counts[it.0] += 1);
+    world.requests_since().iter().for_each(|it| counts[it.0] += 1);
     let most = (0..counts.len()).max_by_key(|it| counts[*it]);
     most.unwrap_or(world.current)
 }
@@ -323,7 +322,7 @@ impl<'a> Driver<'a> {
             return Next::Over(None);
         }
         self.active = now;
-        world.busy = 0;
+        world.next_step();
         if world.restart_is_due() { Next::Restart } else { Next::Act }
     }
 

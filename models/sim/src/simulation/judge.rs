@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
 
+use super::acted::Unheeded;
 use super::cycle::cycle;
 use super::learn::Learned;
 use super::plan::{Fault, Plan};
@@ -37,10 +38,11 @@ const NO_PANIC: &str = "the controller does not panic";
 const SECRETS: &str = "what a Secret holds for life without faults does not go and come back";
 const AWAKE: &str = "the controller reads and writes";
 const RIGHTS: &str = "the controller asks for nothing that its roles do not grant";
+const ACTED: &str = "a specification that the status says is observed was acted on";
 const STRIKES: &str = "the replayed plan strikes";
 
 /// Every promise: a name, and as a violation says it.
-pub const RULES: [(&str, &str); 12] = [
+pub const RULES: [(&str, &str); 13] = [
     ("keeps_the_rules_of_the_test", OWN),
     ("comes_to_rest", RESTS),
     ("is_given_steps_that_are_accepted", ACCEPTED),
@@ -52,6 +54,7 @@ pub const RULES: [(&str, &str); 12] = [
     ("keeps_what_secrets_hold", SECRETS),
     ("reads_and_writes", AWAKE),
     ("has_the_rights_that_it_needs", RIGHTS),
+    ("acts_on_what_it_observes", ACTED),
     ("is_struck_by_the_plan", STRIKES),
 ];
 
@@ -114,6 +117,11 @@ pub(crate) fn judge(
         }
     }
     found
+}
+
+/// A specification was observed, and nothing has followed.
+pub(crate) fn unheeded((text, objects): Unheeded) -> Violation {
+    Violation { rule: ACTED, text, objects }
 }
 
 /// The rights that a run needs and its controller has not, but for those that another run lacks as well.
@@ -229,37 +237,26 @@ fn errors(run: &Run, known: &BTreeSet<String>) -> Option<Violation> {
     (!text.is_empty()).then(|| Violation::new(NO_ERROR, text))
 }
 
-/// An object, and a step.
-type Place<'a> = (&'a str, &'a str, u32);
-
 /// The objects that this run deletes while the reference, after the same step of the user, keeps
 /// them, if this run deletes them more often than the reference has until then.
 fn wrongly_deleted(reference: &Run, run: &Run, rules: &Rules) -> (Vec<String>, Vec<String>) {
-    let steps = reference.trace.iter().filter(|it| matches!(it.what, What::Step { .. })).count();
-    let mut kept: BTreeSet<Place<'_>> = BTreeSet::new();
-    let mut deletions: Vec<Place<'_>> = Vec::new();
+    // The steps of the changes of each object, and whether it is there after them.
+    let mut lives: BTreeMap<(&str, &str), Vec<(u32, bool)>> = BTreeMap::new();
     for (change, step) in by_step(reference) {
-        let (resource, key) = (&*change.resource, &*change.key);
-        for later in step..=steps as u32 {
-            match &change.new {
-                Some(_) => kept.insert((resource, key, later)),
-                None => kept.remove(&(resource, key, later)),
-            };
-        }
-        if change.new.is_none() {
-            deletions.push((resource, key, step));
-        }
+        let life = lives.entry((&change.resource, &change.key)).or_default();
+        life.push((step, change.new.is_some()));
     }
-    // Deleted in this very step: whatever comes after is the same again.
-    kept.retain(|place| !deletions.contains(place));
     let (mut lines, mut objects, mut counts) = (Vec::new(), Vec::new(), BTreeMap::new());
     for (number, (change, step)) in (1..).zip(by_step(run)).filter(|(_, it)| it.0.new.is_none()) {
         let (resource, key) = (&*change.resource, &*change.key);
         let count = counts.entry((resource, key)).or_insert(0);
         *count += 1;
-        let known = deletions.iter().filter(|it| (it.0, it.1) == (resource, key) && it.2 <= step);
-        let is_compared = !rules.is_left_out(resource);
-        if is_compared && kept.contains(&(resource, key, step)) && *count > known.count() {
+        let life = lives.get(&(resource, key)).map_or(&[][..], |it| it);
+        let life = &life[..life.partition_point(|it| it.0 <= step)];
+        // Deleted in this very step: whatever comes after is the same again.
+        let is_kept = life.last().is_some_and(|it| it.1) && !life.contains(&(step, false));
+        let known = life.iter().filter(|it| !it.1).count();
+        if !rules.is_left_out(resource) && is_kept && *count > known {
             lines.push(format!("change {number} deletes {resource} {key}"));
             objects.push(format!("{resource} {key}"));
         }

@@ -268,12 +268,17 @@ pub(crate) fn drawn(
     learned: &Learned,
 ) -> BTreeMap<Place, String> {
     let mut places = Vec::new();
-    for (resource, key, object) in &state.objects {
+    let mut lives: BTreeMap<(&str, &str), Vec<&Written>> = BTreeMap::new();
+    for change in changes {
+        lives.entry((&change.resource, &change.key)).or_default().push(change);
+    }
+    for (resource, key, object) in state.objects() {
         for pointer in learned.pointers(resource, key) {
             let Some(value) = object.pointer(pointer) else { continue };
             let stable = learned.stable(resource, key, object).0;
             let stable = (resource.to_string(), stable, pointer.to_owned());
-            let has_changed = has_changed(changes, (resource, key), object, pointer);
+            let life = lives.get(&(&**resource, &**key)).map_or(&[][..], |it| it);
+            let has_changed = has_changed(life, object, pointer);
             places.push((stable, key.to_string(), value.to_string(), has_changed));
         }
     }
@@ -292,10 +297,9 @@ pub(crate) fn drawn(
     named
 }
 
-/// Whether a value was another one before, in the life of the same object.
-fn has_changed(changes: &[Written], of: (&str, &str), object: &Value, pointer: &str) -> bool {
-    let same = changes.iter().filter(|it| (&*it.resource, &*it.key) == of);
-    let states = same.flat_map(|it| [it.old.as_deref(), it.new.as_deref()]).flatten();
+/// Whether a value was another one before, in the life of the same object, by the changes of its key.
+fn has_changed(changes: &[&Written], object: &Value, pointer: &str) -> bool {
+    let states = changes.iter().flat_map(|it| [it.old.as_deref(), it.new.as_deref()]).flatten();
     let uid = &object["metadata"]["uid"];
     let mut own = states.filter(|it| it["metadata"]["uid"] == *uid);
     let last = object.pointer(pointer);

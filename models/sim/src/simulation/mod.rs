@@ -11,6 +11,7 @@
 //! Everything happens on one thread and on tokio's paused clock. The guide is
 //! `docs/check-your-kube-controller.md`.
 
+mod acted;
 mod campaign;
 mod check;
 mod compare;

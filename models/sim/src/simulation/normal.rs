@@ -51,7 +51,7 @@ pub(crate) fn normalise(state: &State, changes: &[Written], view: &View<'_>) -> 
         );
         names.insert(uid.to_owned(), name);
     }
-    for (resource, key, object) in &state.objects {
+    for (resource, key, object) in state.objects() {
         let uid = object["metadata"]["uid"].as_str().unwrap_or_default();
         let stable = view.learned.stable(resource, key, object).0;
         names.insert(uid.to_owned(), format!("<uid of {resource} {stable}>"));
@@ -59,7 +59,7 @@ pub(crate) fn normalise(state: &State, changes: &[Written], view: &View<'_>) -> 
     let drawn = drawn(state, changes, view.learned);
     let mut normal = Normal::new();
     let mut generated: Vec<((String, String), Value)> = Vec::new();
-    for (resource, key, object) in &state.objects {
+    for (resource, key, object) in state.objects() {
         if view.rules.is_left_out(resource) {
             continue;
         }

@@ -28,7 +28,8 @@ fn values(run: &Run, view: &View<'_>) -> BTreeMap<Field, BTreeMap<String, Vec<Op
                 life.push(Some(value.clone()));
             }
         }
-        for ((_, name), lives) in values.iter_mut().filter(|it| it.0.0 == key) {
+        let own = values.range_mut((key.clone(), String::new())..).take_while(|it| it.0.0 == key);
+        for ((_, name), lives) in own {
             let life = lives.get_mut(&uid).filter(|_| !data.contains_key(name));
             if let Some(life) = life.filter(|it| it.last() != Some(&None)) {
                 life.push(None);

@@ -1,56 +1,87 @@
 //! The state of a cluster as the rules of a test see it, and the differences of two ends.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::normal::Normal;
-use crate::apiserver::Server;
+use crate::apiserver::{Key, Objects, Server, Stored, Written};
 
-/// Everything that a server holds.
-#[derive(Clone, Debug)]
+/// Everything that a server holds. A copy shares its content.
+#[derive(Clone, Debug, Default)]
 pub struct State {
-    pub(crate) objects: Vec<(Arc<str>, Arc<str>, Arc<Value>)>,
+    /// By their resources.
+    tables: BTreeMap<Arc<str>, Objects>,
 }
+
+/// A resource, a key, and the object.
+type Item<'a> = (&'a Arc<str>, &'a Arc<str>, &'a Arc<Value>);
 
 impl State {
     pub(crate) fn of(server: &Server) -> Self {
-        Self { objects: server.contents() }
+        Self { tables: server.objects().collect() }
+    }
+
+    /// All objects, in order.
+    pub(crate) fn objects(&self) -> impl Iterator<Item = Item<'_>> {
+        let all = self.tables.iter();
+        all.flat_map(|(resource, it)| {
+            it.iter().map(move |(key, it)| (resource, &key.0, &it.object))
+        })
+    }
+
+    /// How many objects there are.
+    pub(crate) fn len(&self) -> usize {
+        self.tables.values().map(Objects::len).sum()
+    }
+
+    /// Becomes the state after a write.
+    pub(crate) fn take(&mut self, written: &Written) {
+        let Written { revision, resource, key, new, .. } = written;
+        let (objects, key) = (self.tables.entry(resource.clone()).or_default(), Key(key.clone()));
+        let stored = |object: &Arc<Value>| {
+            let object = object.clone();
+            Stored { revision: *revision, object, raw: None, is_odd: false }
+        };
+        match new.as_ref().map(stored) {
+            Some(new) => objects.insert(key, new),
+            None => objects.remove(&key),
+        };
     }
 
     /// The same after a cluster's garbage collection, which may not have come yet: objects
     /// that have lost all their owners are gone, and so are the objects that they own.
     pub(crate) fn collected(mut self) -> Self {
         loop {
-            let uid = |object: &Value| object["metadata"]["uid"].as_str().map(str::to_owned);
-            let there: BTreeSet<_> = self.objects.iter().filter_map(|(_, _, it)| uid(it)).collect();
-            let before = self.objects.len();
-            self.objects.retain(|(_, _, object)| {
-                let owners = object["metadata"]["ownerReferences"].as_array();
-                owners.is_none_or(|owners| {
-                    let is_there =
-                        |owner: &Value| owner["uid"].as_str().is_some_and(|it| there.contains(it));
-                    owners.is_empty() || owners.iter().any(is_there)
-                })
-            });
-            if self.objects.len() == before {
+            let uids = self.objects().filter_map(|it| it.2["metadata"]["uid"].as_str());
+            let there: BTreeSet<_> = uids.collect();
+            let is_there = |it: &Value| it["uid"].as_str().is_some_and(|it| there.contains(it));
+            let is_lost = |it: &Item<'_>| match it.2["metadata"]["ownerReferences"].as_array() {
+                Some(owners) => !owners.is_empty() && !owners.iter().any(is_there),
+                None => false,
+            };
+            let lost = self.objects().filter(is_lost).map(|it| (it.0.clone(), Key(it.1.clone())));
+            let lost: Vec<_> = lost.collect();
+            if lost.is_empty() {
                 return self;
+            }
+            for (resource, key) in lost {
+                self.tables.get_mut(&resource).and_then(|it| it.remove(&key));
             }
         }
     }
 
     /// The objects of a resource, such as `pods` or `deployments.apps`.
     pub fn list<'a>(&'a self, resource: &'a str) -> impl Iterator<Item = &'a Value> {
-        let objects = self.objects.iter().filter(move |it| *it.0 == *resource);
-        objects.map(|(_, _, object)| &**object)
+        let table = self.tables.get(resource);
+        table.into_iter().flat_map(|it| it.iter().map(|(_, it)| &*it.object))
     }
 
     /// The object with a name; the name comes after the namespace and a slash if it lies in one.
     pub fn get(&self, resource: &str, key: &str) -> Option<&Value> {
-        let object = self.objects.iter().find(|it| *it.0 == *resource && *it.1 == *key);
-        object.map(|(_, _, object)| &**object)
+        Some(&*self.tables.get(resource)?.get(key)?.object)
     }
 }
 
@@ -116,15 +147,19 @@ mod tests {
         let object = |name: &str, owners: &[&str]| {
             let owners: Vec<_> = owners.iter().map(|uid| json!({"uid": uid})).collect();
             let metadata = json!({"name": name, "uid": name, "ownerReferences": owners});
-            ("pods".into(), Arc::from(name), Arc::new(json!({"metadata": metadata})))
+            let new = Some(Arc::new(json!({"metadata": metadata})));
+            Written { revision: 1, resource: "pods".into(), key: name.into(), old: None, new }
         };
-        let objects = vec![
+        let mut state = State::default();
+        for written in [
             object("free", &[]),
             object("kept", &["gone", "free"]),
             object("lost", &["gone"]),
             object("below", &["lost"]),
-        ];
-        let state = State { objects }.collected();
+        ] {
+            state.take(&written);
+        }
+        let state = state.collected();
         let names: Vec<_> = state.list("pods").map(|it| it["metadata"]["name"].clone()).collect();
         assert_eq!(names, ["free", "kept"]);
     }

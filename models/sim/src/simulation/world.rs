@@ -17,8 +17,9 @@ use super::trace::{Asked, Entry, What, Who};
 use crate::apiserver::{Answer, Random, Request, Server, User, WatchId, Written};
 use crate::tower::{Backend, Told};
 
-/// How many requests between two steps are more than any controller needs.
-const MOST: u64 = 20_000;
+/// How many requests between two steps are more than any controller needs: a number of them, and some more for
+/// each object that there is.
+const MOST: [u64; 2] = [20_000, 20];
 
 /// A replica that lags.
 #[derive(Clone, Debug)]
@@ -45,7 +46,9 @@ pub struct Outside {
     pub(crate) is_fenced: bool,
     pub(crate) signal: Arc<Notify>,
     /// Requests since the last step.
-    pub(crate) busy: u64,
+    busy: u64,
+    /// How many are more than any controller needs.
+    most: u64,
     pub(crate) steps: u32,
     begins_at: Duration,
     rules: Arc<Rules>,
@@ -86,7 +89,11 @@ impl Outside {
         let (now, seen) = (server.now(), server.revision());
         let is_slow = plan.faults.iter().any(|it| matches!(it, Fault::Jitter { .. }));
         let chance = is_slow.then(|| Random::new(plan.seed()));
-        let before = (!rules.steps.is_empty()).then(|| State::of(&server));
+        let state = State::of(&server);
+        let mut garbage = Garbage::default();
+        state.objects().for_each(|it| garbage.owners.note(it.2, true));
+        let most = most(&state);
+        let before = (!rules.steps.is_empty()).then_some(state);
         Self {
             server,
             trace: Vec::new(),
@@ -97,6 +104,7 @@ impl Outside {
             is_fenced: false,
             signal: Arc::default(),
             busy: 0,
+            most,
             steps: 0,
             begins_at: now,
             rules,
@@ -113,7 +121,7 @@ impl Outside {
             watches: BTreeMap::new(),
             silences: BTreeMap::new(),
             lags: BTreeMap::new(),
-            garbage: Garbage::default(),
+            garbage,
             pace: Pace::default(),
             chance,
             granted: None,
@@ -199,13 +207,26 @@ impl Outside {
 
     /// The controller sends more requests than any needs.
     pub(crate) fn is_endless(&self) -> bool {
-        self.busy > MOST
+        self.busy > self.most
+    }
+
+    /// Counts requests anew.
+    pub(crate) fn next_step(&mut self) {
+        (self.busy, self.most) = (0, most(&State::of(&self.server)));
+    }
+
+    /// The requests since then, each with its process.
+    pub(crate) fn requests_since(&self) -> &[(usize, Duration)] {
+        &self.requests[self.requests.len().saturating_sub(self.busy as usize)..]
     }
 
     /// Takes note of what was written since it was last asked, and lets faults strike that wait for it.
     pub(crate) fn absorb(&mut self, who: Who) -> bool {
         let before = self.changes.len();
         for written in self.server.writes_after(self.seen) {
+            for (object, is_there) in [(&written.old, false), (&written.new, true)] {
+                object.iter().for_each(|it| self.garbage.owners.note(it, is_there));
+            }
             if !Rules::is_noise(&written.resource) {
                 self.change(written, who);
             }
@@ -213,18 +234,18 @@ impl Outside {
         self.seen = self.server.revision();
         let has_changed = self.changes.len() > before;
         if has_changed {
-            let state = State::of(&self.server);
-            self.look_for_garbage(&state, before..self.changes.len());
-            self.judge(state);
+            self.look_for_garbage(before..self.changes.len());
+            self.judge();
         }
         has_changed
     }
 
     /// Asks the rules of the test.
-    fn judge(&mut self, state: State) {
+    fn judge(&mut self) {
         if self.broken_rule.is_some() {
             return;
         }
+        let state = State::of(&self.server);
         self.broken_rule = self.rules.always(&state);
         if let Some(before) = self.before.as_mut() {
             let before = std::mem::replace(before, state.clone());
@@ -274,6 +295,11 @@ impl Outside {
             _ => self.server.handle(now, request),
         }
     }
+}
+
+/// How many requests are more than any controller needs in such a state.
+fn most(state: &State) -> u64 {
+    MOST[0] + MOST[1] * state.len() as u64
 }
 
 impl Backend for Outside {

@@ -34,6 +34,8 @@ pub(crate) enum Bug {
     PanicsTwice,
     /// It deletes a shop whose memory is no number, and panics then.
     DeletesAndPanics,
+    /// It deletes such a shop, and asks for it ever after.
+    DeletesAndAsks,
     /// It waits for the memory to become a number, and for nothing else.
     Waits,
     /// It tries again at once.
@@ -131,6 +133,13 @@ async fn reconcile(shop: Arc<DynamicObject>, context: Arc<Context>) -> Result<Ac
     if bug == Bug::DeletesAndPanics && memory.parse::<u32>().is_err() {
         shops.delete(&name, &DeleteParams::default()).await?;
         panic!("memory is no number");
+    }
+    if bug == Bug::DeletesAndAsks && memory.parse::<u32>().is_err() {
+        shops.delete(&name, &DeleteParams::default()).await?;
+        loop {
+            drop(shops.get_opt(&name).await?);
+            tokio::time::sleep(Duration::from_millis(150)).await;
+        }
     }
     if matches!(bug, Bug::Panics | Bug::PanicsTwice) {
         memory.parse::<u32>().expect("memory is a number");

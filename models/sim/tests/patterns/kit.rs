@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use futures::future::BoxFuture;
-use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
+use k8s_openapi::api::core::v1::{Pod, Secret};
 use kube::api::{Api, DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use kube::runtime::{Controller, controller::Action, watcher};
@@ -20,13 +20,17 @@ pub(crate) struct Kit {
     client: Client,
     /// It has its bug.
     pub(crate) is_wrong: bool,
+    /// The number of its replica.
+    pub(crate) shard: usize,
+    /// Drawn anew by each process.
+    pub(crate) drawn: u32,
     /// What dies with the process.
     memory: Mutex<BTreeMap<String, usize>>,
 }
 
 impl Kit {
     fn api(&self, kind: &str) -> Api<DynamicObject> {
-        let resource = ApiResource::from_gvk(&GroupVersionKind::gvk("", "v1", kind));
+        let resource = resource(kind);
         Api::default_namespaced_with(self.client.clone(), &resource)
     }
 
@@ -64,13 +68,29 @@ impl Kit {
     }
 
     pub(crate) async fn apply(&self, kind: &str, name: &str, body: Value) -> Result<(), Error> {
-        let params = PatchParams::apply("pattern").force();
+        self.apply_as("pattern", kind, name, body).await
+    }
+
+    /// Applies an object for another manager of fields.
+    pub(crate) async fn apply_as(
+        &self,
+        manager: &str,
+        kind: &str,
+        name: &str,
+        body: Value,
+    ) -> Result<(), Error> {
+        let params = PatchParams::apply(manager).force();
         self.api(kind).patch(name, &params, &Patch::Apply(whole(kind, name, body))).await.map(drop)
     }
 
     pub(crate) async fn merge(&self, kind: &str, name: &str, patch: Value) -> Result<(), Error> {
         let patch = Patch::Merge(patch);
         self.api(kind).patch(name, &PatchParams::default(), &patch).await.map(drop)
+    }
+
+    pub(crate) async fn status(&self, app: &Value, status: Value) -> Result<(), Error> {
+        let patch = Patch::Merge(json!({"status": status}));
+        self.api("App").patch_status(name(app), &PatchParams::default(), &patch).await.map(drop)
     }
 
     /// Notes something in an annotation of a map, unless it is there.
@@ -107,12 +127,34 @@ impl Kit {
     }
 }
 
+/// A kind of the core group, or an `App`.
+fn resource(kind: &str) -> ApiResource {
+    let group = if kind == "App" { "example.com" } else { "" };
+    ApiResource::from_gvk(&GroupVersionKind::gvk(group, "v1", kind))
+}
+
+/// The definition of apps, which have a status of their own.
+pub(crate) fn apps() -> Value {
+    let open = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    let schema = json!({"type": "object", "properties": {"spec": open, "status": open}});
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "apps.example.com"},
+        "spec": {
+            "group": "example.com", "scope": "Namespaced",
+            "names": {"kind": "App", "plural": "apps", "singular": "app"},
+            "versions": [{"name": "v1", "served": true, "storage": true,
+                "subresources": {"status": {}}, "schema": {"openAPIV3Schema": schema}}],
+        },
+    })
+}
+
 fn json(object: impl serde::Serialize) -> Value {
     serde_json::to_value(object).expect("an object")
 }
 
 fn whole(kind: &str, name: &str, mut body: Value) -> Value {
-    (body["apiVersion"], body["kind"]) = ("v1".into(), kind.into());
+    (body["apiVersion"], body["kind"]) = (resource(kind).api_version.into(), kind.into());
     body["metadata"]["name"] = name.into();
     body
 }
@@ -128,7 +170,9 @@ pub(crate) fn noted<'a>(object: &'a Value, key: &str) -> &'a str {
 
 /// The size that the user wants.
 pub(crate) fn size(map: &Value) -> usize {
-    map["data"]["size"].as_str().and_then(|it| it.parse().ok()).unwrap_or(0)
+    let of_an_app = map["spec"]["size"].as_u64().and_then(|it| usize::try_from(it).ok());
+    let of_a_map = map["data"]["size"].as_str().and_then(|it| it.parse().ok());
+    of_an_app.or(of_a_map).unwrap_or(0)
 }
 
 pub(crate) fn is_going(object: &Value) -> bool {
@@ -138,7 +182,7 @@ pub(crate) fn is_going(object: &Value) -> bool {
 /// The metadata of a child: a label, and its owner.
 pub(crate) fn child(map: &Value) -> Value {
     let owner = json!({
-        "apiVersion": "v1", "kind": "ConfigMap", "name": name(map),
+        "apiVersion": map["apiVersion"], "kind": map["kind"], "name": name(map),
         "uid": map["metadata"]["uid"], "controller": true,
     });
     json!({"labels": {"of": name(map)}, "ownerReferences": [owner]})
@@ -157,23 +201,31 @@ pub(crate) fn done() -> Done {
 /// What a controller does for one map; a box, so that kube's Controller is compiled once.
 pub(crate) type Reconcile = Arc<dyn Fn(Value, Arc<Kit>) -> BoxFuture<'static, Done> + Send + Sync>;
 
-/// A controller of the maps of users, and of the Secrets and Pods that they own.
+/// A controller of what users make, and of the Secrets and Pods that it owns.
 pub(crate) async fn reconciles(
-    client: Client,
-    is_wrong: bool,
+    (client, shard): (Client, usize),
+    (kind, is_wrong): (&'static str, bool),
     reconcile: Reconcile,
     again: fn(&Kit) -> Action,
 ) {
-    let maps: Api<ConfigMap> = Api::default_namespaced(client.clone());
+    let resource = resource(kind);
+    let maps: Api<DynamicObject> = Api::default_namespaced_with(client.clone(), &resource);
     let secrets: Api<Secret> = Api::default_namespaced(client.clone());
     let pods: Api<Pod> = Api::default_namespaced(client.clone());
-    let kit = Arc::new(Kit { client, is_wrong, memory: Mutex::default() });
+    let (drawn, memory) = (fastrand::u32(..), Mutex::default());
+    let kit = Arc::new(Kit { client, is_wrong, shard, drawn, memory });
     let config = watcher::Config::default;
-    let controller = Controller::new(maps, config().labels("role=parent"))
+    let controller = Controller::new_with(maps, config().labels("role=parent"), resource.clone())
         .owns(secrets, config())
         .owns(pods, config());
     let run = controller.run(
-        move |map, kit| reconcile(json(&*map), kit),
+        move |map, kit| {
+            let mut map = json(&*map);
+            // A list does not say what its items are.
+            (map["apiVersion"], map["kind"]) =
+                (resource.api_version.clone().into(), resource.kind.clone().into());
+            reconcile(map, kit)
+        },
         move |_, _, kit| again(&kit),
         kit,
     );

@@ -129,8 +129,18 @@ pub(crate) async fn observes(map: Value, kit: Arc<Kit>) -> Done {
     for number in 0..size(&map) {
         kit.ensure("Pod", &format!("{}-{number}", name(&map)), pod(&map)).await?;
     }
+    removes(&map, &kit).await?;
     kit.note(&map, "observed", &wanted).await?;
     done()
+}
+
+/// Deletes the pods that are too many.
+async fn removes(map: &Value, kit: &Kit) -> Result<(), kube::Error> {
+    let there = kit.list("Pod", &format!("of={}", name(map))).await?.len();
+    for number in size(map)..there {
+        kit.delete("Pod", &format!("{}-{number}", name(map))).await?;
+    }
+    Ok(())
 }
 
 /// Names are numbers, and what is too much is found by listing.
@@ -217,8 +227,9 @@ pub(crate) async fn counts(map: Value, kit: Arc<Kit>) -> Done {
         kit.ensure("Pod", &format!("{}-{next}", name(&map)), pod(&map)).await?;
         number += 1;
     }
+    removes(&map, &kit).await?;
     if !kit.is_wrong {
-        number = there.max(size(&map));
+        number = size(&map);
     }
     kit.note(&map, "pods", &number.to_string()).await?;
     done()

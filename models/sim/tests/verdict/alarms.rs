@@ -35,6 +35,26 @@ fn a_time_in_any_form_is_no_difference() {
     by_chance(maps()).check();
 }
 
+/// The same, but the time is noted first, and what is noted counts as done.
+async fn stamps_first(map: Arc<ConfigMap>, client: Arc<Client>) -> Done {
+    if !map.annotations().contains_key("text") {
+        let times = json!({"text": Timestamp::now().to_string().replace('Z', "+00:00")});
+        note(&client, &map, times.clone()).await?;
+        apply(&client, &map.name_any(), times).await?;
+    }
+    Ok(Action::await_change())
+}
+
+#[test]
+fn a_bug_beside_a_time_is_convicted() {
+    let simulation = || on_kube(|it| reconciles(it, stamps_first)).create(&config_map("a"));
+    for simulation in [simulation(), by_chance(simulation())] {
+        let failed = failure(simulation);
+        assert_eq!((failed.plan.to_string().as_str(), &failed.inadmissible), ("crash(1)", &None));
+        assert_eq!(failed.violations[0].text, ["- secrets default/a is missing"]);
+    }
+}
+
 /// Notes since when it has lived, in words of its own.
 #[cfg(feature = "exact")]
 async fn notes_the_day(map: Arc<ConfigMap>, client: Arc<Client>) -> Done {
@@ -139,16 +159,23 @@ fn a_name_that_is_drawn_is_no_difference_and_a_second_object_is() {
     }
 }
 
+fn size(map: &ConfigMap) -> String {
+    map.data.as_ref().and_then(|it| it.get("size")).cloned().unwrap_or_default()
+}
+
 /// Notes each minute that it lives, and how often it has done so, and does its work beside.
 async fn beats(map: Arc<ConfigMap>, client: Arc<Client>) -> Done {
+    apply(&client, &map.name_any(), json!({"size": size(&map)})).await?;
+    beat(&map, &client).await
+}
+
+async fn beat(map: &ConfigMap, client: &Client) -> Done {
     let count = map.annotations().get("count").and_then(|it| it.parse().ok()).unwrap_or(0_u64);
-    let size = map.data.as_ref().and_then(|it| it.get("size")).cloned().unwrap_or_default();
-    apply(&client, &map.name_any(), json!({"size": size})).await?;
     let last = map.annotations().get("at").and_then(|it| it.parse::<Timestamp>().ok());
     let due = last.is_none_or(|it| Timestamp::now().duration_since(it).as_secs() >= 20);
     if due {
         let at = Timestamp::now().to_string();
-        note(&client, &map, json!({"at": at, "count": (count + 1).to_string()})).await?;
+        note(client, map, json!({"at": at, "count": (count + 1).to_string()})).await?;
     }
     Ok(Action::requeue(Duration::from_secs(20)))
 }
@@ -165,6 +192,30 @@ fn a_heartbeat_is_rest_and_the_users_next_step_comes() {
     let text = simulation.random(8, 1).check().to_string();
     // By the clock of the machine the minute does not pass.
     assert!(!is_exact() || text.contains("configmaps /metadata/annotations/count"), "{text}");
+}
+
+/// The same, but what is noted counts as done.
+async fn beats_first(map: Arc<ConfigMap>, client: Arc<Client>) -> Done {
+    let size = size(&map);
+    if map.annotations().get("size") != Some(&size) {
+        note(&client, &map, json!({"size": size})).await?;
+        apply(&client, &map.name_any(), json!({"size": size})).await?;
+    }
+    beat(&map, &client).await
+}
+
+#[test]
+fn a_bug_beside_a_heartbeat_is_convicted() {
+    let simulation = on_kube(|it| reconciles(it, beats_first)).create(&config_map("a")).patch(
+        "ConfigMap",
+        "a",
+        json!({"data": {"size": "2"}}),
+    );
+    let failed = failure(simulation.random(0, 1));
+    assert_eq!(failed.inadmissible, None, "{failed}");
+    assert!(failed.plan.to_string().starts_with("crash("), "{failed}");
+    let text = failed.violations[0].text.join("\n");
+    assert!(text.contains("secrets default/a"), "{text}");
 }
 
 async fn copies(map: Arc<ConfigMap>, client: Arc<Client>) -> Done {

@@ -1,6 +1,7 @@
 //! Controllers whose authors must be able to trust the verdict: correct ones hold, each bug is
 //! convicted, and a test that says nothing is not a pass.
 
+mod acted;
 mod alarms;
 mod garbage;
 mod hidden;

@@ -67,8 +67,9 @@ impl Server {
         let token = self.issued.tokens.get(token)?;
         let shared = token.audiences.iter().filter(|it| audiences.contains(&it.as_str()));
         let shared: Vec<String> = shared.cloned().collect();
+        let newest = self.newest.as_ref().unwrap_or(&self.store);
         let lives = |table: &str, key: &Key, uid: &str| {
-            self.store.get(table, key).is_some_and(|it| text(&it.object, "uid") == uid)
+            newest.get(table, key).is_some_and(|it| text(&it.object, "uid") == uid)
         };
         let is_there = lives("serviceaccounts", &token.account, &token.user.uid)
             && token.bound.as_ref().is_none_or(|(table, key, uid)| lives(table, key, uid));

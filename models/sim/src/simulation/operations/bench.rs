@@ -200,7 +200,11 @@ impl Bench {
             return Some(Suspicion { promise, text, objects: Vec::new(), after: last });
         }
         if walk.run.refused_step.is_some() {
-            return None; // what the controller has made of it is no longer what was drawn
+            // What the controller has made of it is no longer what was drawn. How often it asks is seen.
+            let found =
+                (from..=last).find_map(|it| Some((it, self.hot_loop(walk, it, is_misuse)?)));
+            let (after, (promise, text, objects)) = found?;
+            return Some(Suspicion { promise, text, objects, after });
         }
         let wanted = self.wanted(operations);
         for after in from..=last {

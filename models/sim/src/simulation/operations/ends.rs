@@ -1,6 +1,5 @@
 //! The states in which a run has come to rest between the user's steps.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::simulation::run::Run;
@@ -20,10 +19,7 @@ pub(super) struct End {
 
 /// The states when these numbers of steps are done, in rising order. The last one is the end of the run.
 pub(super) fn after(start: &State, run: &Run, steps: &[usize]) -> Vec<End> {
-    let objects = start.objects.iter();
-    let mut now: BTreeMap<_, _> = objects
-        .map(|(resource, key, object)| ((resource.clone(), key.clone()), object.clone()))
-        .collect();
+    let mut now = start.clone();
     let mut ends = Vec::new();
     let mut done = 0;
     let mut requests: Vec<Duration> = Vec::new();
@@ -33,22 +29,14 @@ pub(super) fn after(start: &State, run: &Run, steps: &[usize]) -> Vec<End> {
                 if steps.get(ends.len()) == Some(&done) && ends.len() + 1 < steps.len() {
                     let recent = requests.iter().filter(|it| **it + RECENT > entry.at).count();
                     let per_minute = u32::try_from(recent * 3).unwrap_or(u32::MAX);
-                    let objects = now
-                        .iter()
-                        .map(|((resource, key), it)| (resource.clone(), key.clone(), it.clone()));
-                    let state = State { objects: objects.collect() }.collected();
+                    let state = now.clone().collected();
                     ends.push(End { state, per_minute });
                 }
                 done += 1;
                 requests.clear();
             }
             What::Changed { number, .. } => {
-                let Some(written) = run.changes.get(*number as usize - 1) else { continue };
-                let key = (written.resource.clone(), written.key.clone());
-                match &written.new {
-                    Some(object) => now.insert(key, object.clone()),
-                    None => now.remove(&key),
-                };
+                run.changes.get(*number as usize - 1).into_iter().for_each(|it| now.take(it));
             }
             What::Asked { .. } => requests.push(entry.at),
             _ => {}

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::bench::{Bench, Found, Walk, handle, is_healthy};
 use super::ends::End;
 use super::report::{Finding, Promise};
-use crate::apiserver::Server;
+use crate::apiserver::{Server, Written};
 use crate::simulation::picture::draw;
 use crate::simulation::plan::{Fault, Plan};
 use crate::simulation::run::Run;
@@ -22,6 +22,11 @@ const ELSEWHERE: &str = "another";
 
 /// What shows that an object was too hard, and the run.
 type Shown = Option<(Found, Run)>;
+/// The same; none if the case did not come about, so that nothing was tried.
+type Tried = Option<Shown>;
+
+/// A case by its name.
+type Case = (&'static str, fn(&mut Bench) -> Tried);
 
 /// Tries all of them. Tells how many there were, and those at which something is wrong.
 pub(super) fn try_all(bench: &mut Bench, ready: &Server, schema: &Value) -> (u64, Vec<Finding>) {
@@ -30,14 +35,18 @@ pub(super) fn try_all(bench: &mut Bench, ready: &Server, schema: &Value) -> (u64
     [false, true].iter().for_each(|with_other| bench.learn(&first, *with_other));
     for (name, object) in beside(&bench.object, schema) {
         if handle(&mut ready.clone(), &Step::Create(object.clone())).is_ok() {
-            shown.push((name, twice(bench, |it| it.beside(object.clone()))));
+            shown.extend(twice(bench, |it| it.beside(object.clone())).map(|it| (name, it)));
         }
     }
-    shown.push(("deleted and created anew, seen or unseen", twice(bench, Bench::anew)));
-    if bench.object["metadata"]["namespace"].as_str() != Some(ELSEWHERE) {
-        shown.push(("of the same name in another namespace", twice(bench, Bench::elsewhere)));
+    let others: [Case; 4] = [
+        ("deleted and created anew", |it| it.anew(true)),
+        ("deleted and created anew, unseen", |it| it.anew(false)),
+        ("of the same name in another namespace", Bench::elsewhere),
+        ("created in the year 2106", Bench::late),
+    ];
+    for (name, case) in others {
+        shown.extend(twice(bench, case).map(|it| (name, it)));
     }
-    shown.push(("created in the year 2106", twice(bench, Bench::late)));
     let count = shown.len() as u64;
     let finding = |(name, shown): (&'static str, Shown)| {
         let ((promise, text, objects), run) = shown?;
@@ -49,9 +58,11 @@ pub(super) fn try_all(bench: &mut Bench, ready: &Server, schema: &Value) -> (u64
 }
 
 /// What is told has been seen twice.
-fn twice(bench: &mut Bench, case: impl Fn(&mut Bench) -> Shown) -> Shown {
-    case(bench)?;
-    case(bench)
+fn twice(bench: &mut Bench, case: impl Fn(&mut Bench) -> Tried) -> Tried {
+    match case(bench)? {
+        Some(_) => case(bench),
+        None => Some(None),
+    }
 }
 
 /// Objects that are created beside the first one.
@@ -104,7 +115,7 @@ fn bare(value: &mut Value, schema: &Value, is_top: bool) {
 
 impl Bench {
     /// An object is created beside the first one, and then another one as usual.
-    fn beside(&mut self, hard: Value) -> Shown {
+    fn beside(&mut self, hard: Value) -> Tried {
         let mut script = self.fresh_script(&self.object.clone(), false);
         script.extend([Step::Create(hard), Step::Create(self.other.clone())]);
         let run = self.run(script);
@@ -114,7 +125,7 @@ impl Bench {
             .survives(&walk.run)
             .or_else(|| self.hot_loop(&walk, 0, true))
             .or_else(|| self.bystander(&walk, 0));
-        found.map(|it| (it, walk.run))
+        Some(found.map(|it| (it, walk.run)))
     }
 
     fn survives(&self, run: &Run) -> Option<Found> {
@@ -136,36 +147,39 @@ impl Bench {
         (!text.is_empty()).then_some((Promise::Hard, text, objects))
     }
 
-    /// No watch tells that the object was deleted before it has been created anew.
-    fn anew(&mut self) -> Shown {
-        let mut script = self.fresh_script(&self.object.clone(), false);
-        let delete = Step::Delete(self.name());
-        script.extend([delete, Step::Create(self.object.clone())]);
-        let easy = self.run(script.clone());
-        let (resource, key) = self.place();
-        let is_deletion = |it: &&crate::apiserver::Written| {
-            *it.resource == *resource && *it.key == *key && it.new.is_none()
-        };
-        let number = easy.changes.iter().position(|it| is_deletion(&it))?;
-        let change = u32::try_from(number).ok()? + 1;
+    /// The object is deleted and created anew; no watch tells of it in between, unless that is seen.
+    fn anew(&mut self, is_seen: bool) -> Tried {
         let object = self.object.clone();
         let fresh = self.fresh(&object, false);
         if !is_healthy(&fresh) {
             return None;
         }
-        if let Some(found) = self.survives(&easy).or_else(|| self.differs(&fresh, &easy, "")) {
-            return Some((found, easy));
+        let mut script = self.fresh_script(&object, false);
+        script.extend([Step::Delete(self.name()), Step::Create(object)]);
+        let mut plan = Plan::default();
+        if !is_seen {
+            let (resource, key) = self.place();
+            let easy = self.run(script.clone());
+            let is_deletion =
+                |it: &Written| *it.resource == *resource && *it.key == *key && it.new.is_none();
+            let change = u32::try_from(easy.changes.iter().position(is_deletion)?).ok()? + 1;
+            let fault = Fault::Unobserved { resource, change };
+            let names = self.setup.programs.iter().map(|it| &it.0);
+            plan.faults = names.map(|it| fault.clone().of(it)).collect();
         }
-        let hard = self.run_under(script, &Plan::of(Fault::Unobserved { resource, change }));
-        if !hard.left.is_empty() {
+        let run = self.run_under(script, &plan);
+        if !run.left.is_empty() {
             return None; // it was seen after all
         }
-        let found = self.survives(&hard).or_else(|| self.differs(&fresh, &hard, ""));
-        found.map(|it| (it, hard))
+        let found = self.survives(&run).or_else(|| self.differs(&fresh, &run, ""));
+        Some(found.map(|it| (it, run)))
     }
 
     /// An object of the same name lies in another namespace: both come to their ends.
-    fn elsewhere(&mut self) -> Shown {
+    fn elsewhere(&mut self) -> Tried {
+        if self.object["metadata"]["namespace"].as_str() == Some(ELSEWHERE) {
+            return None;
+        }
         let namespace = json!({
             "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ELSEWHERE},
         });
@@ -189,11 +203,11 @@ impl Bench {
             .survives(&both)
             .or_else(|| self.differs(&one, &both, &format!("{own}/")))
             .or_else(|| self.differs(&other, &both, &format!("{ELSEWHERE}/")));
-        found.map(|it| (it, both))
+        Some(found.map(|it| (it, both)))
     }
 
     /// The time is more than an unsigned number of 32 bits holds.
-    fn late(&mut self) -> Shown {
+    fn late(&mut self) -> Tried {
         let object = self.object.clone();
         let easy = self.fresh(&object, false);
         self.setup.script = self.fresh_script(&object, false);
@@ -203,6 +217,6 @@ impl Bench {
             return None;
         }
         let found = self.survives(&hard).or_else(|| self.differs(&easy, &hard, ""));
-        found.map(|it| (it, hard))
+        Some(found.map(|it| (it, hard)))
     }
 }

@@ -1,9 +1,11 @@
 //! The fewest operations that break a promise, and the simplest values.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use super::bench::{Bench, Walk};
-use super::operation::Operation;
+use super::operation::{Intent, Operation};
 use super::report::{Finding, Promise, Suspicion};
 use crate::simulation::picture::draw;
 
@@ -24,6 +26,7 @@ pub(super) fn smallest(
     operations: &[Operation],
     promise: Promise,
 ) -> Option<Finding> {
+    let nonsense = nonsense(operations, &bench.object);
     let mut best = attempt(bench, operations.to_vec(), promise)?;
     let mut tries = 0;
     'smaller: loop {
@@ -32,6 +35,7 @@ pub(super) fn smallest(
             if tries > MOST {
                 break 'smaller;
             }
+            let candidate = marked(candidate, &bench.object, &nonsense);
             if let Some(found) = attempt(bench, candidate, promise) {
                 best = found;
                 continue 'smaller;
@@ -53,6 +57,56 @@ fn attempt(bench: &mut Bench, operations: Vec<Operation>, promise: Promise) -> O
     let walk = bench.walk(&operations);
     let suspicion = bench.judge(&operations, &walk, operations.len())?;
     suspicion.promise.is_like(promise).then_some(Broken { operations, walk, suspicion })
+}
+
+/// A value, and the way to it without the places in lists.
+type Leaf = (String, String);
+
+fn values(value: &Value, at: &str, found: &mut BTreeSet<Leaf>) {
+    match value {
+        Value::Object(fields) => {
+            fields.iter().for_each(|(name, it)| values(it, &format!("{at}.{name}"), found));
+        }
+        Value::Array(items) => items.iter().for_each(|it| values(it, &format!("{at}[]"), found)),
+        other => drop(found.insert((at.to_owned(), other.to_string()))),
+    }
+}
+
+/// The values that an operation brings in, and the object after it.
+fn brought(operation: &Operation, object: &Value) -> (BTreeSet<Leaf>, Value) {
+    let (mut before, mut after, next) = (BTreeSet::new(), BTreeSet::new(), operation.after(object));
+    values(object, "", &mut before);
+    values(&next, "", &mut after);
+    (after.difference(&before).cloned().collect(), next)
+}
+
+/// The values that misuses bring in.
+fn nonsense(operations: &[Operation], object: &Value) -> BTreeSet<Leaf> {
+    let (mut found, mut object) = (BTreeSet::new(), object.clone());
+    for operation in operations {
+        let (new, next) = brought(operation, &object);
+        found.extend(new.into_iter().filter(|_| operation.intent == Intent::Misuse));
+        object = next;
+    }
+    found
+}
+
+/// A patch holds whole lists: without the misuse before it, a change of the same list is what brings nonsense
+/// in, and is a misuse then.
+fn marked(
+    mut operations: Vec<Operation>,
+    object: &Value,
+    nonsense: &BTreeSet<Leaf>,
+) -> Vec<Operation> {
+    let mut object = object.clone();
+    for operation in &mut operations {
+        let (new, next) = brought(operation, &object);
+        if !new.is_disjoint(nonsense) {
+            operation.intent = Intent::Misuse;
+        }
+        object = next;
+    }
+    operations
 }
 
 /// The sequences that are one step smaller: without an operation, or with a simpler one.
@@ -114,4 +168,31 @@ fn simpler(patch: &Value, first: Option<&Value>) -> Vec<Value> {
         _ => {}
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_list_that_keeps_nonsense_stays_a_misuse() {
+        let object = json!({"spec": {"ports": [1], "size": 1}});
+        let with = |intent, spec: Value| Operation { intent, patch: json!({"spec": spec}) };
+        let all = [
+            with(Intent::Misuse, json!({"ports": [1, -5]})),
+            with(Intent::Change, json!({"ports": [1, -5, 2]})),
+            with(Intent::Change, json!({"ports": [1, 2], "size": 2})),
+        ];
+        let nonsense = nonsense(&all, &object);
+        assert_eq!(nonsense, BTreeSet::from([(".spec.ports[]".to_owned(), "-5".to_owned())]));
+        let intents = |operations: &[Operation]| -> Vec<Intent> {
+            marked(operations.to_vec(), &object, &nonsense).iter().map(|it| it.intent).collect()
+        };
+        let (misuse, change) = (Intent::Misuse, Intent::Change);
+        assert_eq!(intents(&all), [misuse, change, change]);
+        assert_eq!(intents(&all[1..]), [misuse, change]);
+        assert_eq!(intents(&all[2..]), [change]);
+    }
 }

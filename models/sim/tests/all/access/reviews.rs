@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use seatrial_sim::apiserver::{Answer, Options, Request, Server, User};
+use seatrial_sim::apiserver::{Answer, Fault, Options, Point, Request, Server, Trouble, User};
 use seatrial_sim::protobuf;
 use serde_json::{Value, json};
 
@@ -206,6 +206,20 @@ fn a_token_goes_with_its_account_and_with_what_it_is_bound_to() {
     assert_eq!(get(&mut server, 1, &token, secrets), 200);
     ask(&mut server, &User::admin(), Request::new("DELETE", &format!("{pods}/p")));
     assert_eq!(get(&mut server, 1, &token, secrets), 401);
+}
+
+#[test]
+fn a_replica_that_lags_knows_who_asks() {
+    let secrets = "/api/v1/namespaces/a/secrets";
+    let (mut server, (_, given)) = with_token(json!({}));
+    let token = given["status"]["token"].as_str().expect("a token").to_owned();
+    let (at, what) = (Point::default(), Trouble::Stale(5));
+    server.inject(Fault { at, after: 0, times: 2, what });
+    assert_eq!(get(&mut server, 1, &token, secrets), 200, "the account is new");
+    let account = Request::new("DELETE", "/api/v1/namespaces/a/serviceaccounts/worker");
+    ask(&mut server, &User::admin(), account);
+    server.inject(Fault { at: Point::default(), after: 0, times: 1, what: Trouble::Stale(1) });
+    assert_eq!(get(&mut server, 1, &token, secrets), 401, "the account is gone");
 }
 
 #[test]
