@@ -158,13 +158,16 @@ fn ends() -> Vec<Invariant<DelayingQueue>> {
 
 /// The state before an event.
 #[derive(Default)]
-struct Known {
+pub(crate) struct Known {
     /// The sequential object, for the times only.
-    times: Spec<u8>,
+    pub(super) times: Spec<u8>,
     /// How often an item was added, or its time came.
     causes: BTreeMap<u8, u32>,
     gets: BTreeMap<u8, u32>,
-    getters: Vec<u8>,
+    /// Threads asleep in `get`.
+    pub(super) getters: Vec<u8>,
+    /// How many items were handed out one by one, and not ended so.
+    pub(super) in_processing: usize,
 }
 
 impl Known {
@@ -195,7 +198,9 @@ impl Ledger<DelayingQueue> for Known {
             }
             (_, Step::Done(ret)) if taken(ret).next().is_some() => {
                 taken(ret).for_each(|key| *self.gets.entry(key).or_default() += 1);
+                self.in_processing += usize::from(matches!(ret, Ret::Get(_)));
             }
+            (Call::Done(_), _) => self.in_processing = self.in_processing.saturating_sub(1),
             (Call::Add(Add { key: Some(key), .. }), _) => self.cause(*key),
             (Call::AddAll(all), _) => {
                 all.0.iter().filter_map(|add| add.key).for_each(|key| self.cause(key));

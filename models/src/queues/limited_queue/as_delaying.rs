@@ -20,7 +20,7 @@ type InnerWhat = What<InnerCall, inner::Ret<u8>>;
 
 /// The state before an event: how often items failed, and the deliveries that have not ended.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Failures {
+pub(crate) struct Failures {
     /// Failures since an item was last forgotten.
     pub(super) failures: BTreeMap<u8, u32>,
     /// Deliveries that have not ended.

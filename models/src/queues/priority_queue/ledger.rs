@@ -22,7 +22,7 @@ use crate::trial::{self, Ledger as _, Violation, What};
 /// The calls' *returned* values tell which items are held. The sequential object, which gets the
 /// same calls, tells which items wait and which are ready.
 #[derive(Clone, Debug)]
-pub(super) struct PriorityLedger {
+pub(crate) struct PriorityLedger {
     pub(super) spec: Spec<u8>,
     /// Deliveries that have not ended.
     pub(super) deliveries: BTreeMap<(u32, u32), u8>,
