@@ -12,15 +12,13 @@ use seatrial_core::priority_queue::{
 use seatrial_core::priority_queue::{Ret, Retries, Settle, Told};
 use seatrial_core::queue::{Done, DoneKey, Finished, Len, ShutDown, ShuttingDown};
 
-use super::{PriorityQueue, Spec};
+use super::PriorityQueue;
+use super::spec::{BASE, MAX, Spec};
 use crate::queues::fixtures::listener::metrics;
 use crate::queues::fixtures::outcomes::outcomes;
 use crate::queues::fixtures::pair::{Pair, given};
 use crate::single_step::{each_call, hash};
 use crate::trial::Alone;
-
-pub(super) const BASE: Duration = Duration::from_millis(3);
-pub(super) const MAX: Duration = Duration::from_millis(40);
 
 /// A call; times are in milliseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,7 +63,7 @@ pub fn check(ops: &[Op]) {
 /// As [`check`].
 pub fn check_on(ops: &[Op], machine: impl Machine<Op = Call<u8>, Ret = Ret<u8>>) {
     let (alone, recorded) = Alone::<PriorityQueue>::with(Box::new(machine));
-    let mut pair = Pair::<Ours, _>::new(recorded, Spec::new(BASE, MAX));
+    let mut pair = Pair::<Ours, _>::new(recorded, Spec::default());
     for op in each_call(ops) {
         pair.step(*op);
     }
@@ -107,18 +105,18 @@ pub fn decode(bytes: &[u8]) -> Vec<Op> {
     bytes.chunks_exact(3).map(op).collect()
 }
 
-impl Pair<Ours, Spec<u8>> {
+impl Pair<Ours, Spec> {
     fn step(&mut self, op: Op) {
         match op {
             Op::Add(key, options) => {
                 let called = key.is_multiple_of(2).then(|| self.ours.now()); // both ways to tell the time
                 self.call(Call::Add(Add { key: Some(key), hash: hash(&key), options, called }));
-                self.spec.add(&key, options);
+                self.spec.add(&[key], options, self.spec.now);
             }
             Op::AddThree(keys, options) => {
                 let items = keys.iter().map(|key| (Some(*key), hash(key))).collect();
                 self.call(Call::AddBatch(AddBatch { items, options, called: None }));
-                keys.iter().for_each(|key| self.spec.add(key, options));
+                self.spec.add(&keys, options, self.spec.now);
             }
             Op::Forget(key) => {
                 self.call(Call::Forget(Forget::new(key, hash(&key))));
@@ -132,7 +130,7 @@ impl Pair<Ours, Spec<u8>> {
             Op::Advance(by) => {
                 let by = Duration::from_millis(by.into());
                 self.ours.advance(by);
-                self.spec.advance(by);
+                self.spec.advance_to(self.spec.now + by);
             }
             Op::Forward(seed) => self.forward(seed),
             Op::Get => self.get(),

@@ -6,6 +6,7 @@ use super::{Queue, Tried, millis, sleep};
 use crate::delaying_queue::DelayingQueue;
 use crate::queues::fixtures::every_call::{TWO, every_shared_call};
 use crate::queues::fixtures::keyed::Page as _;
+use crate::queues::fixtures::shared;
 use crate::queues::fixtures::slow_hash::{SlowHasher, counted_from_the_call};
 use crate::trial::Scenario;
 
@@ -44,19 +45,13 @@ pub(super) fn all() -> Vec<Scenario<DelayingQueue>> {
         )
         .not_on(crate::trial::needs_exact_time),
         // workqueue:DQ-5
-        Scenario::new(
-            "slow_hash",
-            "hashing an item takes long, and its delay counts from the call",
-            |world| {
-                let queue =
-                    Queue::with_host(world.runtime(), SlowHasher::new(world), world.machine());
-                counted_from_the_call(
-                    world,
-                    &[(&|| queue.add_after(1, millis(5)), millis(5))],
-                    &|| queue.len(),
-                );
-            },
-            |history| history.finished(),
-        ),
+        shared::slow_hash(|world| {
+            let queue = Queue::with_host(world.runtime(), SlowHasher::new(world), world.machine());
+            counted_from_the_call(
+                world,
+                &[(&|| queue.add_after(1, millis(5)), millis(5))],
+                &|| queue.len(),
+            );
+        }),
     ]
 }

@@ -10,6 +10,7 @@ use crate::limited_queue::LimitedQueue;
 use crate::limited_queue::op::BASE;
 use crate::queues::fixtures::every_call::{TWO, every_shared_call};
 use crate::queues::fixtures::keyed::Page as _;
+use crate::queues::fixtures::shared;
 use crate::queues::fixtures::slow_hash::{SlowHasher, counted_from_the_call};
 use crate::trial::{Component, Scenario, World};
 
@@ -82,22 +83,16 @@ pub(super) fn all() -> Vec<Scenario<LimitedQueue>> {
         )
         .not_on(crate::trial::needs_exact_time),
         // workqueue:DQ-5
-        Scenario::new(
-            "slow_hash",
-            "hashing an item takes long, and its delay counts from the call",
-            |world| {
-                let queue =
-                    Shell::with_host(world.runtime(), SlowHasher::new(world), world.machine());
-                counted_from_the_call(
-                    world,
-                    &[
-                        (&|| queue.add_after(1, millis(5)), millis(5)),
-                        (&|| queue.add_rate_limited(2), BASE),
-                    ],
-                    &|| queue.len(),
-                );
-            },
-            |history| history.finished(),
-        ),
+        shared::slow_hash(|world| {
+            let queue = Shell::with_host(world.runtime(), SlowHasher::new(world), world.machine());
+            counted_from_the_call(
+                world,
+                &[
+                    (&|| queue.add_after(1, millis(5)), millis(5)),
+                    (&|| queue.add_rate_limited(2), BASE),
+                ],
+                &|| queue.len(),
+            );
+        }),
     ]
 }

@@ -7,9 +7,10 @@ use seatrial_core::queue::Deliver;
 
 use super::{Queue, Tried, failed, later, millis, priority, sleep};
 use crate::priority_queue::PriorityQueue;
-use crate::priority_queue::op::BASE;
+use crate::priority_queue::spec::BASE;
 use crate::queues::fixtures::every_call::TWO;
 use crate::queues::fixtures::keyed::Page as _;
+use crate::queues::fixtures::shared;
 use crate::queues::fixtures::slow_hash::{SlowHasher, counted_from_the_call};
 use crate::trial::{Component, Scenario, World};
 
@@ -114,22 +115,16 @@ pub(super) fn all() -> Vec<Scenario<PriorityQueue>> {
         )
         .not_on(crate::trial::sleeps),
         // workqueue:PQ-16
-        Scenario::new(
-            "slow_hash",
-            "hashing an item takes long, and its delay counts from the call",
-            |world| {
-                let queue =
-                    Queue::with_host(world.runtime(), SlowHasher::new(world), world.machine());
-                counted_from_the_call(
-                    world,
-                    &[
-                        (&|| queue.add_after(1, millis(5)), millis(5)),
-                        (&|| queue.add_rate_limited(2), BASE),
-                    ],
-                    &|| queue.len(),
-                );
-            },
-            |history| history.finished(),
-        ),
+        shared::slow_hash(|world| {
+            let queue = Queue::with_host(world.runtime(), SlowHasher::new(world), world.machine());
+            counted_from_the_call(
+                world,
+                &[
+                    (&|| queue.add_after(1, millis(5)), millis(5)),
+                    (&|| queue.add_rate_limited(2), BASE),
+                ],
+                &|| queue.len(),
+            );
+        }),
     ]
 }
