@@ -13,7 +13,7 @@ use seatrial_core::runtime::Instant;
 use crate::trial::mistakes;
 
 mistakes! {
-    /// One changed line. Where nothing is said, the mutant that makes the mistake says what it is.
+    /// One changed line. The mutant that makes a mistake describes those without a comment.
     pub(super) enum Mistake {
         FirstComesTwice,
         NewestComesFirst,

@@ -8,45 +8,28 @@ use seatrial_core::queue::Add;
 
 use super::as_queue::{apply, due, judged, moment};
 use super::{Call, DelayingQueue, Event, History, Ret, Spec};
-use crate::queues::fixtures::inside::of_the_queue;
+use crate::queues::fixtures::inside::{of_the_queue, promises};
 use crate::queues::queue::AT_ONCE;
 use crate::trial::{Invariant, Ledger, Told, Violation, What};
 
 type Checked = Result<(), Violation>;
 
 pub(super) fn all() -> Vec<Invariant<DelayingQueue>> {
-    let mut all = times();
+    let mut all = promises! {
+        at_every_event "never_early"
+            "an item that waits for its time is not handed out before that time"
+            ["workqueue:DQ-8", "workqueue:DQ-14", "workqueue:INV-13"] => never_early;
+        always "nothing_late" "no consumer sleeps through the time of an item"
+            ["workqueue:DQ-9", "workqueue:DQ-15", "workqueue:INV-14", "workqueue:LIV-7"]
+            => nothing_late;
+        always "steps_are_bounded" "one step adds at most a fixed number of due items"
+            ["workqueue:DQ-16"] => steps_are_bounded;
+        always "retries_count_calls"
+            "every call with a delay is counted and reported, until shutdown begins"
+            ["workqueue:DQ-3", "workqueue:DQ-4"] => retries_count_calls;
+    };
     all.extend(inside());
     all
-}
-
-fn times() -> Vec<Invariant<DelayingQueue>> {
-    vec![
-        Invariant::at_every_event(
-            "never_early",
-            "an item that waits for its time is not handed out before that time",
-            &["workqueue:DQ-8", "workqueue:DQ-14", "workqueue:INV-13"],
-            never_early,
-        ),
-        Invariant::always(
-            "nothing_late",
-            "no consumer sleeps through the time of an item",
-            &["workqueue:DQ-9", "workqueue:DQ-15", "workqueue:INV-14", "workqueue:LIV-7"],
-            nothing_late,
-        ),
-        Invariant::always(
-            "steps_are_bounded",
-            "one step adds at most a fixed number of due items",
-            &["workqueue:DQ-16"],
-            steps_are_bounded,
-        ),
-        Invariant::always(
-            "retries_count_calls",
-            "every call with a delay is counted and reported, until shutdown begins",
-            &["workqueue:DQ-3", "workqueue:DQ-4"],
-            retries_count_calls,
-        ),
-    ]
 }
 
 /// The promises of the queue inside, which are judged here, too.

@@ -5,30 +5,20 @@ use seatrial_core::queue::Finished;
 
 use super::as_delaying::{Failures, judged};
 use super::{Event, LimitedQueue};
-use crate::queues::fixtures::inside::of_the_queue;
+use crate::queues::fixtures::inside::{of_the_queue, promises};
 use crate::trial::Invariant;
 
 pub(super) fn all() -> Vec<Invariant<LimitedQueue>> {
-    let mut all = of_failures();
+    let mut all = promises! {
+        at_every_event "failures_are_counted"
+            "the failures of an item are counted since it was last forgotten"
+            ["workqueue:RQ-2", "workqueue:RQ-6", "workqueue:CL-3"] => failures_are_counted;
+        at_every_event "a_delivery_is_settled_once"
+            "the outcome of a delivery counts only if the delivery has not ended yet"
+            ["workqueue:CL-1", "workqueue:CL-9"] => a_delivery_is_settled_once;
+    };
     all.extend(inside());
     all
-}
-
-fn of_failures() -> Vec<Invariant<LimitedQueue>> {
-    vec![
-        Invariant::at_every_event(
-            "failures_are_counted",
-            "the failures of an item are counted since it was last forgotten",
-            &["workqueue:RQ-2", "workqueue:RQ-6", "workqueue:CL-3"],
-            failures_are_counted,
-        ),
-        Invariant::at_every_event(
-            "a_delivery_is_settled_once",
-            "the outcome of a delivery counts only if the delivery has not ended yet",
-            &["workqueue:CL-1", "workqueue:CL-9"],
-            a_delivery_is_settled_once,
-        ),
-    ]
 }
 
 /// The promises of the queue inside, which are judged here, too.

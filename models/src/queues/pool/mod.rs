@@ -10,12 +10,11 @@ mod scenarios;
 
 use std::time::Duration;
 
-use seatrial_core::limited_queue::Limited;
+use seatrial_core::limited_queue::{Limited, Op, Ret, Settle};
 use seatrial_core::limiter::Exponential;
 use seatrial_core::machine::Step;
-use seatrial_core::queue::Fifo;
+use seatrial_core::queue::{Done, Fifo};
 
-use crate::limited_queue::LimitedQueue;
 use crate::trial::{
     Component, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf, Scenario,
 };
@@ -58,6 +57,26 @@ impl Component for Pool {
     }
 
     fn describe(op: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {
-        LimitedQueue::describe(op, outcome)
+        match (op, outcome) {
+            (Op::Add(add), _) => {
+                format!("add {}", add.key.map_or("nothing".to_owned(), |key| key.to_string()))
+            }
+            (Op::Get(_), Step::Done(Ret::Get(Some((_, key))))) => format!("get -> {key}"),
+            (Op::Get(_), Step::Done(_)) => "get -> shut down".to_owned(),
+            (Op::Get(_), Step::Wait { until: Some(until), .. }) => {
+                format!("get sleeps until {until:?}")
+            }
+            (Op::Get(_), _) => "get sleeps".to_owned(),
+            (Op::Settle(Settle { token, outcome, .. }), _) => {
+                format!("settle delivery {}: {outcome:?}", token.delivery())
+            }
+            (Op::Done(Done(token)), _) => format!("release delivery {}", token.delivery()),
+            (Op::NumRequeues(asked), Step::Done(Ret::NumRequeues(count))) => {
+                format!("failures of {} -> {count}", asked.key)
+            }
+            (Op::Len(_), Step::Done(Ret::Len(len))) => format!("len -> {len}"),
+            (Op::ShutDown(_), _) => "shut down".to_owned(),
+            (op, outcome) => format!("{op:?} -> {outcome:?}"),
+        }
     }
 }

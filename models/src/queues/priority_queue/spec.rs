@@ -17,7 +17,7 @@ pub(super) const BASE: Duration = Duration::from_millis(3);
 /// The longest.
 pub(super) const MAX: Duration = Duration::from_millis(40);
 
-/// One changed line. Where nothing is said, the mutant that makes the mistake says what it is.
+/// One changed line. The mutant that makes a mistake describes those without a comment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Mistake {
     LowestFirst,

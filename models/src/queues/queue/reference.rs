@@ -15,7 +15,7 @@ use seatrial_core::queue::{
 
 use crate::single_step::row::{in_a_row, up_to};
 
-/// One changed line. Where nothing is said, the mutant that makes the mistake says what it is.
+/// One changed line. The mutant that makes a mistake describes those without a comment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Mistake {
     // Mistakes that the reference makes to this day.

@@ -106,6 +106,12 @@ pub(super) fn ended() -> Vec<Scenario<Channel>> {
                 counts && before.pipes.values().any(|pipe| !pipe.kept.is_empty())
             },
         ),
+    ]
+}
+
+/// Users that leave while others wait.
+pub(super) fn left() -> Vec<Scenario<Channel>> {
+    vec![
         Channel::program(
             "receivers_go",
             "two receivers leave while a thread and a task wait for room",

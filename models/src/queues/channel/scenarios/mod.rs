@@ -26,6 +26,7 @@ pub(super) fn all() -> Vec<Scenario<Channel>> {
         calls::all(),
         kept::produced(),
         kept::ended(),
+        kept::left(),
         given_up::rendezvous(),
         given_up::tasks(),
         given_up::woken(),

@@ -113,29 +113,33 @@ pub(super) fn drains() -> Vec<Scenario<DelayingQueue>> {
                 shuts_down && before.times.queue.shutting_down
             },
         ),
-        DelayingQueue::program(
-            "drain_of_many",
-            "a drain discards more delayed items than one step does, and another caller shuts down",
-            |world, queue| {
-                (1..=70).for_each(|item| queue.add_after(item, HOURS));
-                queue.add(100);
-                let (token, _) = queue.take().expect("one item waits");
-                let drain = caller(world, "drain", &queue, |queue| queue.shut_down_with_drain());
-                let begun = queue.is_shutting_down();
-                queue.shut_down();
-                if begun {
-                    world.join(drain); // the shutdown releases it, whatever it has discarded by then
-                    queue.done(token);
-                } else {
-                    queue.done(token); // the drain may have come last
-                    world.join(drain);
-                }
-            },
-            // The shutdown comes when the drain has begun.
-            |before, event| {
-                let shuts_down = matches!(event.call(), Some(Call::ShutDown(_)));
-                shuts_down && before.times.queue.shutting_down
-            },
-        ),
     ]
+}
+
+/// More delayed items than one step discards.
+pub(super) fn many() -> Vec<Scenario<DelayingQueue>> {
+    vec![DelayingQueue::program(
+        "drain_of_many",
+        "a drain discards more delayed items than one step does, and another caller shuts down",
+        |world, queue| {
+            (1..=70).for_each(|item| queue.add_after(item, HOURS));
+            queue.add(100);
+            let (token, _) = queue.take().expect("one item waits");
+            let drain = caller(world, "drain", &queue, |queue| queue.shut_down_with_drain());
+            let begun = queue.is_shutting_down();
+            queue.shut_down();
+            if begun {
+                world.join(drain); // the shutdown releases it, whatever it has discarded by then
+                queue.done(token);
+            } else {
+                queue.done(token); // the drain may have come last
+                world.join(drain);
+            }
+        },
+        // The shutdown comes when the drain has begun.
+        |before, event| {
+            let shuts_down = matches!(event.call(), Some(Call::ShutDown(_)));
+            shuts_down && before.times.queue.shutting_down
+        },
+    )]
 }

@@ -33,6 +33,7 @@ pub(super) fn all() -> Vec<Scenario<DelayingQueue>> {
         batches::all(),
         ends::shut_downs(),
         ends::drains(),
+        ends::many(),
         tasks::all(),
         calls::all(),
         shared::of_keys(),

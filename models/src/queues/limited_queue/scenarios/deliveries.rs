@@ -131,37 +131,41 @@ pub(super) fn ended() -> Vec<Scenario<LimitedQueue>> {
                 settled.is_some_and(|at| history.events[..at].iter().any(sleeps))
             },
         ),
-        Scenario::new(
-            "taken_together",
-            "two items are taken together; one fails, one succeeds; later both are done together",
-            |world| {
-                let queue = LimitedQueue::tried(world);
-                queue.add_all([1, 2]);
-                let other = caller(world, "other", &queue, |queue| queue.add(2));
-                let taken = queue.take_batch(TWO);
-                let outcomes = [Outcome::Retry, Outcome::Success];
-                for ((token, _), outcome) in taken.into_iter().zip(outcomes) {
-                    queue.settle(token, outcome);
-                }
-                world.join(other);
-                sleep(world, millis(5));
-                let again = queue.take_batch(TWO);
-                queue.done_all(again.iter().map(|(token, _)| *token));
-                for (token, _) in again {
-                    queue.settle(token, Outcome::Retry); // too late
-                }
-                let _failures = queue.num_requeues(&1);
-                let consumer = worker(world, "consumer", &queue, Duration::ZERO);
-                end(world, &queue, [consumer]);
-            },
-            // The second deliveries of both are taken together.
-            |history| {
-                let two = |event: &&Event| match event.returned() {
-                    Some((_, Ret::GetBatch(taken))) => taken.len() == 2,
-                    _ => false,
-                };
-                history.events.iter().filter(two).count() == 2
-            },
-        ),
     ]
+}
+
+/// Deliveries of several items.
+pub(super) fn together() -> Vec<Scenario<LimitedQueue>> {
+    vec![Scenario::new(
+        "taken_together",
+        "two items are taken together; one fails, one succeeds; later both are done together",
+        |world| {
+            let queue = LimitedQueue::tried(world);
+            queue.add_all([1, 2]);
+            let other = caller(world, "other", &queue, |queue| queue.add(2));
+            let taken = queue.take_batch(TWO);
+            let outcomes = [Outcome::Retry, Outcome::Success];
+            for ((token, _), outcome) in taken.into_iter().zip(outcomes) {
+                queue.settle(token, outcome);
+            }
+            world.join(other);
+            sleep(world, millis(5));
+            let again = queue.take_batch(TWO);
+            queue.done_all(again.iter().map(|(token, _)| *token));
+            for (token, _) in again {
+                queue.settle(token, Outcome::Retry); // too late
+            }
+            let _failures = queue.num_requeues(&1);
+            let consumer = worker(world, "consumer", &queue, Duration::ZERO);
+            end(world, &queue, [consumer]);
+        },
+        // The second deliveries of both are taken together.
+        |history| {
+            let two = |event: &&Event| match event.returned() {
+                Some((_, Ret::GetBatch(taken))) => taken.len() == 2,
+                _ => false,
+            };
+            history.events.iter().filter(two).count() == 2
+        },
+    )]
 }

@@ -27,6 +27,7 @@ pub(super) fn all() -> Vec<Scenario<LimitedQueue>> {
         failures::overlapping(),
         deliveries::one(),
         deliveries::ended(),
+        deliveries::together(),
         calls::all(),
         shared::of_keys(),
         shared::of_tasks(),

@@ -74,6 +74,12 @@ pub(super) fn failing() -> Vec<Scenario<PriorityQueue>> {
                 settles && before.spec.failures.get(&1) == Some(&1)
             },
         ),
+    ]
+}
+
+/// Items that come again.
+pub(super) fn again() -> Vec<Scenario<PriorityQueue>> {
+    vec![
         // workqueue:PQ-42
         PriorityQueue::program(
             "requeued_after",

@@ -116,6 +116,12 @@ pub(super) fn due() -> Vec<Scenario<PriorityQueue>> {
                 matches!(event.call(), Some(Call::Refresh(_))) && before.spec.len() == 2
             },
         ),
+    ]
+}
+
+/// More items than one step makes ready.
+pub(super) fn many() -> Vec<Scenario<PriorityQueue>> {
+    vec![
         // workqueue:PQ-22
         PriorityQueue::program(
             "many_due",

@@ -55,6 +55,12 @@ pub(super) fn shut_downs() -> Vec<Scenario<Queue>> {
                 drain_returns(event) && before.drains.values().any(|drain| drain.was_released)
             },
         ),
+    ]
+}
+
+/// A drain that begins late.
+pub(super) fn late() -> Vec<Scenario<Queue>> {
+    vec![
         // workqueue:SC-7
         Queue::program(
             "drain_after_shutdown",

@@ -54,6 +54,12 @@ pub(super) fn all() -> Vec<Scenario<Queue>> {
                 done && before.spec.waiting.contains(&1)
             },
         ),
+    ]
+}
+
+/// A consumer that panics.
+pub(super) fn panics() -> Vec<Scenario<Queue>> {
+    vec![
         // workqueue:CL-2, LIV-13
         Scenario::new(
             "panicking_worker",
