@@ -75,7 +75,7 @@ impl Ending<'_> {
 
 /// The state before an event.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Known {
+pub(crate) struct Known {
     pub(super) pipes: BTreeMap<PipeId, Pipe>,
     /// Calls that wait, by their threads.
     pub(super) calls: BTreeMap<u8, Call>,

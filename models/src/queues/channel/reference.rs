@@ -13,61 +13,35 @@ use seatrial_core::runtime::Instant;
 use crate::trial::mistakes;
 
 mistakes! {
-    /// One changed line.
+    /// One changed line. The mutant that makes a mistake describes those without a comment.
     pub(super) enum Mistake {
-        /// The first message that is received stays in the channel.
         FirstComesTwice,
-        /// The newest message comes first.
         NewestComesFirst,
-        /// One message too many fits.
         OneMoreFits,
-        /// One message too few fits.
         OneLessFits,
-        /// A rendezvous keeps a message, and its sender goes on.
         RendezvousKeepsOne,
-        /// Among the callers that wait for a partner, the newest is met.
         NewestIsMet,
-        /// The remaining messages vanish with the last sender.
         LastSenderTakesAll,
-        /// The first sender that leaves ends the channel.
         FirstSenderEnds,
-        /// The first receiver that leaves ends the channel.
         FirstReceiverEnds,
-        /// A sender does not check whether there are receivers.
         SendsToNobody,
-        /// A failed send gives back another message.
         AnotherComesBack,
-        /// The messages that the last receiver leaves behind are kept.
         LastReceiverLeavesAll,
-        /// A select receives from every channel that has a message.
         SelectTakesAll,
-        /// A select sends to every channel that has room.
         SelectSendsAll,
-        /// A select reports the first case, even if it did another.
         SelectSaysFirst,
-        /// The messages of the other cases do not come back.
         UnsentIsForgotten,
-        /// At its deadline a call does not try once more.
         DeadlineLooksNoMore,
-        /// A deadline comes a millisecond early.
         DeadlineIsEarly,
-        /// A deadline comes a millisecond late.
         DeadlineIsLate,
         /// A caller that waits sleeps without a deadline.
         SleepsWithoutTime,
-        /// A call that is given up stays among those that wait.
         GivenUpStays,
-        /// The message that was handed to a call is lost when the call is given up.
         GivenUpLosesAll,
-        /// The message that comes back from a call that was given up comes first.
         BackComesFirst,
-        /// The caller that could receive a message that came back is not woken.
         BackIsNotTold,
-        /// One message is not counted.
         LenForgetsOne,
-        /// If several cases are ready, the first is done.
         FirstCaseWins,
-        /// A receive wakes a sender only if the channel was full.
         WakesIfFull,
     }
 }

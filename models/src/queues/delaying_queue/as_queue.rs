@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{Call, Event, History, Ret, Spec, core};
 use crate::queue;
-use crate::queues::fixtures::inside::{Seen, translated};
+use crate::queues::fixtures::inside::{Seen, as_another, translated};
 use crate::trial::{EventOf, Violation, What};
 use seatrial_core::delaying_queue::AddAfter;
 use seatrial_core::machine::{Step, Wakes};
@@ -21,49 +21,33 @@ pub(super) fn moment(at: Instant) -> Duration {
     at.since(Instant::ZERO)
 }
 
+type QueueCall = core::Op<u8>;
+type QueueRet = core::Ret<u8>;
+
 /// Translates a call for the queue inside; `None` if the call does not concern it.
-pub(super) fn call(op: &Call<u8>) -> Option<core::Op<u8>> {
-    Some(match op {
-        Call::Add(add) => core::Op::Add(add.clone()),
+pub(super) fn call(op: &Call<u8>) -> Option<QueueCall> {
+    Some(as_another!(op, Call => QueueCall
+        [Add Get Done DoneKey AddAll GetBatch DoneAll Len Refresh ShuttingDown],
         Call::AddAfter(AddAfter { key, hash, delay, .. }) if delay.is_zero() => {
-            core::Op::Add(core::Add { key: *key, hash: *hash })
+            QueueCall::Add(core::Add { key: *key, hash: *hash })
         }
-        Call::Get(get) => core::Op::Get(get.clone()),
-        Call::Done(done) => core::Op::Done(done.clone()),
-        Call::DoneKey(done) => core::Op::DoneKey(done.clone()),
-        Call::AddAll(all) => core::Op::AddAll(all.clone()),
-        Call::GetBatch(batch) => core::Op::GetBatch(batch.clone()),
-        Call::DoneAll(all) => core::Op::DoneAll(all.clone()),
-        Call::ShutDown(_) => core::Op::ShutDown(core::ShutDown),
-        Call::Drain(drain) => core::Op::Drain(drain.inner.clone()),
-        Call::Len(len) => core::Op::Len(len.clone()),
-        Call::Refresh(refresh) => core::Op::Refresh(refresh.clone()),
-        Call::ShuttingDown(ask) => core::Op::ShuttingDown(ask.clone()),
+        Call::ShutDown(_) => QueueCall::ShutDown(core::ShutDown),
+        Call::Drain(drain) => QueueCall::Drain(drain.inner.clone()),
         Call::AddAfter(_) | Call::Retries(_) => return None,
-    })
+    ))
 }
 
 /// Translates a result for the queue inside.
-pub(super) fn outcome(outcome: &Step<Ret<u8>>) -> Option<Step<core::Ret<u8>>> {
+pub(super) fn outcome(outcome: &Step<Ret<u8>>) -> Option<Step<QueueRet>> {
     let ret = match outcome {
         Step::Wait { on, until } => return Some(Step::Wait { on: *on, until: *until }),
         Step::Done(ret) | Step::Held(ret) => ret,
     };
-    Some(Step::Done(match ret {
-        Ret::Add(()) | Ret::AddAfter(()) => core::Ret::Add(()),
-        Ret::Get(taken) => core::Ret::Get(*taken),
-        Ret::Done(finished) => core::Ret::Done(finished.clone()),
-        Ret::DoneKey(finished) => core::Ret::DoneKey(finished.clone()),
-        Ret::AddAll(all) => core::Ret::AddAll(all.clone()),
-        Ret::GetBatch(taken) => core::Ret::GetBatch(taken.clone()),
-        Ret::DoneAll(finished) => core::Ret::DoneAll(finished.clone()),
-        Ret::ShutDown(()) => core::Ret::ShutDown(()),
-        Ret::Drain(()) => core::Ret::Drain(()),
-        Ret::Refresh(()) => core::Ret::Refresh(()),
-        Ret::Len(len) => core::Ret::Len(*len),
-        Ret::ShuttingDown(says) => core::Ret::ShuttingDown(*says),
+    Some(Step::Done(as_another!(ret, Ret => QueueRet
+        [Add Get Done DoneKey AddAll GetBatch DoneAll ShutDown Drain Refresh Len ShuttingDown],
+        Ret::AddAfter(()) => QueueRet::Add(()),
         Ret::Retries(_) => return None,
-    }))
+    )))
 }
 
 /// Makes the calls of an event that concern times on the sequential object; no item is taken from
@@ -112,7 +96,7 @@ fn seen(history: &History) -> Seen<queue::Queue> {
     seen
 }
 
-type QueueWhat = What<core::Op<u8>, core::Ret<u8>>;
+type QueueWhat = What<QueueCall, QueueRet>;
 
 /// A call that does not concern the queue inside, but reports figures.
 const TELLS: QueueWhat = What::Note { label: "tells", value: 0 };

@@ -8,7 +8,7 @@ use seatrial_core::queue::{Add, DoneKey, Get, Len, Token};
 use serde_json::{Value, json};
 
 use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, TraceError};
-use crate::queues::fixtures::driven::{Driven, item, millis};
+use crate::queues::fixtures::driven::{self, Driven, item, millis};
 
 /// Replays the traces of `delaying_queue`.
 pub const fn conformance() -> Conformance {
@@ -16,7 +16,7 @@ pub const fn conformance() -> Conformance {
 }
 
 fn replay(trace: &Trace) -> Result<Replayed, TraceError> {
-    let mut queue = Driven::new(Delaying::<String>::default());
+    let mut queue = Driven::<Delaying<String>>::new(Delaying::<String>::default());
     trace.replay(|step| make_step(&mut queue, step, "a delaying queue").map(Gives::Same))
 }
 
@@ -36,28 +36,13 @@ where
     ShutDown<String>: Embed<M>,
 {
     match step.op.as_str() {
-        "add" => {
-            let (key, hash) = item(step)?;
-            queue.call(Add { key: Some(key), hash })?;
-        }
         "add_after" => {
             let (key, hash) = item(step)?;
             queue.call(AddAfter { key: Some(key), hash, delay: millis(step)?, called: None })?;
         }
         "advance" => queue.advance(millis(step)?),
-        "get" => {
-            return Ok(match queue.call(Get)? {
-                Some((_, item)) => json!({ "item": item, "shutdown": false }),
-                None => json!({ "shutdown": true }),
-            });
-        }
-        "done" => {
-            let (key, hash) = item(step)?;
-            queue.call(DoneKey { key, hash })?;
-        }
-        "len" => return Ok(json!(queue.call(Len)?)),
         "shutdown" => return queue.call(ShutDown::new()).map(|_| Value::Null),
-        other => return Err(format!("{kind} has no call '{other}'")),
+        _ => return driven::make_step(queue, step, kind),
     }
     Ok(json!({ "len": queue.call(Len)? }))
 }

@@ -8,163 +8,89 @@ use seatrial_core::queue::Add;
 
 use super::as_queue::{apply, due, judged, moment};
 use super::{Call, DelayingQueue, Event, History, Ret, Spec};
-use crate::queues::fixtures::inside::of_the_queue;
+use crate::queues::fixtures::inside::{of_the_queue, promises};
 use crate::queues::queue::AT_ONCE;
 use crate::trial::{Invariant, Ledger, Told, Violation, What};
 
 type Checked = Result<(), Violation>;
 
 pub(super) fn all() -> Vec<Invariant<DelayingQueue>> {
-    let mut all = times();
-    all.extend(items());
-    all.extend(figures());
-    all.extend(ends());
+    let mut all = promises! {
+        at_every_event "never_early"
+            "an item that waits for its time is not handed out before that time"
+            ["workqueue:DQ-8", "workqueue:DQ-14", "workqueue:INV-13"] => never_early;
+        always "nothing_late" "no consumer sleeps through the time of an item"
+            ["workqueue:DQ-9", "workqueue:DQ-15", "workqueue:INV-14", "workqueue:LIV-7"]
+            => nothing_late;
+        always "steps_are_bounded" "one step adds at most a fixed number of due items"
+            ["workqueue:DQ-16"] => steps_are_bounded;
+        always "retries_count_calls"
+            "every call with a delay is counted and reported, until shutdown begins"
+            ["workqueue:DQ-3", "workqueue:DQ-4"] => retries_count_calls;
+    };
+    all.extend(inside());
     all
 }
 
-fn times() -> Vec<Invariant<DelayingQueue>> {
-    vec![
-        Invariant::at_every_event(
-            "never_early",
-            "an item that waits for its time is not handed out before that time",
-            &["workqueue:DQ-8", "workqueue:DQ-14", "workqueue:INV-13"],
-            never_early,
-        ),
-        Invariant::always(
-            "nothing_late",
-            "no consumer sleeps through the time of an item",
-            &["workqueue:DQ-9", "workqueue:DQ-15", "workqueue:INV-14", "workqueue:LIV-7"],
-            nothing_late,
-        ),
-        Invariant::always(
-            "steps_are_bounded",
-            "one step adds at most a fixed number of due items",
-            &["workqueue:DQ-16"],
-            steps_are_bounded,
-        ),
-        Invariant::always(
-            "retries_count_calls",
-            "every call with a delay is counted and reported, until shutdown begins",
-            &["workqueue:DQ-3", "workqueue:DQ-4"],
-            retries_count_calls,
-        ),
-    ]
-}
-
-fn items() -> Vec<Invariant<DelayingQueue>> {
-    vec![
-        of_the_queue!(
-            always,
-            "nothing_lost",
-            "no consumer sleeps or leaves while an item waits that was added or became due",
-            &["workqueue:DQ-2", "workqueue:DQ-10", "workqueue:DQ-11"]
-        ),
-        of_the_queue!(
-            always,
-            "stingy",
-            "an item waits only for its earliest time, and is handed out once for it",
-            &["workqueue:DQ-10", "workqueue:INV-12"]
-        ),
-        of_the_queue!(
-            always,
-            "fair",
-            "items are handed out in the order in which they were added or became due",
-            &["workqueue:DQ-13"]
-        ),
-        of_the_queue!(
-            always,
-            "len_counts_waiting",
-            "len is the number of items that could be handed out now",
-            &["workqueue:DQ-12"]
-        ),
-        of_the_queue!(
-            always,
-            "never_concurrent",
-            "an item that becomes due while it is processed waits until it is done",
-            &["workqueue:DQ-12", "workqueue:DQ-24"]
-        ),
-        of_the_queue!(
-            always,
-            "dirty_is_requeued",
-            "an item that becomes due while it is processed is delivered once more",
-            &["workqueue:DQ-10", "workqueue:DQ-12"]
-        ),
-    ]
-}
-
-fn figures() -> Vec<Invariant<DelayingQueue>> {
-    vec![
-        of_the_queue!(
-            always,
-            "depth_is_told",
-            "the reported depth is always right, also for due items that no consumer has looked at",
-            &["workqueue:MX-8", "workqueue:DQ-10"]
-        ),
-        of_the_queue!(
-            always,
-            "latency_is_told",
-            "the reported latency counts from the moment at which an item became due",
-            &["workqueue:MX-6", "workqueue:DQ-10"]
-        ),
-        of_the_queue!(
-            always,
-            "work_is_told",
-            "the reported work time runs from hand-out to done, and is unfinished work until then",
-            &["workqueue:MX-7"]
-        ),
-    ]
-}
-
-fn ends() -> Vec<Invariant<DelayingQueue>> {
-    vec![
-        of_the_queue!(
-            always,
-            "shutdown_is_final",
-            "an item that is not due when shutdown begins, or is added later, is never handed out",
-            &["workqueue:DQ-3", "workqueue:DQ-19", "workqueue:DQ-23"]
-        ),
-        of_the_queue!(
-            always,
-            "drain_waits",
-            "a drain returns only after its condition was met or shut_down was called",
-            &["workqueue:DQ-21"]
-        ),
-        of_the_queue!(
-            eventually,
-            "no_lost_wakeup",
-            "no consumer sleeps for ever while an item could be handed out",
-            &["workqueue:DQ-2", "workqueue:LIV-7"]
-        ),
-        of_the_queue!(
-            eventually,
-            "shutdown_wakes_consumers",
-            "no consumer sleeps for ever after shutdown began, whatever time it waited for",
-            &["workqueue:DQ-20", "workqueue:LIV-8"]
-        ),
-        of_the_queue!(
-            eventually,
-            "drains_return",
-            "no drain sleeps for ever once nothing is in flight: delayed items do not count",
-            &["workqueue:DQ-19", "workqueue:DQ-21", "workqueue:INV-15"]
-        ),
-        of_the_queue!(
-            eventually,
-            "shutdown_releases_drains",
-            "shut_down releases every drain that began before it, whatever was called before",
-            &["workqueue:DQ-20", "workqueue:DQ-22"]
-        ),
-    ]
+/// The promises of the queue inside, which are judged here, too.
+fn inside() -> Vec<Invariant<DelayingQueue>> {
+    of_the_queue! {
+        always "nothing_lost"
+            "no consumer sleeps or leaves while an item waits that was added or became due"
+            ["workqueue:DQ-2", "workqueue:DQ-10", "workqueue:DQ-11"];
+        always "stingy" "an item waits only for its earliest time, and is handed out once for it"
+            ["workqueue:DQ-10", "workqueue:INV-12"];
+        always "fair" "items are handed out in the order in which they were added or became due"
+            ["workqueue:DQ-13"];
+        always "len_counts_waiting" "len is the number of items that could be handed out now"
+            ["workqueue:DQ-12"];
+        always "never_concurrent"
+            "an item that becomes due while it is processed waits until it is done"
+            ["workqueue:DQ-12", "workqueue:DQ-24"];
+        always "dirty_is_requeued"
+            "an item that becomes due while it is processed is delivered once more"
+            ["workqueue:DQ-10", "workqueue:DQ-12"];
+        always "depth_is_told"
+            "the reported depth is always right, also for due items that no consumer has looked at"
+            ["workqueue:MX-8", "workqueue:DQ-10"];
+        always "latency_is_told"
+            "the reported latency counts from the moment at which an item became due"
+            ["workqueue:MX-6", "workqueue:DQ-10"];
+        always "work_is_told"
+            "the reported work time runs from hand-out to done, and is unfinished work until then"
+            ["workqueue:MX-7"];
+        always "shutdown_is_final"
+            "an item that is not due when shutdown begins, or is added later, is never handed out"
+            ["workqueue:DQ-3", "workqueue:DQ-19", "workqueue:DQ-23"];
+        always "drain_waits"
+            "a drain returns only after its condition was met or shut_down was called"
+            ["workqueue:DQ-21"];
+        eventually "no_lost_wakeup" "no consumer sleeps for ever while an item could be handed out"
+            ["workqueue:DQ-2", "workqueue:LIV-7"];
+        eventually "shutdown_wakes_consumers"
+            "no consumer sleeps for ever after shutdown began, whatever time it waited for"
+            ["workqueue:DQ-20", "workqueue:LIV-8"];
+        eventually "drains_return"
+            "no drain sleeps for ever once nothing is in flight: delayed items do not count"
+            ["workqueue:DQ-19", "workqueue:DQ-21", "workqueue:INV-15"];
+        eventually "shutdown_releases_drains"
+            "shut_down releases every drain that began before it, whatever was called before"
+            ["workqueue:DQ-20", "workqueue:DQ-22"];
+    }
 }
 
 /// The state before an event.
 #[derive(Default)]
-struct Known {
+pub(crate) struct Known {
     /// The sequential object, for the times only.
-    times: Spec<u8>,
+    pub(super) times: Spec<u8>,
     /// How often an item was added, or its time came.
     causes: BTreeMap<u8, u32>,
     gets: BTreeMap<u8, u32>,
-    getters: Vec<u8>,
+    /// Threads asleep in `get`.
+    pub(super) getters: Vec<u8>,
+    /// How many items were handed out one by one, and not ended so.
+    pub(super) in_processing: usize,
 }
 
 impl Known {
@@ -195,7 +121,9 @@ impl Ledger<DelayingQueue> for Known {
             }
             (_, Step::Done(ret)) if taken(ret).next().is_some() => {
                 taken(ret).for_each(|key| *self.gets.entry(key).or_default() += 1);
+                self.in_processing += usize::from(matches!(ret, Ret::Get(_)));
             }
+            (Call::Done(_), _) => self.in_processing = self.in_processing.saturating_sub(1),
             (Call::Add(Add { key: Some(key), .. }), _) => self.cause(*key),
             (Call::AddAll(all), _) => {
                 all.0.iter().filter_map(|add| add.key).for_each(|key| self.cause(key));

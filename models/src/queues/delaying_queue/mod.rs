@@ -32,6 +32,7 @@ use crate::trial::{
 
 pub use conformance::conformance;
 pub(in crate::queues) use conformance::make_step;
+pub(crate) use op::HasDelays;
 pub use op::{Op, check, check_on, decode};
 pub use spec::Spec;
 

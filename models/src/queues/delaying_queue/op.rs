@@ -1,13 +1,16 @@
 //! Sequences of calls, and the property that the machine agrees with the sequential object.
 
+use std::fmt::Debug;
 use std::iter;
 use std::time::Duration;
 
 use seatrial_core::delaying_queue::{
     AddAfter, Delaying, Drain, Op as Call, Ret, Retries, ShutDown,
 };
-use seatrial_core::machine::{Machine, Step};
-use seatrial_core::queue::{Add, Done, DoneKey, DrainUntil, Finished, Get, Len, ShuttingDown};
+use seatrial_core::machine::{Embed, Machine, Step, UpTo};
+use seatrial_core::queue::{
+    Add, Done, DoneKey, DrainUntil, Finished, Get, Len, Refresh, ShuttingDown, Token,
+};
 
 use super::{DelayingQueue, Spec};
 use crate::queues::fixtures::pair::{Pair, given};
@@ -52,7 +55,7 @@ pub fn check_on(ops: &[Op], machine: impl Machine<Op = Call<u8>, Ret = Ret<u8>>)
     let (alone, recorded) = Alone::<DelayingQueue>::with(Box::new(machine));
     let mut pair = Pair::<Delaying<u8>, _>::new(recorded, Spec::new());
     for op in each_call(ops) {
-        pair.step(*op);
+        pair.step_delaying(*op);
     }
     pair.refresh(); // the last call may have left many due items to the next one
     alone.tells_what_is_so();
@@ -78,12 +81,39 @@ pub fn decode(bytes: &[u8]) -> Vec<Op> {
     bytes.chunks_exact(3).map(op).collect()
 }
 
-impl Pair<Delaying<u8>, Spec<u8>> {
-    fn step(&mut self, op: Op) {
+/// A sequential object with a delaying queue in it.
+pub(crate) trait HasDelays {
+    /// Returns that queue.
+    fn delaying(&mut self) -> &mut Spec<u8>;
+}
+
+impl HasDelays for Spec<u8> {
+    fn delaying(&mut self) -> &mut Self {
+        self
+    }
+}
+
+impl<M: Machine<Op: Debug, Ret: Debug>, S: HasDelays> Pair<M, S>
+where
+    Add<u8>: Embed<M>,
+    AddAfter<u8>: Embed<M>,
+    Get: Embed<M, Ret = Option<(Token, u8)>>,
+    UpTo<Get>: Embed<M, Ret = Vec<(Token, u8)>>,
+    Done: Embed<M, Ret = Finished<u8>>,
+    DoneKey<u8>: Embed<M, Ret = Finished<u8>>,
+    ShutDown<u8>: Embed<M>,
+    Drain<u8>: Embed<M>,
+    Refresh: Embed<M>,
+    Len: Embed<M, Ret = usize>,
+    Retries: Embed<M, Ret = u64>,
+    ShuttingDown: Embed<M, Ret = bool>,
+{
+    /// Makes a call that every queue with delays has.
+    pub(in crate::queues) fn step_delaying(&mut self, op: Op) {
         match op {
             Op::Add(key) => {
-                self.call(Call::Add(Add { key: Some(key), hash: hash(&key) }));
-                self.spec.queue.add(&key);
+                self.call(Add { key: Some(key), hash: hash(&key) });
+                self.spec.delaying().queue.add(&key);
             }
             Op::AddAfter(key, delay) => self.add_after(key, Duration::from_millis(delay.into())),
             Op::Sooner(key, times) => {
@@ -95,41 +125,43 @@ impl Pair<Delaying<u8>, Spec<u8>> {
             Op::Get => self.get(),
             Op::Done(key) => {
                 if let Some(token) = self.deliveries.get(&key) {
-                    let ret = self.call(Call::Done(Done(*token)));
-                    self.done(key, &ret);
+                    let finished = self.call(Done(*token));
+                    self.done(key, &finished);
                 }
             }
             Op::DoneByValue(key) => {
-                let ret = self.call(Call::DoneKey(DoneKey { key, hash: hash(&key) }));
-                self.done(key, &ret);
+                let finished = self.call(DoneKey { key, hash: hash(&key) });
+                self.done(key, &finished);
             }
             Op::Len => {
                 self.refresh();
-                let ret = self.call(Call::Len(Len));
-                assert!(matches!(ret, Ret::Len(n) if n == self.spec.queue.waiting.len()));
+                assert_eq!(self.call(Len), self.spec.delaying().queue.waiting.len());
             }
             Op::ShutDown => {
-                self.call(Call::ShutDown(ShutDown::new()));
-                self.spec.shut_down();
+                self.call(ShutDown::<u8>::new());
+                self.spec.delaying().shut_down();
             }
             Op::Drain => self.drain(DrainUntil::NothingInFlight),
             Op::DrainAll => self.drain(DrainUntil::AllWorkDone),
         }
-        let retries = self.call(Call::Retries(Retries));
-        assert!(matches!(retries, Ret::Retries(n) if n == self.spec.retries), "{retries:?}");
-        let says = self.call(Call::ShuttingDown(ShuttingDown));
-        assert!(matches!(says, Ret::ShuttingDown(says) if says == self.spec.queue.shutting_down));
+        self.compare();
+    }
+
+    /// Compares what both say of themselves.
+    pub(in crate::queues) fn compare(&mut self) {
+        assert_eq!(self.call(Retries), self.spec.delaying().retries, "retries");
+        assert_eq!(self.call(ShuttingDown), self.spec.delaying().queue.shutting_down);
     }
 
     fn add_after(&mut self, key: u8, delay: Duration) {
         let called = key.is_multiple_of(2).then(|| self.ours.now()); // both ways to tell the time
-        self.call(Call::AddAfter(AddAfter { key: Some(key), hash: hash(&key), delay, called }));
-        self.spec.add_after(&key, delay);
+        self.call(AddAfter { key: Some(key), hash: hash(&key), delay, called });
+        self.spec.delaying().add_after(&key, delay);
     }
 
     fn advance(&mut self, by: Duration) {
         self.ours.advance(by);
-        self.spec.advance(by);
+        self.spec.delaying().advance(by);
     }
 
     /// Delays more items than one step adds. The first call after their time adds a part of them,
@@ -138,7 +170,7 @@ impl Pair<Delaying<u8>, Spec<u8>> {
     fn many(&mut self, items: u8) {
         self.advance(Duration::from_millis(30));
         self.refresh();
-        if self.spec.queue.dirty.iter().any(|key| *key >= 100) {
+        if self.spec.delaying().queue.dirty.iter().any(|key| *key >= 100) {
             return;
         }
         let mut delays: Vec<(u64, u8)> =
@@ -152,35 +184,33 @@ impl Pair<Delaying<u8>, Spec<u8>> {
         if let Some((_, first_of_the_rest)) = delays.get(AT_ONCE) {
             self.add_after(*first_of_the_rest, Duration::from_millis(3));
         }
-        while !self.spec.queue.waiting.is_empty() {
+        while !self.spec.delaying().queue.waiting.is_empty() {
             self.get();
         }
         let delivered: Vec<u8> = self.deliveries.keys().copied().collect();
-        delivered.into_iter().for_each(|key| self.step(Op::Done(key)));
+        delivered.into_iter().for_each(|key| self.step_delaying(Op::Done(key)));
         self.advance(Duration::from_millis(3));
-        self.step(Op::Len);
+        self.step_delaying(Op::Len);
     }
 
     fn get(&mut self) {
-        let (step, expected) = self.take(Get, |spec| spec.queue.get());
-        let (over, earliest) = (self.spec.queue.shutting_down, self.spec.earliest());
-        let tokens = given(step, &expected, over, earliest);
+        let (step, expected) = self.take(Get, |spec| spec.delaying().queue.get());
+        let spec = self.spec.delaying();
+        let tokens = given(step, &expected, spec.queue.shutting_down, spec.earliest());
         self.deliveries.extend(iter::zip(expected, tokens));
     }
 
-    fn done(&mut self, key: u8, ret: &Ret<u8>) {
-        let (Ret::Done(finished) | Ret::DoneKey(finished)) = ret else {
-            panic!("done returned {ret:?}")
-        };
-        assert_eq!(self.spec.queue.done(&key), *finished != Finished::NotInProcessing);
+    fn done(&mut self, key: u8, finished: &Finished<u8>) {
+        let ended = self.spec.delaying().queue.done(&key);
+        assert_eq!(ended, *finished != Finished::NotInProcessing);
     }
 
     fn drain(&mut self, until: DrainUntil) {
-        self.spec.shut_down();
+        self.spec.delaying().shut_down();
         let strict = until == DrainUntil::AllWorkDone;
-        let queue = &self.spec.queue;
+        let queue = &self.spec.delaying().queue;
         let over = queue.processing.is_empty() && (!strict || queue.waiting.is_empty());
-        let step = self.ours.step(Call::Drain(Drain::new(until)));
+        let step = self.ours.step(Drain::<u8>::new(until).embed());
         assert_eq!(matches!(step, Step::Done(_)), over, "{step:?}");
     }
 }

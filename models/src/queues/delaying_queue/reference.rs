@@ -10,18 +10,16 @@ use seatrial_core::queue::{self as core, Add, GETTERS, ShuttingDown, Token};
 use seatrial_core::runtime::Instant;
 
 use crate::queue::Queue;
+use crate::queues::fixtures::inside::as_another;
 use crate::queues::queue::AT_ONCE;
 use crate::single_step::row::{in_a_row, up_to};
 use crate::trial::MachineOf;
 
-/// One changed line.
+/// One changed line. The mutant that makes a mistake describes those without a comment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Mistake {
-    /// Times are compared in ticks of ten milliseconds, rounded up.
     TicksOfTen,
-    /// A waiting item keeps its first time.
     FirstDelayCounts,
-    /// A waiting item takes its last time.
     LastDelayCounts,
     /// Every call makes an entry of its own.
     OneEntryPerCall,
@@ -29,25 +27,18 @@ pub(super) enum Mistake {
     AddCancelsDelay,
     /// A due item is added, and stays in the list.
     DueIsNotRemoved,
-    /// A due item is removed, but added only if it is not in processing.
     DueLostWhileProcessing,
     /// Due items are added in the order of their calls.
     OrderOfCalls,
-    /// Done does not look for due items.
     DoneForgetsDue,
-    /// Adding an item does not look for due items.
     AddForgetsDue,
-    /// Len does not look for due items.
     LenForgetsDue,
     /// Len counts the items that wait for their time.
     LenCountsDelayed,
-    /// A consumer sleeps until the latest time.
     SleepUntilLatest,
     /// A consumer sleeps without a deadline.
     SleepWithoutTime,
-    /// A caller that wants several items sleeps without a deadline.
     BatchSleepsWithoutTime,
-    /// A caller that wants several items also takes those that are not due yet.
     BatchTakesEarly,
     /// An earlier time wakes no sleeper.
     EarlierTimeWakesNobody,
@@ -57,19 +48,13 @@ pub(super) enum Mistake {
     ZeroDelayIsNotCounted,
     /// A shutdown of a queue that already refuses items has no effect.
     SecondShutDownIsNothing,
-    /// Shutdown does not look for due items.
     ShutDownForgetsDue,
-    /// Shutdown adds as many due items as one step may, and discards the others.
     ShutDownAddsAPart,
-    /// A drain does not look for due items.
     DrainForgetsDue,
-    /// A drain that discards items in parts notes the number of shutdowns after the last of them.
     DrainBeginsLate,
     /// Shutdown adds the items that wait for their time.
     FlushAtShutdown,
-    /// A drain waits for the items that wait for their time.
     DrainWaitsForDelayed,
-    /// Delays are accepted after shutdown.
     AcceptDelaysAfterShutdown,
 }
 
@@ -251,21 +236,12 @@ impl TwoLayers {
     }
 }
 
-fn outer(ret: core::Ret<u8>) -> Ret<u8> {
-    match ret {
-        core::Ret::Add(()) => Ret::Add(()),
-        core::Ret::Get(taken) => Ret::Get(taken),
-        core::Ret::Done(finished) => Ret::Done(finished),
-        core::Ret::DoneKey(finished) => Ret::DoneKey(finished),
-        core::Ret::AddAll(all) => Ret::AddAll(all),
-        core::Ret::GetBatch(taken) => Ret::GetBatch(taken),
-        core::Ret::DoneAll(finished) => Ret::DoneAll(finished),
-        core::Ret::ShutDown(()) => Ret::ShutDown(()),
-        core::Ret::Drain(()) => Ret::Drain(()),
-        core::Ret::Refresh(()) => Ret::Refresh(()),
-        core::Ret::Len(len) => Ret::Len(len),
-        core::Ret::ShuttingDown(says) => Ret::ShuttingDown(says),
-    }
+type Inner = core::Ret<u8>;
+
+fn outer(ret: Inner) -> Ret<u8> {
+    as_another!(ret, Inner => Ret
+        [Add Get Done DoneKey AddAll GetBatch DoneAll ShutDown Drain Refresh Len ShuttingDown],
+    )
 }
 
 impl Machine for TwoLayers {

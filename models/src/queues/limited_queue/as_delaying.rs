@@ -11,16 +11,16 @@ use seatrial_core::runtime::Instant;
 
 use super::{Event, History, LimitedQueue, delay_after};
 use crate::delaying_queue::DelayingQueue;
-use crate::queues::fixtures::inside::{Seen, translated};
+use crate::queues::fixtures::inside::{Seen, as_another, translated};
 use crate::trial::{self, EventOf, Violation, What};
 
 type InnerCall = inner::Op<u8>;
-type InnerStep = Step<inner::Ret<u8>>;
-type InnerWhat = What<InnerCall, inner::Ret<u8>>;
+type InnerRet = inner::Ret<u8>;
+type InnerWhat = What<InnerCall, InnerRet>;
 
 /// The state before an event: how often items failed, and the deliveries that have not ended.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Failures {
+pub(crate) struct Failures {
     /// Failures since an item was last forgotten.
     pub(super) failures: BTreeMap<u8, u32>,
     /// Deliveries that have not ended.
@@ -92,55 +92,32 @@ impl trial::Ledger<LimitedQueue> for Failures {
 
 /// Translates a call for the queue inside; `None` if the call does not concern it.
 pub(super) fn call(op: &Call<u8>) -> Option<InnerCall> {
-    Some(match op {
-        Call::Add(add) => InnerCall::Add(add.clone()),
-        Call::AddAfter(add) => InnerCall::AddAfter(add.clone()),
-        Call::Get(get) => InnerCall::Get(get.clone()),
-        Call::AddAll(all) => InnerCall::AddAll(all.clone()),
-        Call::GetBatch(batch) => InnerCall::GetBatch(batch.clone()),
-        Call::DoneAll(all) => InnerCall::DoneAll(all.clone()),
-        Call::Done(done) => InnerCall::Done(done.clone()),
-        Call::DoneKey(done) => InnerCall::DoneKey(done.clone()),
+    Some(as_another!(op, Call => InnerCall
+        [Add AddAfter Get AddAll GetBatch DoneAll Done DoneKey ShutDown Drain Len ShuttingDown
+         Retries Refresh],
         Call::Settle(settle) => InnerCall::Done(Done(settle.token)),
-        Call::ShutDown(end) => InnerCall::ShutDown(end.clone()),
-        Call::Drain(drain) => InnerCall::Drain(drain.clone()),
-        Call::Len(len) => InnerCall::Len(len.clone()),
-        Call::ShuttingDown(ask) => InnerCall::ShuttingDown(ask.clone()),
-        Call::Retries(ask) => InnerCall::Retries(ask.clone()),
-        Call::Refresh(refresh) => InnerCall::Refresh(refresh.clone()),
         Call::AddRateLimited(_) | Call::Forget(_) | Call::NumRequeues(_) => return None,
-    })
+    ))
 }
 
 /// Translates a result for the queue inside.
-pub(super) fn outcome(outcome: &Step<Ret<u8>>) -> Option<InnerStep> {
+pub(super) fn outcome(outcome: &Step<Ret<u8>>) -> Option<Step<InnerRet>> {
     let ret = match outcome {
         Step::Wait { on, until } => return Some(Step::Wait { on: *on, until: *until }),
         Step::Done(ret) | Step::Held(ret) => ret,
     };
-    Some(Step::Done(match ret {
-        Ret::Add(()) => inner::Ret::Add(()),
-        Ret::AddAfter(()) => inner::Ret::AddAfter(()),
-        Ret::Get(taken) => inner::Ret::Get(*taken),
-        Ret::AddAll(all) => inner::Ret::AddAll(all.clone()),
-        Ret::GetBatch(taken) => inner::Ret::GetBatch(taken.clone()),
-        Ret::DoneAll(finished) => inner::Ret::DoneAll(finished.clone()),
-        Ret::Done(finished) | Ret::Settle(finished) => inner::Ret::Done(finished.clone()),
-        Ret::DoneKey(finished) => inner::Ret::DoneKey(finished.clone()),
-        Ret::ShutDown(()) => inner::Ret::ShutDown(()),
-        Ret::Drain(()) => inner::Ret::Drain(()),
-        Ret::Len(len) => inner::Ret::Len(*len),
-        Ret::ShuttingDown(says) => inner::Ret::ShuttingDown(*says),
-        Ret::Retries(count) => inner::Ret::Retries(*count),
-        Ret::Refresh(()) => inner::Ret::Refresh(()),
+    Some(Step::Done(as_another!(ret, Ret => InnerRet
+        [Add AddAfter Get AddAll GetBatch DoneAll Done DoneKey ShutDown Drain Len ShuttingDown
+         Retries Refresh],
+        Ret::Settle(finished) => InnerRet::Done(finished.clone()),
         Ret::AddRateLimited(()) | Ret::Forget(()) | Ret::NumRequeues(_) => return None,
-    }))
+    )))
 }
 
 fn added(add: AddAfter<u8>) -> InnerWhat {
     What::Step {
         op: InnerCall::AddAfter(add),
-        outcome: Step::Done(inner::Ret::AddAfter(())),
+        outcome: Step::Done(InnerRet::AddAfter(())),
         wakes: Wakes::default(),
     }
 }

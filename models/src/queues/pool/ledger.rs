@@ -13,7 +13,7 @@ use crate::trial::{self, What};
 
 /// The state before an event, by the returned values of the calls.
 #[derive(Clone, Debug, Default)]
-pub(super) struct PoolLedger {
+pub(crate) struct PoolLedger {
     /// Deliveries that have not ended.
     pub(super) deliveries: Vec<(Token, u8)>,
     /// Failures per key since its last success.

@@ -2,7 +2,7 @@
 
 use seatrial_core::limited_queue::{Op, Outcome, Ret, Settle};
 use seatrial_core::machine::{Cx, Machine, Step};
-use seatrial_core::queue::{Done, GETTERS, Get};
+use seatrial_core::queue::{Done, GETTERS, Get, Token};
 
 use super::{BASE, Pool, Rules, rules};
 use crate::trial::{MachineOf, Mutant, mutants};
@@ -36,48 +36,15 @@ fn bent(step: Bend) -> MachineOf<Pool> {
     Box::new(Bent { rules: rules(), step })
 }
 
-/// Settles one outcome as another.
+/// Settles some deliveries with another outcome.
 fn instead(
-    rules: &mut Rules,
-    op: &mut Op<u8>,
-    cx: &mut Cx<'_>,
-    meant: Outcome,
-    taken_for: Outcome,
+    (rules, op, cx): (&mut Rules, &mut Op<u8>, &mut Cx<'_>),
+    other: impl Fn(Token, Outcome) -> Option<Outcome>,
 ) -> Step<Ret<u8>> {
-    match op {
-        Op::Settle(Settle { token, outcome, .. }) if *outcome == meant => {
-            rules.step(&mut Op::Settle(Settle::new(*token, taken_for)), cx)
-        }
-        op => rules.step(op, cx),
-    }
-}
-
-/// Limited in number, so that the workers come to an end.
-fn given_up_comes_back(rules: &mut Rules, op: &mut Op<u8>, cx: &mut Cx<'_>) -> Step<Ret<u8>> {
-    if let Op::Settle(Settle { token, outcome: Outcome::GiveUp, .. }) = op
-        && token.delivery() < 3
+    if let Op::Settle(Settle { token, outcome, .. }) = op
+        && let Some(other) = other(*token, *outcome)
     {
-        let again = Outcome::RequeueAfter(BASE);
-        return rules.step(&mut Op::Settle(Settle::new(*token, again)), cx);
-    }
-    rules.step(op, cx)
-}
-
-fn retry_by_the_limiter_alone(
-    rules: &mut Rules,
-    op: &mut Op<u8>,
-    cx: &mut Cx<'_>,
-) -> Step<Ret<u8>> {
-    if let Op::Settle(Settle { token, outcome: Outcome::RetryAfter(_), .. }) = op {
-        return rules.step(&mut Op::Settle(Settle::new(*token, Outcome::Retry)), cx);
-    }
-    rules.step(op, cx)
-}
-
-fn timed_retry_forgets(rules: &mut Rules, op: &mut Op<u8>, cx: &mut Cx<'_>) -> Step<Ret<u8>> {
-    if let Op::Settle(Settle { token, outcome: Outcome::RetryAfter(delay), .. }) = op {
-        let again = Outcome::RequeueAfter(*delay);
-        return rules.step(&mut Op::Settle(Settle::new(*token, again)), cx);
+        return rules.step(&mut Op::Settle(Settle::new(*token, other)), cx);
     }
     rules.step(op, cx)
 }
@@ -111,10 +78,14 @@ fn deliveries() -> Vec<Mutant<Pool>> {
     const AT_ONCE: Outcome = Outcome::RequeueAfter(std::time::Duration::ZERO);
     mutants! { bent:
         Seeded "retry_at_once" from "own: a failed key is requeued at once, without the limiter":
-            (|rules, op, cx| instead(rules, op, cx, Outcome::Retry, AT_ONCE))
+            (|rules, op, cx| instead((rules, op, cx), |_, it| {
+                (it == Outcome::Retry).then_some(AT_ONCE)
+            }))
             breaks ["backs_off"];
         Seeded "retry_gives_up" from "own: a failed key is given up":
-            (|rules, op, cx| instead(rules, op, cx, Outcome::Retry, Outcome::GiveUp))
+            (|rules, op, cx| instead((rules, op, cx), |_, it| {
+                (it == Outcome::Retry).then_some(Outcome::GiveUp)
+            }))
             breaks ["failed_is_tried_again"];
         Seeded "retry_is_taken_by_nobody"
             from "own: later deliveries of a key end before a worker gets them":
@@ -139,15 +110,26 @@ fn deliveries() -> Vec<Mutant<Pool>> {
 fn judged() -> Vec<Mutant<Pool>> {
     mutants! { bent:
         Seeded "given_up_is_retried" from "own: an error is retried even if it is final":
-            (|rules, op, cx| instead(rules, op, cx, Outcome::GiveUp, Outcome::Retry))
+            (|rules, op, cx| instead((rules, op, cx), |_, it| {
+                (it == Outcome::GiveUp).then_some(Outcome::Retry)
+            }))
             breaks ["given_up_is_given_up"];
         Seeded "given_up_comes_back" from "own: a key that was given up is requeued after a delay":
-            (given_up_comes_back) breaks ["given_up_is_given_up"];
+            // Limited in number, so that the workers come to an end.
+            (|rules, op, cx| instead((rules, op, cx), |token, it| {
+                let few = token.delivery() < 3;
+                (it == Outcome::GiveUp && few).then_some(Outcome::RequeueAfter(BASE))
+            })) breaks ["given_up_is_given_up"];
         Seeded "retry_by_the_limiter_alone" from "own: the delay that an error names is ignored":
-            (retry_by_the_limiter_alone) breaks ["backs_off"];
+            (|rules, op, cx| instead((rules, op, cx), |_, it| {
+                matches!(it, Outcome::RetryAfter(_)).then_some(Outcome::Retry)
+            })) breaks ["backs_off"];
         Seeded "timed_retry_forgets"
             from "own: an error with a delay counts as a requeue, which resets the failures":
-            (timed_retry_forgets) breaks ["failures_are_counted"];
+            (|rules, op, cx| instead((rules, op, cx), |_, it| match it {
+                Outcome::RetryAfter(delay) => Some(Outcome::RequeueAfter(delay)),
+                _ => None,
+            })) breaks ["failures_are_counted"];
         Seeded "attempts_are_not_counted" from "own: the number of the attempt is always one":
             (|rules, op, cx| match rules.step(op, cx) {
                 Step::Done(Ret::NumRequeues(_)) => Step::Done(Ret::NumRequeues(0)),

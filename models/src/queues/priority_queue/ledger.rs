@@ -12,8 +12,8 @@ use seatrial_core::priority_queue::{Add, AddBatch, Settle};
 use seatrial_core::queue::{Done, DoneKey, Finished, Token};
 use seatrial_core::runtime::Instant;
 
-use super::op::{BASE, MAX};
-use super::{Call, Event, History, PriorityQueue, Ret, Spec};
+use super::spec::Spec;
+use super::{Call, Event, History, PriorityQueue, Ret};
 use crate::queues::fixtures::batches;
 use crate::trial::{self, Ledger as _, Violation, What};
 
@@ -21,9 +21,9 @@ use crate::trial::{self, Ledger as _, Violation, What};
 ///
 /// The calls' *returned* values tell which items are held. The sequential object, which gets the
 /// same calls, tells which items wait and which are ready.
-#[derive(Clone, Debug)]
-pub(super) struct PriorityLedger {
-    pub(super) spec: Spec<u8>,
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PriorityLedger {
+    pub(super) spec: Spec,
     /// Deliveries that have not ended.
     pub(super) deliveries: BTreeMap<(u32, u32), u8>,
     /// Threads asleep in `get`.
@@ -38,12 +38,6 @@ pub(super) fn moment(at: Instant) -> Duration {
 /// A token as numbers, which are unique in one queue.
 pub(super) fn numbers(token: Token) -> (u32, u32) {
     (token.slot(), token.delivery())
-}
-
-impl Default for PriorityLedger {
-    fn default() -> Self {
-        Self { spec: Spec::new(BASE, MAX), deliveries: BTreeMap::new(), getters: Vec::new() }
-    }
 }
 
 impl PriorityLedger {
@@ -73,13 +67,12 @@ impl trial::Ledger<PriorityQueue> for PriorityLedger {
         let What::Step { op, outcome, .. } = &event.what else { return };
         match (op, outcome) {
             (Call::Add(Add { key: Some(key), options, called, .. }), _) => {
-                self.spec.add_call(key, *options, moment(called.unwrap_or(event.at)));
+                self.spec.add(&[*key], *options, moment(called.unwrap_or(event.at)));
             }
             (Call::AddBatch(AddBatch { items, options, called }), _) => {
                 let called = moment(called.unwrap_or(event.at));
-                for key in items.iter().filter_map(|(key, _)| key.as_ref()) {
-                    self.spec.add_call(key, *options, called);
-                }
+                let keys: Vec<u8> = items.iter().filter_map(|(key, _)| *key).collect();
+                self.spec.add(&keys, *options, called);
             }
             (Call::Get(_), Step::Wait { .. }) => self.getters.push(event.thread),
             (_, Step::Done(Ret::Get(Some((token, key, _))))) => {

@@ -6,9 +6,9 @@ mod conformance;
 mod figures;
 mod invariants;
 mod ledger;
+mod machine;
 mod mutants;
 mod op;
-mod reference;
 mod scenarios;
 mod spec;
 pub(crate) mod tests;
@@ -25,7 +25,6 @@ use crate::trial::{
 
 pub use conformance::conformance;
 pub use op::{Op, Ours, check, check_on, decode, machine};
-pub use spec::{Entry, Spec};
 
 /// The priority queue, as a component under trial.
 #[derive(Clone, Copy, Debug)]

@@ -6,9 +6,9 @@ use seatrial_core::machine::{Step, Wakes};
 use seatrial_core::priority_queue::{GETTERS, Op};
 use seatrial_core::queue::Finished;
 
+use super::machine::OneList;
 use super::op::machine;
-use super::reference::Mistake::{self, *};
-use super::reference::OneList;
+use super::spec::Mistake::{self, *};
 use super::{PriorityQueue, Ret};
 use crate::queues::fixtures::shells::{shells_are_unaware, shells_forget};
 use crate::trial::{MachineOf, Mutant, Told, at_most, mutants};

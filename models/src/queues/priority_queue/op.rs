@@ -12,15 +12,13 @@ use seatrial_core::priority_queue::{
 use seatrial_core::priority_queue::{Ret, Retries, Settle, Told};
 use seatrial_core::queue::{Done, DoneKey, Finished, Len, ShutDown, ShuttingDown};
 
-use super::{PriorityQueue, Spec};
+use super::PriorityQueue;
+use super::spec::{BASE, MAX, Spec};
 use crate::queues::fixtures::listener::metrics;
 use crate::queues::fixtures::outcomes::outcomes;
 use crate::queues::fixtures::pair::{Pair, given};
 use crate::single_step::{each_call, hash};
 use crate::trial::Alone;
-
-pub(super) const BASE: Duration = Duration::from_millis(3);
-pub(super) const MAX: Duration = Duration::from_millis(40);
 
 /// A call; times are in milliseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,7 +63,7 @@ pub fn check(ops: &[Op]) {
 /// As [`check`].
 pub fn check_on(ops: &[Op], machine: impl Machine<Op = Call<u8>, Ret = Ret<u8>>) {
     let (alone, recorded) = Alone::<PriorityQueue>::with(Box::new(machine));
-    let mut pair = Pair::<Ours, _>::new(recorded, Spec::new(BASE, MAX));
+    let mut pair = Pair::<Ours, _>::new(recorded, Spec::default());
     for op in each_call(ops) {
         pair.step(*op);
     }
@@ -107,50 +105,62 @@ pub fn decode(bytes: &[u8]) -> Vec<Op> {
     bytes.chunks_exact(3).map(op).collect()
 }
 
-impl Pair<Ours, Spec<u8>> {
+impl Pair<Ours, Spec> {
     fn step(&mut self, op: Op) {
         match op {
             Op::Add(key, options) => {
                 let called = key.is_multiple_of(2).then(|| self.ours.now()); // both ways to tell the time
-                self.call(Call::Add(Add { key: Some(key), hash: hash(&key), options, called }));
-                self.spec.add(&key, options);
+                self.call(Add { key: Some(key), hash: hash(&key), options, called });
+                self.spec.add(&[key], options, self.spec.now);
             }
             Op::AddThree(keys, options) => {
                 let items = keys.iter().map(|key| (Some(*key), hash(key))).collect();
-                self.call(Call::AddBatch(AddBatch { items, options, called: None }));
-                keys.iter().for_each(|key| self.spec.add(key, options));
+                self.call(AddBatch { items, options, called: None });
+                self.spec.add(&keys, options, self.spec.now);
             }
             Op::Forget(key) => {
-                self.call(Call::Forget(Forget::new(key, hash(&key))));
+                self.call(Forget::new(key, hash(&key)));
                 self.spec.failures.remove(&key);
             }
             Op::NumRequeues(key) => {
-                let ret = self.call(Call::NumRequeues(NumRequeues { key, hash: hash(&key) }));
                 let expected = self.spec.failures.get(&key).copied().unwrap_or(0);
-                assert!(matches!(ret, Ret::NumRequeues(n) if n == expected), "{ret:?}");
+                assert_eq!(self.call(NumRequeues { key, hash: hash(&key) }), expected);
             }
             Op::Advance(by) => {
                 let by = Duration::from_millis(by.into());
                 self.ours.advance(by);
-                self.spec.advance(by);
+                self.spec.advance_to(self.spec.now + by);
             }
             Op::Forward(seed) => self.forward(seed),
             Op::Get => self.get(),
-            Op::Done(_) | Op::DoneByValue(_) | Op::Settle(..) => self.done(op),
+            Op::Done(key) => {
+                if let Some(token) = self.deliveries.get(&key) {
+                    let finished = self.call(Done(*token));
+                    assert_eq!(self.spec.done(&key), finished != Finished::NotInProcessing);
+                }
+            }
+            Op::DoneByValue(key) => {
+                let finished = self.call(DoneKey { key, hash: hash(&key) });
+                assert_eq!(self.spec.done(&key), finished != Finished::NotInProcessing);
+            }
+            Op::Settle(key, outcome, priority) => {
+                if let Some(token) = self.deliveries.get(&key) {
+                    let finished = self.call(Settle::new(*token, outcome, priority));
+                    let ended = self.spec.settle(&key, outcome, priority);
+                    assert_eq!(ended, finished != Finished::NotInProcessing);
+                }
+            }
             Op::Len => {
                 self.refresh();
-                let ret = self.call(Call::Len(Len));
-                assert!(matches!(ret, Ret::Len(n) if n == self.spec.len()), "{ret:?}");
+                assert_eq!(self.call(Len), self.spec.len());
             }
             Op::ShutDown => {
-                self.call(Call::ShutDown(ShutDown));
+                self.call(ShutDown);
                 self.spec.shut_down = true;
             }
         }
-        let retries = self.call(Call::Retries(Retries));
-        assert!(matches!(retries, Ret::Retries(n) if n == self.spec.retries), "{retries:?}");
-        let says = self.call(Call::ShuttingDown(ShuttingDown));
-        assert!(matches!(says, Ret::ShuttingDown(says) if says == self.spec.shut_down));
+        assert_eq!(self.call(Retries), self.spec.retries, "retries");
+        assert_eq!(self.call(ShuttingDown), self.spec.shut_down);
     }
 
     fn forward(&mut self, seed: u8) {
@@ -177,31 +187,5 @@ impl Pair<Ours, Spec<u8>> {
         let (over, earliest) = (self.spec.shut_down, self.spec.earliest());
         let tokens = given(step, &expected, over, earliest);
         self.deliveries.extend(iter::zip(expected.into_iter().map(|(key, _)| key), tokens));
-    }
-
-    fn done(&mut self, op: Op) {
-        let (key, outcome) = match op {
-            Op::Settle(key, outcome, priority) => (key, Some((outcome, priority))),
-            Op::Done(key) | Op::DoneByValue(key) => (key, None),
-            other => unreachable!("{other:?} ends no delivery"),
-        };
-        let token = self.deliveries.get(&key).copied();
-        let call = match (op, outcome, token) {
-            (Op::DoneByValue(_), ..) => Call::DoneKey(DoneKey { key, hash: hash(&key) }),
-            (_, Some((outcome, priority)), Some(token)) => {
-                Call::Settle(Settle::new(token, outcome, priority))
-            }
-            (_, None, Some(token)) => Call::Done(Done(token)),
-            (_, _, None) => return,
-        };
-        let ret = self.call(call);
-        let (Ret::Done(finished) | Ret::DoneKey(finished) | Ret::Settle(finished)) = &ret else {
-            panic!("done returned {ret:?}")
-        };
-        let expected = match outcome {
-            Some((outcome, priority)) => self.spec.settle(&key, outcome, priority),
-            None => self.spec.done(&key),
-        };
-        assert_eq!(*finished != Finished::NotInProcessing, expected);
     }
 }

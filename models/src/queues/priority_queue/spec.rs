@@ -1,201 +1,347 @@
-//! The priority queue as a sequential object: one list, searched from end to end.
+//! The priority queue as a sequential object: one list, searched from end to end instead of our heaps.
+//!
+//! Without a mistake it is what the machine that ships must agree with. With one it is the machine of a
+//! mutant (`machine.rs`): a mistake is one changed line.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use seatrial_core::limited_queue::Outcome;
 use seatrial_core::priority_queue::AddOptions;
 
+use crate::queues::queue::AT_ONCE;
+
+/// The delay after the first failure, which doubles with each.
+pub(super) const BASE: Duration = Duration::from_millis(3);
+/// The longest.
+pub(super) const MAX: Duration = Duration::from_millis(40);
+
+/// One changed line. The mutant that makes a mistake describes those without a comment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Mistake {
+    LowestFirst,
+    BatchLowestFirst,
+    FirstInFirstOut,
+    /// An item takes the priority of its last add.
+    LastPriorityCounts,
+    /// An item keeps the priority of its first add.
+    FirstPriorityCounts,
+    /// Every item is handed out with priority 0.
+    PriorityIsNotTold,
+    /// An item whose priority rises keeps its place.
+    RaiseKeepsPlace,
+    /// An item that is added again moves behind the items of its priority.
+    AddMovesBack,
+    /// An item whose time comes keeps the place of its add.
+    DueKeepsPlace,
+    /// Items whose times have come become ready in the order of their adds.
+    OrderOfAdds,
+    HandsOutOfAPart,
+    /// A waiting item that is added at once moves behind the items of its priority.
+    ReadyMovesBack,
+    /// A delay makes a ready item wait.
+    ReadyWaitsAgain,
+    /// An item keeps its first time.
+    FirstDelayCounts,
+    /// An item takes its last time.
+    LastDelayCounts,
+    /// The limiter's delay for one item of a batch also applies to the next.
+    DelayLeaks,
+    TicksOfTen,
+    /// A consumer sleeps without a deadline.
+    SleepWithoutTime,
+    /// A held item is handed out like any other.
+    HeldIsHandedOut,
+    /// A held item at the head blocks the items behind it.
+    HeldBlocks,
+    /// Adding a held item does nothing.
+    HeldIsNotAdded,
+    /// Items become ready only while they are not held.
+    HeldDoesNotRipen,
+    /// Every add makes an entry of its own.
+    OneEntryPerAdd,
+    DoneByValue,
+    DoneKeySaysEnded,
+    DoneKeySaysNothing,
+    EmptyIsShutDown,
+    /// Len counts the items that wait for a time.
+    LenCountsWaiting,
+    /// Len does not count entries of held items.
+    LenSkipsHeld,
+    /// The limiter is not asked for an item that is queued.
+    QueuedDoesNotFail,
+    /// The limiter is asked after shutdown.
+    FailsAfterShutdown,
+    /// A failure that names the time of the next try counts even after shutdown.
+    SettledAfterShutdownFails,
+    /// An item that is tried again is forgotten.
+    RetryForgets,
+    /// An item that is tried again comes back with priority 0.
+    RetryLosesPriority,
+    GivenPriorityHurries,
+    /// An item that succeeded and comes back has priority 0.
+    RequeueLosesPriority,
+    /// The failures of an item that comes back at once are not forgotten.
+    RequeueAtOnceRemembers,
+    /// A second shutdown panics.
+    SecondShutdownPanics,
+    /// Forgetting an item takes it out of the queue.
+    ForgetRemoves,
+    /// Delays of zero are counted.
+    ZeroDelayIsCounted,
+    /// Ready items are handed out after shutdown.
+    ShutdownDrains,
+}
+
+use Mistake::*;
+
 /// An item that was added.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Entry<K> {
-    /// The item.
-    pub key: K,
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) key: u8,
     /// Larger priorities come first.
-    pub priority: i32,
+    pub(super) priority: i32,
     /// When it becomes ready; `None` if it is ready.
-    pub until: Option<Duration>,
+    pub(super) until: Option<Duration>,
     /// Among equal priorities, lower sequences come first.
-    pub sequence: u64,
+    sequence: u64,
 }
 
 /// The items that were added, the items that are handed out, and the failures.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Spec<K: Ord + Clone> {
+#[derive(Clone, Debug, Default)]
+pub(super) struct Spec {
+    mistakes: &'static [Mistake],
     /// At most one entry for each item.
-    pub entries: Vec<Entry<K>>,
+    pub(super) entries: Vec<Entry>,
     /// Handed out and not done.
-    pub locked: BTreeSet<K>,
+    pub(super) locked: Vec<u8>,
     /// Failures since the item was last forgotten.
-    pub failures: BTreeMap<K, u32>,
+    pub(super) failures: BTreeMap<u8, u32>,
     /// How often an item was given a delay of more than zero.
-    pub retries: u64,
+    pub(super) retries: u64,
     /// Whether the queue is shut down: no item is added or handed out any more.
-    pub shut_down: bool,
-    now: Duration,
+    pub(super) shut_down: bool,
+    /// The priority of each item when it was last handed out.
+    had: BTreeMap<u8, i32>,
+    /// The time that has passed.
+    pub(super) now: Duration,
     sequence: u64,
-    base: Duration,
-    max: Duration,
 }
 
-impl<K: Ord + Clone> Spec<K> {
-    /// Makes an empty, running queue whose limiter doubles from `base` to `max`.
-    pub fn new(base: Duration, max: Duration) -> Self {
-        Self {
-            entries: Vec::new(),
-            locked: BTreeSet::new(),
-            failures: BTreeMap::new(),
-            retries: 0,
-            shut_down: false,
-            now: Duration::ZERO,
-            sequence: 0,
-            base,
-            max,
-        }
+impl Spec {
+    pub(super) fn with(mistakes: &'static [Mistake]) -> Self {
+        Self { mistakes, ..Self::default() }
     }
 
-    /// Returns the next sequence.
-    pub fn next_sequence(&mut self) -> u64 {
+    pub(super) fn makes(&self, mistake: Mistake) -> bool {
+        self.mistakes.contains(&mistake)
+    }
+
+    fn next_sequence(&mut self) -> u64 {
         self.sequence += 1;
         self.sequence
     }
 
     /// Lets time pass until a moment, if that lies in the future.
-    pub fn advance_to(&mut self, moment: Duration) {
-        self.advance(moment.saturating_sub(self.now));
+    pub(super) fn advance_to(&mut self, moment: Duration) {
+        self.now = self.now.max(moment);
+        self.move_due(self.now);
     }
 
-    /// Lets time pass. Entries become ready in the order of their times; for equal times, the
-    /// higher priority comes first (`workqueue:PQ-18`).
-    pub fn advance(&mut self, by: Duration) {
-        self.now = self.now.saturating_add(by);
+    /// Makes the entries ready whose times have come, in the order of their times; for equal times, the
+    /// higher priority comes first (`workqueue:PQ-18`). Returns their number.
+    pub(super) fn move_due(&mut self, now: Duration) -> usize {
         if self.shut_down {
-            return;
+            return 0;
         }
-        let mut due: Vec<usize> = (0..self.entries.len())
-            .filter(|at| self.entries[*at].until.is_some_and(|until| until <= self.now))
-            .collect();
-        due.sort_by_key(|at| {
-            let entry = &self.entries[*at];
-            (entry.until, std::cmp::Reverse(entry.priority), entry.sequence)
-        });
-        for at in due {
-            let sequence = self.next_sequence();
-            self.entries[at].until = None;
-            self.entries[at].sequence = sequence;
-        }
-    }
-
-    fn failure(&mut self, key: &K) -> Duration {
-        let failures = self.failures.entry(key.clone()).or_default();
-        let mut delay = self.base;
-        for _ in 0..*failures {
-            delay = delay.saturating_mul(2).min(self.max);
-        }
-        *failures += 1;
-        delay.min(self.max)
-    }
-
-    /// Adds an item (`workqueue:PQ-6` to `PQ-13`).
-    pub fn add(&mut self, key: &K, options: AddOptions) {
-        self.add_call(key, options, self.now);
-    }
-
-    /// As [`add`](Self::add), for a call that was made a little earlier; delays count from then
-    /// (`workqueue:PQ-16`).
-    pub fn add_call(&mut self, key: &K, options: AddOptions, called: Duration) {
-        if self.shut_down {
-            return;
-        }
-        let limited = options.rate_limited.then(|| self.failure(key));
-        let delay = options.after.into_iter().chain(limited).min().unwrap_or_default();
-        let until = (!delay.is_zero()).then(|| called.saturating_add(delay));
-        self.retries += u64::from(until.is_some());
-        let sequence = self.next_sequence();
-        let Some(entry) = self.entries.iter_mut().find(|entry| entry.key == *key) else {
-            let priority = options.priority;
-            self.entries.push(Entry { key: key.clone(), priority, until, sequence });
-            return;
+        let slack = if self.makes(TicksOfTen) { Duration::from_millis(10) } else { Duration::ZERO };
+        let is_due = |entry: &Entry| {
+            let ripens = !self.makes(HeldDoesNotRipen) || !self.locked.contains(&entry.key);
+            ripens && entry.until.is_some_and(|until| until <= now + slack)
         };
-        entry.until = match (entry.until, until) {
+        let all = 0..self.entries.len();
+        let mut due: Vec<usize> = all.filter(|at| is_due(&self.entries[*at])).collect();
+        if !self.makes(OrderOfAdds) {
+            due.sort_by_key(|at| {
+                let entry = &self.entries[*at];
+                (entry.until, Reverse(entry.priority), entry.sequence)
+            });
+        }
+        if self.makes(HandsOutOfAPart) {
+            due.truncate(AT_ONCE);
+        }
+        for at in &due {
+            let sequence = self.next_sequence();
+            self.entries[*at].until = None;
+            if !self.makes(DueKeepsPlace) {
+                self.entries[*at].sequence = sequence;
+            }
+        }
+        due.len()
+    }
+
+    fn failure(&mut self, key: u8) -> Duration {
+        let failures = self.failures.entry(key).or_default();
+        let delay = BASE.saturating_mul(1 << (*failures).min(8)).min(MAX);
+        *failures += 1;
+        delay
+    }
+
+    /// Adds items (`workqueue:PQ-6` to `PQ-13`). Their delays count from the call, which may have been
+    /// made a little earlier (`workqueue:PQ-16`).
+    pub(super) fn add(&mut self, keys: &[u8], options: AddOptions, called: Duration) {
+        if self.shut_down {
+            if options.rate_limited && self.makes(FailsAfterShutdown) {
+                keys.iter().for_each(|key| _ = self.failure(*key));
+            }
+            return;
+        }
+        self.move_due(called);
+        let mut after = options.after;
+        for key in keys {
+            let asked = options.rate_limited
+                && !(self.makes(QueuedDoesNotFail) && self.entry(key).is_some());
+            let limited = asked.then(|| self.failure(*key));
+            let delay = after.into_iter().chain(limited).min();
+            if self.makes(DelayLeaks) {
+                after = delay;
+            }
+            let until = delay.filter(|delay| !delay.is_zero());
+            let until = until.map(|delay| called.saturating_add(delay));
+            let counts = until.is_some() || delay.is_some() && self.makes(ZeroDelayIsCounted);
+            self.retries += u64::from(counts);
+            if !self.makes(HeldIsNotAdded) || !self.locked.contains(key) {
+                self.add_one(*key, options.priority, until);
+            }
+        }
+    }
+
+    fn add_one(&mut self, key: u8, priority: i32, until: Option<Duration>) {
+        let sequence = self.next_sequence();
+        let found = self.entries.iter().position(|entry| entry.key == key);
+        let Some(at) = found.filter(|_| !self.makes(OneEntryPerAdd)) else {
+            return self.entries.push(Entry { key, priority, until, sequence });
+        };
+        let entry = &self.entries[at];
+        let becomes_ready = entry.until.is_some() && until.is_none();
+        let until = match (entry.until, until) {
+            (None, Some(new)) if self.makes(ReadyWaitsAgain) => Some(new),
+            (Some(old), Some(_)) if self.makes(FirstDelayCounts) => Some(old),
+            (Some(_), Some(new)) if self.makes(LastDelayCounts) => Some(new),
             (Some(old), Some(new)) => Some(old.min(new)),
             _ => None, // ready is earlier than any time
         };
-        if options.priority > entry.priority {
-            (entry.priority, entry.sequence) = (options.priority, sequence);
+        let raised = priority > entry.priority;
+        let moves = raised && !self.makes(RaiseKeepsPlace)
+            || self.makes(AddMovesBack)
+            || becomes_ready && self.makes(ReadyMovesBack);
+        let takes = raised && !self.makes(FirstPriorityCounts) || self.makes(LastPriorityCounts);
+        let entry = &mut self.entries[at];
+        entry.until = until;
+        if takes {
+            entry.priority = priority;
+        }
+        if moves {
+            entry.sequence = sequence;
         }
     }
 
-    /// Returns the first ready entry that is not locked, if one may be handed out
-    /// (`workqueue:PQ-22`).
-    pub fn first(&self) -> Option<&Entry<K>> {
-        let ready = self
-            .entries
-            .iter()
-            .filter(|entry| entry.until.is_none() && !self.locked.contains(&entry.key));
-        let first = ready.min_by_key(|entry| (std::cmp::Reverse(entry.priority), entry.sequence));
-        first.filter(|_| !self.shut_down)
+    /// Finds the first ready entry that is not locked, if one may be handed out (`workqueue:PQ-22`).
+    fn first_at(&self) -> Option<usize> {
+        let passes = self.makes(HeldIsHandedOut) || self.makes(HeldBlocks);
+        let all = self.entries.iter().enumerate().filter(|(_, entry)| {
+            entry.until.is_none() && (passes || !self.locked.contains(&entry.key))
+        });
+        let rank = |priority| match () {
+            () if self.makes(FirstInFirstOut) => 0,
+            () if self.makes(LowestFirst) => i64::from(priority),
+            () => -i64::from(priority),
+        };
+        let (at, entry) = all.min_by_key(|(_, entry)| (rank(entry.priority), entry.sequence))?;
+        let blocks = self.makes(HeldBlocks) && self.locked.contains(&entry.key);
+        let ends = self.shut_down && !self.makes(ShutdownDrains);
+        (!blocks && !ends).then_some(at)
+    }
+
+    /// Returns that entry.
+    pub(super) fn first(&self) -> Option<&Entry> {
+        Some(&self.entries[self.first_at()?])
     }
 
     /// Returns the entry of an item.
-    pub fn entry(&self, key: &K) -> Option<&Entry<K>> {
+    pub(super) fn entry(&self, key: &u8) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.key == *key)
     }
 
     /// Hands out the first ready entry.
-    pub fn get(&mut self) -> Option<(K, i32)> {
-        let key = self.first()?.key.clone();
-        let entry = self.take(&key)?;
-        Some((entry.key, entry.priority))
+    pub(super) fn get(&mut self) -> Option<(u8, i32)> {
+        let entry = self.entries.remove(self.first_at()?);
+        self.locked.push(entry.key);
+        self.had.insert(entry.key, entry.priority);
+        Some((entry.key, if self.makes(PriorityIsNotTold) { 0 } else { entry.priority }))
     }
 
     /// Hands out an item, whether it is its turn or not.
-    pub fn take(&mut self, key: &K) -> Option<Entry<K>> {
-        self.locked.insert(key.clone());
-        let at = self.entries.iter().position(|entry| entry.key == *key)?;
-        Some(self.entries.remove(at))
+    pub(super) fn take(&mut self, key: &u8) {
+        self.locked.push(*key);
+        if let Some(at) = self.entries.iter().position(|entry| entry.key == *key) {
+            self.entries.remove(at);
+        }
     }
 
     /// Unlocks an item; tells whether it was locked (`workqueue:PQ-26`).
-    pub fn done(&mut self, key: &K) -> bool {
-        self.locked.remove(key)
+    pub(super) fn done(&mut self, key: &u8) -> bool {
+        let at = self.locked.iter().position(|locked| locked == key);
+        at.map(|at| self.locked.remove(at)).is_some()
     }
 
     /// Ends a delivery with an outcome; tells whether there was one.
-    pub fn settle(&mut self, key: &K, outcome: Outcome, priority: i32) -> bool {
+    pub(super) fn settle(&mut self, key: &u8, outcome: Outcome, priority: i32) -> bool {
         if !self.locked.contains(key) {
             return false;
         }
-        let options = AddOptions { priority, ..AddOptions::default() };
-        match outcome {
-            Outcome::Retry => self.add(key, AddOptions { rate_limited: true, ..options }),
-            Outcome::RetryAfter(delay) => {
-                if !self.shut_down {
-                    *self.failures.entry(key.clone()).or_default() += 1; // as `Retry` (PQ-2)
-                }
-                self.add(key, AddOptions { after: Some(delay), ..options });
-            }
-            Outcome::Success | Outcome::GiveUp => drop(self.failures.remove(key)),
-            Outcome::RequeueAfter(delay) => {
-                self.failures.remove(key);
-                self.add(key, AddOptions { after: Some(delay), ..options });
-            }
+        let is_retry = matches!(outcome, Outcome::Retry | Outcome::RetryAfter(_));
+        let at_once = outcome == Outcome::RequeueAfter(Duration::ZERO);
+        let forgets = match is_retry {
+            true => self.makes(RetryForgets),
+            false => !(at_once && self.makes(RequeueAtOnceRemembers)),
+        };
+        if forgets {
+            self.failures.remove(key);
         }
+        let loses = if is_retry { RetryLosesPriority } else { RequeueLosesPriority };
+        let priority = if self.makes(loses) { 0 } else { priority };
+        let hurries = self.makes(GivenPriorityHurries) && self.had.get(key) != Some(&priority);
+        let (after, rate_limited) = match outcome {
+            Outcome::Success | Outcome::GiveUp => return self.done(key),
+            Outcome::Retry => (hurries.then_some(Duration::ZERO), true),
+            Outcome::RetryAfter(delay) => {
+                if !self.shut_down || self.makes(SettledAfterShutdownFails) {
+                    *self.failures.entry(*key).or_default() += 1; // as `Retry` (PQ-2)
+                }
+                (Some(delay), false)
+            }
+            Outcome::RequeueAfter(delay) => (Some(delay), false),
+        };
+        self.add(&[*key], AddOptions { after, rate_limited, priority }, self.now);
         self.done(key)
     }
 
     /// Returns how many entries are ready (`workqueue:PQ-29`).
-    pub fn len(&self) -> usize {
-        self.entries.iter().filter(|entry| entry.until.is_none()).count()
-    }
-
-    /// Tells whether no entry is ready.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
+    pub(super) fn len(&self) -> usize {
+        let counted = self.entries.iter().filter(|entry| {
+            (entry.until.is_none() || self.makes(LenCountsWaiting))
+                && !(self.makes(LenSkipsHeld) && self.locked.contains(&entry.key))
+        });
+        counted.count()
     }
 
     /// Returns the earliest time at which an entry becomes ready.
-    pub fn earliest(&self) -> Option<Duration> {
-        self.entries.iter().filter_map(|entry| entry.until).min()
+    pub(super) fn earliest(&self) -> Option<Duration> {
+        let ripens = |key| !self.makes(HeldDoesNotRipen) || !self.locked.contains(key);
+        let entries = self.entries.iter().filter(|entry| ripens(&entry.key));
+        let times = entries.filter_map(|entry| entry.until);
+        times.min().filter(|_| !self.makes(SleepWithoutTime))
     }
 }

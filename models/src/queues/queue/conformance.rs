@@ -1,15 +1,12 @@
 //! The reference's recorded traces of the work queue, replayed.
 
-use seatrial_core::machine::{Cx, Machine, Step as Stepped};
-use seatrial_core::queue::{Add, DoneKey, Drain, DrainUntil, Get, Len, Op, Queue as Rules, Ret};
-use seatrial_core::queue::{ShutDown, ShuttingDown};
-use seatrial_core::runtime::System;
+use seatrial_core::queue::{Drain, DrainUntil, Queue as Rules, ShutDown, ShuttingDown};
 use serde_json::{Value, json};
 
 use super::Spec;
 use super::reference::{Mistake, ThreeSets};
 use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, TraceError};
-use crate::queues::fixtures::driven::item;
+use crate::queues::fixtures::driven::{self, Driven};
 
 pub(super) fn all() -> Vec<Conformance> {
     vec![Conformance {
@@ -26,7 +23,7 @@ const REFERENCE: &[Mistake] = &[Mistake::OneCondition, Mistake::DrainFlag, Mista
 /// Replays on the machine that ships, and predicts where the reference departs from WQ-21.
 fn replay_ours(trace: &Trace) -> Result<Replayed, TraceError> {
     let mut spec = Spec::new();
-    let mut machine = Driven::new(Rules::<String>::default());
+    let mut machine = Tried::new(Rules::<String>::default());
     trace.replay(|step| {
         let waits_unprocessed = match step.op.as_str() {
             "done" => {
@@ -35,7 +32,7 @@ fn replay_ours(trace: &Trace) -> Result<Replayed, TraceError> {
             }
             _ => false,
         };
-        let gives = machine.step(step)?;
+        let gives = make_step(&mut machine, step)?;
         follow(&mut spec, step)?;
         if waits_unprocessed {
             // The reference pushes the waiting item a second time: its storage grows by one.
@@ -47,8 +44,8 @@ fn replay_ours(trace: &Trace) -> Result<Replayed, TraceError> {
 }
 
 fn replay_faithful(trace: &Trace) -> Result<Replayed, TraceError> {
-    let mut machine = Driven::new(ThreeSets::<String>::with(REFERENCE));
-    trace.replay(|step| machine.step(step).map(Gives::Same))
+    let mut machine = Tried::new(ThreeSets::<String>::with(REFERENCE));
+    trace.replay(|step| make_step(&mut machine, step).map(Gives::Same))
 }
 
 /// Makes a step on the sequential object.
@@ -63,63 +60,17 @@ fn follow(spec: &mut Spec<String>, step: &Step) -> Result<(), String> {
     Ok(())
 }
 
-/// A machine, driven by the steps of a trace.
-struct Driven<M> {
-    machine: M,
-    system: System,
-}
+type Tried = Driven<Rules<String>>;
 
-impl<M: Machine<Op = Op<String>, Ret = Ret<String>>> Driven<M> {
-    fn new(machine: M) -> Self {
-        Self { machine, system: System::new() }
-    }
-
-    fn call(&mut self, mut op: Op<String>) -> Result<Ret<String>, String> {
-        let step = self.machine.step(&mut op, &mut Cx::new(&self.system));
-        self.machine.assert_valid();
-        match step {
-            Stepped::Done(ret) => Ok(ret),
-            Stepped::Held(_) | Stepped::Wait { .. } => {
-                Err("the call would block, and no recorded call does".to_owned())
-            }
+fn make_step(queue: &mut Tried, step: &Step) -> Result<Value, String> {
+    match step.op.as_str() {
+        "shutting_down" => queue.call(ShuttingDown).map(|says| json!(says)),
+        "shutdown" => queue.call(ShutDown).map(|()| Value::Null),
+        "shutdown_with_drain" => {
+            let until = DrainUntil::NothingInFlight;
+            queue.call(Drain { until, began: None }).map(|()| Value::Null)
         }
-    }
-
-    fn len(&mut self) -> Result<usize, String> {
-        match self.call(Op::Len(Len))? {
-            Ret::Len(len) => Ok(len),
-            other => Err(format!("len returned {other:?}")),
-        }
-    }
-
-    fn step(&mut self, step: &Step) -> Result<Value, String> {
-        match step.op.as_str() {
-            "add" => {
-                let (key, hash) = item(step)?;
-                self.call(Op::Add(Add { key: Some(key), hash }))?;
-                Ok(json!({ "len": self.len()? }))
-            }
-            "get" => match self.call(Op::Get(Get))? {
-                Ret::Get(Some((_, item))) => Ok(json!({ "item": item, "shutdown": false })),
-                _ => Ok(json!({ "shutdown": true })),
-            },
-            "done" => {
-                let (key, hash) = item(step)?;
-                self.call(Op::DoneKey(DoneKey { key, hash }))?;
-                Ok(json!({ "len": self.len()? }))
-            }
-            "len" => Ok(json!(self.len()?)),
-            "shutting_down" => match self.call(Op::ShuttingDown(ShuttingDown))? {
-                Ret::ShuttingDown(says) => Ok(json!(says)),
-                other => Err(format!("shutting_down returned {other:?}")),
-            },
-            "shutdown" => self.call(Op::ShutDown(ShutDown)).map(|_| Value::Null),
-            "shutdown_with_drain" => {
-                let until = DrainUntil::NothingInFlight;
-                self.call(Op::Drain(Drain { until, began: None })).map(|_| Value::Null)
-            }
-            other => Err(format!("a work queue has no call '{other}'")),
-        }
+        _ => driven::make_step(queue, step, "a work queue"),
     }
 }
 
@@ -128,6 +79,8 @@ pub(crate) mod tests {
     use seatrial::tests::Tests;
 
     use std::collections::{BTreeSet, VecDeque};
+
+    use seatrial_core::queue::{Add, DoneKey, Get, Len};
 
     use super::*;
     use crate::random::random_bytes;
@@ -165,26 +118,26 @@ pub(crate) mod tests {
     /// Runs calls, a byte each, on the faithful variant and on the containers. Done names any item:
     /// waiting, in processing twice, or neither.
     fn agree(bytes: &[u8]) {
-        let mut ours = Driven::new(ThreeSets::<String>::with(REFERENCE));
+        let mut ours = Tried::new(ThreeSets::<String>::with(REFERENCE));
         let mut theirs = Containers::default();
         for byte in bytes {
             let key = (byte % 3).to_string();
             match byte / 3 % 3 {
                 0 => {
-                    ours.call(Op::Add(Add { key: Some(key.clone()), hash: 0 })).unwrap();
+                    ours.call(Add { key: Some(key.clone()), hash: 0 }).unwrap();
                     theirs.add(key);
                 }
                 1 if !theirs.queue.is_empty() => {
-                    let Ok(Ret::Get(taken)) = ours.call(Op::Get(Get)) else { panic!("it waits") };
+                    let taken = ours.call(Get).expect("it waits");
                     assert_eq!(taken.map(|(_, key)| key), theirs.get());
                 }
                 1 => {}
                 _ => {
-                    ours.call(Op::DoneKey(DoneKey { key: key.clone(), hash: 0 })).unwrap();
+                    ours.call(DoneKey { key: key.clone(), hash: 0 }).unwrap();
                     theirs.done(key);
                 }
             }
-            assert_eq!(ours.len(), Ok(theirs.queue.len()), "{bytes:?} at {byte}");
+            assert_eq!(ours.call(Len), Ok(theirs.queue.len()), "{bytes:?} at {byte}");
         }
     }
 

@@ -28,7 +28,7 @@ pub(super) struct Draining {
 /// It follows the *returned* values of the calls: an item is in processing because a `get` returned
 /// it, not because a rule says that it should be. Only `spec` follows the rules.
 #[derive(Clone, Debug, Default)]
-pub(super) struct QueueLedger {
+pub(crate) struct QueueLedger {
     /// The sequential object, which gets the same calls.
     pub(super) spec: Spec<u8>,
     /// Deliveries that have not ended, by token.

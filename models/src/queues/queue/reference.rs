@@ -15,7 +15,7 @@ use seatrial_core::queue::{
 
 use crate::single_step::row::{in_a_row, up_to};
 
-/// One changed line.
+/// One changed line. The mutant that makes a mistake describes those without a comment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Mistake {
     // Mistakes that the reference makes to this day.
@@ -32,27 +32,17 @@ pub(super) enum Mistake {
     /// Shutdown ends consumers at once, as the documentation of the reference said.
     ShutdownEndsConsumers,
     // Mistakes that any programmer may make.
-    /// Add queues an item that is in processing.
     QueueWhileProcessing,
-    /// Done forgets that the item was added meanwhile.
     ForgetDirtyAtDone,
     /// The item leaves the dirty set at done, not at get.
     CleanAtDone,
-    /// Add queues an item that already waits.
     NoDeduplication,
-    /// Done does not queue an item again once shutdown began.
     NoRequeueInShutdown,
-    /// Shutdown discards the waiting items.
     DiscardAtShutdown,
-    /// A consumer that finds no item is told that the queue is shut down.
     EmptyIsShutDown,
-    /// Items are accepted after shutdown.
     AcceptAfterShutdown,
-    /// The newest item comes out first.
     LastInFirstOut,
-    /// Done queues a dirty item in front.
     RequeueInFront,
-    /// Len also counts the items in processing.
     LenCountsProcessing,
     /// A drain ignores the items in processing.
     DrainLooksAtWaitingOnly,
@@ -60,17 +50,13 @@ pub(super) enum Mistake {
     StrictDrainIgnoresWaiting,
     /// The strict drain misses an item that this very done queues again.
     StrictDrainMissesReturning,
-    /// A drain does not start the shutdown until it returns.
     DrainHidesShutdown,
     /// Shutdown waits for the items in processing.
     ShutdownWaitsForItems,
     /// Done ends any delivery of the item that is under way.
     DoneByValue,
-    /// Adding several items stops at the first one that is already dirty.
     AddAllStopsAtKnown,
-    /// Ending several deliveries forgets which items were added meanwhile.
     DoneAllForgetsDirty,
-    /// The waiting items beyond the end of a batch are thrown away with it.
     BatchTakesAll,
 }
 

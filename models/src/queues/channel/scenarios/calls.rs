@@ -3,8 +3,9 @@
 use seatrial_core::channel::{Disconnected, NotReceived, NotSent, Outcome, select};
 use seatrial_core::runtime::Ambient as _;
 
-use super::{MS, Rx, Tx, channels};
+use super::{MS, Rx, Tx};
 use crate::channel::Channel;
+use crate::queues::fixtures::keyed::Page as _;
 use crate::trial::{Component, Scenario, World};
 
 fn sends(world: &World<impl Component>, sender: &Tx, receiver: &Rx) {
@@ -39,50 +40,46 @@ fn receives(world: &World<impl Component>, sender: &Tx, receiver: &Rx) {
     assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [10, 11]);
 }
 
-/// Every call of the shell answers what its step answered.
-pub(super) fn every_call() -> Scenario<Channel> {
-    Scenario::new(
-        "every_call",
-        "a lone caller makes every call, and looks at every answer",
-        |world| {
-            let channels = channels(world);
-            let (sender, receiver) = channels.bounded(2);
-            sends(world, &sender, &receiver);
-            receives(world, &sender, &receiver);
-            let (other, nobody) = channels.unbounded();
-            assert_eq!((other.capacity(), nobody.is_full()), (None, false));
-            drop(nobody);
-            assert_eq!(other.send(12), Err(Disconnected(12)));
-            assert_eq!(other.try_send(13), Err(NotSent::Disconnected(13)));
-            assert_eq!(world.at_once(other.send_async(14)), Some(Err(Disconnected(14))));
-            assert_eq!(sender.send(15), Ok(()));
-            drop(sender);
-            assert_eq!(receiver.iter().collect::<Vec<_>>(), [15]);
-            assert_eq!(receiver.recv(), Err(Disconnected(())));
-            assert_eq!(receiver.try_recv(), Err(NotReceived::Disconnected));
-            assert_eq!(world.at_once(receiver.recv_async()), Some(Err(Disconnected(()))));
-        },
-        |history| history.finished(),
-    )
-}
-
 /// The note of the case that a select chose.
 const CHOSE: &str = "chose";
 
-/// If several cases of a select are possible, each of them may happen.
-pub(super) fn either_of_two() -> Scenario<Channel> {
-    Scenario::new(
-        "either_of_two",
-        "a select finds messages in both of its channels, and takes one",
-        |world| {
-            let channels = channels(world);
-            let [(first, from_first), (second, from_second)] =
-                [(); 2].map(|()| channels.unbounded());
-            assert!(first.send(1).is_ok() && second.send(2).is_ok());
-            let selected = select([from_first.receiving(), from_second.receiving()]).wait();
-            world.note(CHOSE, selected.case as u64);
-        },
-        // The second case happens although the first is possible.
-        |history| history.notes(CHOSE).any(|case| case == 1),
-    )
+/// Answers.
+pub(super) fn all() -> Vec<Scenario<Channel>> {
+    vec![
+        Channel::whole(
+            "every_call",
+            "a lone caller makes every call, and looks at every answer",
+            |world, channels| {
+                let (sender, receiver) = channels.bounded(2);
+                sends(world, &sender, &receiver);
+                receives(world, &sender, &receiver);
+                let (other, nobody) = channels.unbounded();
+                assert_eq!((other.capacity(), nobody.is_full()), (None, false));
+                drop(nobody);
+                assert_eq!(other.send(12), Err(Disconnected(12)));
+                assert_eq!(other.try_send(13), Err(NotSent::Disconnected(13)));
+                assert_eq!(world.at_once(other.send_async(14)), Some(Err(Disconnected(14))));
+                assert_eq!(sender.send(15), Ok(()));
+                drop(sender);
+                assert_eq!(receiver.iter().collect::<Vec<_>>(), [15]);
+                assert_eq!(receiver.recv(), Err(Disconnected(())));
+                assert_eq!(receiver.try_recv(), Err(NotReceived::Disconnected));
+                assert_eq!(world.at_once(receiver.recv_async()), Some(Err(Disconnected(()))));
+            },
+        ),
+        Scenario::new(
+            "either_of_two",
+            "a select finds messages in both of its channels, and takes one",
+            |world| {
+                let channels = Channel::tried(world);
+                let [(first, from_first), (second, from_second)] =
+                    [(); 2].map(|()| channels.unbounded());
+                assert!(first.send(1).is_ok() && second.send(2).is_ok());
+                let selected = select([from_first.receiving(), from_second.receiving()]).wait();
+                world.note(CHOSE, selected.case as u64);
+            },
+            // The second case happens although the first is possible.
+            |history| history.notes(CHOSE).any(|case| case == 1),
+        ),
+    ]
 }

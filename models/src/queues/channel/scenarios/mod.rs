@@ -18,35 +18,24 @@ use seatrial_core::runtime::{Ambient as _, Runtime};
 use super::book::Known;
 use super::{Channel, Event, History};
 use crate::engine::AnyRuntime;
+use crate::queues::fixtures::keyed::{Page, gives_up};
 use crate::trial::{Ledger as _, Scenario, What, World};
 
 pub(super) fn all() -> Vec<Scenario<Channel>> {
-    vec![
-        calls::every_call(),
-        calls::either_of_two(),
-        kept::two_producers(),
-        kept::two_receives(),
-        kept::threads_and_tasks(),
-        kept::closes_while_full(),
-        kept::counted(),
-        kept::receivers_go(),
-        kept::senders_go(),
-        given_up::two_pairs(),
-        given_up::given_up_hand(),
-        given_up::two_give_up(),
-        given_up::given_up_offer(),
-        given_up::given_up_receive(),
-        given_up::given_up_send(),
-        given_up::given_up_select(),
-        selects::select_of_two(),
-        selects::select_waits_for_room(),
-        selects::selects_meet(),
-        selects::one_of_two_sends(),
-        selects::group_of_two(),
-        selects::hands_in_a_group(),
-        times::deadline_and_message(),
-        times::deadlines_pass(),
-    ]
+    let lists = [
+        calls::all(),
+        kept::produced(),
+        kept::ended(),
+        kept::left(),
+        given_up::rendezvous(),
+        given_up::tasks(),
+        given_up::woken(),
+        selects::two(),
+        selects::meet(),
+        selects::groups(),
+        times::all(),
+    ];
+    lists.into_iter().flatten().collect()
 }
 
 const MS: Duration = Duration::from_millis(1);
@@ -55,8 +44,13 @@ type Host = Boxed<Group<u8>>;
 type Tx = Sender<u8, AnyRuntime, Host>;
 type Rx = Receiver<u8, AnyRuntime, Host>;
 
-fn channels(world: &World<Channel>) -> Channels<u8, AnyRuntime, Host> {
-    Channels::with_host(world.runtime(), world.machine())
+impl Page for Channel {
+    type Tried = Channels<u8, AnyRuntime, Host>;
+    type Known = Known;
+
+    fn tried(world: &World<Self>) -> Self::Tried {
+        Channels::with_host(world.runtime(), world.machine())
+    }
 }
 
 fn sleep(world: &World<Channel>, time: Duration) {
@@ -86,29 +80,25 @@ fn some(history: &History, wanted: impl Fn(&Known, &Event) -> bool) -> bool {
 }
 
 /// Tells whether this many calls wait when the last user of an end leaves.
-fn go_beside(history: &History, side: Side, waiting: usize) -> bool {
-    some(history, |before, event| match &event.what {
-        What::Step { op: Op::Leave(leave), .. } if leave.1 == side => {
+fn go_beside(before: &Known, event: &Event, side: Side, waiting: usize) -> bool {
+    match event.call() {
+        Some(Op::Leave(leave)) if leave.1 == side => {
             let pipe = &before.pipes[&leave.0];
             let users = if side == Side::Sending { pipe.senders } else { pipe.receivers };
             users == 1 && before.calls.len() == waiting
         }
         _ => false,
-    })
+    }
 }
 
 /// Tells whether a call begins to wait while this many others wait.
-fn waits_beside(history: &History, waiting: usize) -> bool {
-    some(history, |before, event| {
-        let waits = matches!(event.what, What::Step { outcome: Step::Wait { .. }, .. });
-        waits && before.calls.len() == waiting && !before.calls.contains_key(&event.thread)
-    })
+fn waits_beside(before: &Known, event: &Event, waiting: usize) -> bool {
+    let waits = matches!(event.what, What::Step { outcome: Step::Wait { .. }, .. });
+    waits && before.calls.len() == waiting && !before.calls.contains_key(&event.thread)
 }
 
 /// Tells whether a call is given up while this many messages lie in the channels.
-fn given_up_beside(history: &History, messages: usize) -> bool {
-    some(history, |before, event| {
-        let kept = before.pipes.values().map(|pipe| pipe.kept.len()).sum::<usize>();
-        matches!(event.what, What::Cancel { .. }) && kept == messages
-    })
+fn given_up_beside(before: &Known, event: &Event, messages: usize) -> bool {
+    let kept = before.pipes.values().map(|pipe| pipe.kept.len()).sum::<usize>();
+    gives_up(event) && kept == messages
 }

@@ -5,12 +5,13 @@ use std::time::Duration;
 use seatrial_core::limited_queue::Outcome;
 use seatrial_core::limiter::{Exponential, RateLimiter};
 
-use super::{Shell, Tried, millis, queue, sleep};
+use super::{Shell, Tried, millis, sleep};
 use crate::limited_queue::LimitedQueue;
 use crate::limited_queue::op::BASE;
 use crate::queues::fixtures::every_call::{TWO, every_shared_call};
+use crate::queues::fixtures::keyed::Page as _;
+use crate::queues::fixtures::shared;
 use crate::queues::fixtures::slow_hash::{SlowHasher, counted_from_the_call};
-use crate::queues::fixtures::{updaters, whole};
 use crate::trial::{Component, Scenario, World};
 
 every_shared_call!(Tried);
@@ -36,78 +37,53 @@ fn failures(world: &World<impl Component>, queue: &Tried) {
     assert!(queue.settle(next, Outcome::RequeueAfter(millis(3))));
 }
 
-/// Every call of the shell answers what its step answered.
-pub(super) fn every_call() -> Scenario<LimitedQueue> {
-    Scenario::<LimitedQueue>::new(
-        "every_call",
-        "a lone caller makes every call, and looks at every answer",
-        |world| every_shared_call(world, &queue(world)),
-        |history| history.finished(),
-    )
-    .not_on(crate::trial::sleeps)
-}
-
-/// Two queues share a limiter: a failure in one counts in the other.
-pub(super) fn shared_limiter() -> Scenario<LimitedQueue> {
-    Scenario::new(
-        "shared_limiter",
-        "an item fails in one of two queues with one limiter, and is forgotten",
-        |world| {
-            let limiter = RateLimiter::new(world.runtime(), Exponential::new(millis(1), millis(9)));
-            let [one, other] = [(); 2].map(|()| Shell::new(world.runtime(), limiter.clone()));
-            one.add_rate_limited(1);
-            assert_eq!((one.num_requeues(&1), other.num_requeues(&1)), (1, 1));
-            other.forget(&1);
-            assert_eq!((one.num_requeues(&1), other.num_requeues(&1)), (0, 0));
-        },
-        |history| history.finished(),
-    )
-}
-
-/// The loop of a worker does what each outcome asks for.
-pub(super) fn work_loop() -> Scenario<LimitedQueue> {
-    Scenario::<LimitedQueue>::new(
-        "work_loop",
-        "three items fail and come back, and a lone worker runs its loop on them",
-        |world| {
-            let queue = queue(world);
-            failures(world, &queue);
-            let mut items = Vec::new();
-            queue.work(|item| {
-                items.push(*item);
-                match (*item, queue.num_requeues(item)) {
-                    (2, 0) => Outcome::Retry,
-                    (2, _) => {
-                        queue.shut_down();
-                        Outcome::Success
+/// A lone caller.
+pub(super) fn all() -> Vec<Scenario<LimitedQueue>> {
+    vec![
+        LimitedQueue::whole(
+            "every_call",
+            "a lone caller makes every call, and looks at every answer",
+            |world, queue| every_shared_call(world, &queue),
+        )
+        .not_on(crate::trial::sleeps),
+        Scenario::new(
+            "shared_limiter",
+            "an item fails in one of two queues with one limiter, and is forgotten",
+            |world| {
+                let limiter =
+                    RateLimiter::new(world.runtime(), Exponential::new(millis(1), millis(9)));
+                let [one, other] = [(); 2].map(|()| Shell::new(world.runtime(), limiter.clone()));
+                one.add_rate_limited(1);
+                assert_eq!((one.num_requeues(&1), other.num_requeues(&1)), (1, 1));
+                other.forget(&1);
+                assert_eq!((one.num_requeues(&1), other.num_requeues(&1)), (0, 0));
+            },
+            |history| history.finished(),
+        ),
+        LimitedQueue::whole(
+            "work_loop",
+            "three items fail and come back, and a lone worker runs its loop on them",
+            |world, queue| {
+                failures(world, &queue);
+                let mut items = Vec::new();
+                queue.work(|item| {
+                    items.push(*item);
+                    match (*item, queue.num_requeues(item)) {
+                        (2, 0) => Outcome::Retry,
+                        (2, _) => {
+                            queue.shut_down();
+                            Outcome::Success
+                        }
+                        _ => Outcome::Success,
                     }
-                    _ => Outcome::Success,
-                }
-            });
-            assert_eq!(items, [3, 2, 2]);
-            assert_eq!((queue.num_requeues(&2), queue.done_key(&2)), (0, false));
-        },
-        |history| history.finished(),
-    )
-    .not_on(crate::trial::needs_exact_time)
-}
-
-/// What is one step for its caller is one step for everybody.
-pub(super) fn in_one_step() -> Scenario<LimitedQueue> {
-    Scenario::new(
-        "in_one_step",
-        "calls of several parts, and an observer who must not see a part of them done",
-        |world| whole::in_one_step(world, &queue(world)),
-        |history| history.finished(),
-    )
-}
-
-/// A delay counts from the call and not from when the lock is taken (`workqueue:DQ-5`).
-pub(super) fn slow_hash() -> Scenario<LimitedQueue> {
-    Scenario::new(
-        "slow_hash",
-        "hashing an item takes long, and its delay counts from the call",
-        |world| {
+                });
+                assert_eq!(items, [3, 2, 2]);
+                assert_eq!((queue.num_requeues(&2), queue.done_key(&2)), (0, false));
+            },
+        )
+        .not_on(crate::trial::needs_exact_time),
+        // workqueue:DQ-5
+        shared::slow_hash(|world| {
             let queue = Shell::with_host(world.runtime(), SlowHasher::new(world), world.machine());
             counted_from_the_call(
                 world,
@@ -117,17 +93,6 @@ pub(super) fn slow_hash() -> Scenario<LimitedQueue> {
                 ],
                 &|| queue.len(),
             );
-        },
-        |history| history.finished(),
-    )
-}
-
-/// A shutdown ends what refreshes the metrics (`workqueue:MX-12`).
-pub(super) fn updater_ends() -> Scenario<LimitedQueue> {
-    Scenario::new(
-        "updater_ends",
-        "a thread that refreshes the metrics sleeps for an hour, and the queue is shut down",
-        |world| updaters::updater_ends(world, &queue(world)),
-        |history| history.finished(),
-    )
+        }),
+    ]
 }

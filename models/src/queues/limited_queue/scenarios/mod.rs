@@ -3,13 +3,11 @@
 mod calls;
 mod deliveries;
 mod failures;
-mod panics;
-mod tasks;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use seatrial_core::limited_queue::{LimitedQueue as Shell, Op as Call, Outcome};
+use seatrial_core::limited_queue::{LimitedQueue as Shell, Op as Call, Outcome, Ret};
 use seatrial_core::limiter::Exponential;
 use seatrial_core::machine::{Boxed, Step};
 use seatrial_core::queue::{Fifo, Token};
@@ -18,93 +16,85 @@ use super::as_delaying::Failures;
 use super::{Event, LimitedQueue, Ours};
 use crate::engine::AnyRuntime;
 use crate::queues::fixtures::every_call::TWO;
-use crate::queues::fixtures::goes_on::GoesOn;
-use crate::queues::fixtures::tasks::Awaited;
-use crate::queues::fixtures::whole::{Whole, whole};
-use crate::queues::fixtures::{Delayed, FixedHasher, Worked, caller, end, millis, sleep, worker};
-use crate::trial::{Join, Scenario, What, World};
+use crate::queues::fixtures::fragile::{Fragile, Panics};
+use crate::queues::fixtures::keyed::{Delayed, Keyed, OfKeys, Page, keyed};
+use crate::queues::fixtures::{FixedHasher, caller, end, millis, shared, sleep, worker};
+use crate::trial::{Join, Ledger as _, Scenario, What, World};
 
 pub(super) fn all() -> Vec<Scenario<LimitedQueue>> {
-    vec![
-        failures::fails_twice(),
-        failures::failures_of_two(),
-        failures::forgotten_between(),
-        deliveries::processed_again(),
-        failures::added_while_failing(),
-        deliveries::stale_delivery(),
-        deliveries::settled_for_another(),
-        deliveries::settled_in_every_way(),
-        deliveries::taken_together(),
-        deliveries::workers_go_on(),
-        deliveries::ready_and_delayed(),
-        failures::earlier_time(),
-        failures::sooner(),
-        failures::due_apart(),
-        tasks::task_and_thread(),
-        tasks::dropped_getter(),
-        tasks::holder_gives_up(),
-        tasks::woken_gives_up(),
-        tasks::busy_executor(),
-        tasks::busy_holder(),
-        failures::shut_down_while_failing(),
-        calls::every_call(),
-        panics::not_copied(),
-        panics::limiter_panics(),
-        calls::in_one_step(),
-        calls::updater_ends(),
-        calls::slow_hash(),
-        calls::work_loop(),
-        calls::shared_limiter(),
-    ]
+    let lists = [
+        failures::counted(),
+        failures::overlapping(),
+        deliveries::one(),
+        deliveries::ended(),
+        deliveries::together(),
+        calls::all(),
+        shared::of_keys(),
+        shared::of_tasks(),
+        shared::of_timers(),
+        shared::of_times(),
+        vec![
+            // A consumer falls asleep until the item comes back.
+            shared::workers_go_on(|history| {
+                Failures::some(history, |before, event| sleeps(event) && failures(before, 1) == 1)
+            }),
+            shared::not_copied(
+                Shell::<Fragile, AnyRuntime, _>::with_default_limiter,
+                |queue, key| queue.add(key),
+                |queue| queue.take_batch(TWO),
+            ),
+            shared::limiter_panics(
+                |runtime| Shell::new(runtime, Panics),
+                |queue, item| queue.add(item),
+                |queue, token| _ = queue.settle(token, Outcome::Retry),
+                |queue, token| _ = queue.settle_then_take(token, Outcome::Retry),
+            ),
+        ],
+    ];
+    lists.into_iter().flatten().collect()
 }
 
 type Queued = Shell<u8, AnyRuntime, Exponential<u8>, Fifo, FixedHasher, Boxed<Ours>>;
 type Tried = Arc<Queued>;
 
-fn queue(world: &World<LimitedQueue>) -> Tried {
-    Arc::new(Shell::with_host(world.runtime(), FixedHasher::default(), world.machine()))
-}
+impl Page for LimitedQueue {
+    type Tried = Tried;
+    type Known = Failures;
 
-impl Worked for Queued {
-    fn shut_down(&self) {
-        self.shut_down();
-    }
-
-    fn finish(&self, token: Token) {
-        self.settle(token, Outcome::Success);
+    fn tried(world: &World<Self>) -> Tried {
+        Arc::new(Shell::with_host(world.runtime(), FixedHasher::default(), world.machine()))
     }
 }
 
-whole!(Queued, [], |queue, token, settles| {
-    match settles {
-        true => GoesOn::settle_then_take(queue, token, Outcome::Success),
-        false => GoesOn::done_then_take(queue, token),
-    }
-});
+impl OfKeys for LimitedQueue {
+    type Queue = Queued;
 
-impl Awaited for Queued {
-    async fn take_async(&self) -> Option<Token> {
-        self.take_async().await.map(|(token, ..)| token)
+    fn adds(op: &Call<u8>) -> Option<u8> {
+        match op {
+            Call::Add(add) => add.key,
+            Call::AddAfter(add) => add.key,
+            _ => None,
+        }
     }
 
-    fn add(&self, item: u8) {
-        self.add(item);
+    fn takes(ret: &Ret<u8>) -> Option<u8> {
+        if let Ret::Get(Some((_, key))) = ret { Some(*key) } else { None }
     }
 }
+
+keyed!(
+    Queued,
+    [],
+    |queue, token| queue.settle(token, Outcome::Success),
+    |queue, token, outcome| match outcome {
+        Some(outcome) => queue.settle_then_take(token, outcome),
+        None => queue.done_then_take(token),
+    }
+);
 
 impl Delayed for Queued {
     fn add_after(&self, item: u8, delay: Duration) {
         self.add_after(item, delay);
-    }
-}
-
-impl GoesOn for Queued {
-    fn done_then_take(&self, token: Token) -> Option<(Token, u8)> {
-        self.done_then_take(token)
-    }
-
-    fn settle_then_take(&self, token: Token, outcome: Outcome) -> Option<(Token, u8)> {
-        self.settle_then_take(token, outcome)
     }
 }
 

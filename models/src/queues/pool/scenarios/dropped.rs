@@ -3,18 +3,18 @@
 use seatrial_core::limited_queue::Op;
 use seatrial_core::pool::{Action, Pool as Workers};
 
-use super::{TWO, queue, some};
+use super::TWO;
 use crate::pool::Pool;
 use crate::pool::invariants::DROPPED;
+use crate::queues::fixtures::keyed::Page as _;
 use crate::trial::Scenario;
 
 /// Nothing is left to do when the pool goes.
-pub(super) fn dropped_at_rest() -> Scenario<Pool> {
-    Scenario::new(
+pub(super) fn all() -> Vec<Scenario<Pool>> {
+    vec![Pool::program(
         "dropped_at_rest",
         "a pool is dropped while one of two workers sleeps, or both",
-        |world| {
-            let queue = queue(world);
+        |world, queue| {
             let pool =
                 Workers::start(world.runtime(), &queue, TWO, |_: &u8| Ok::<_, ()>(Action::Done));
             queue.add(1);
@@ -25,10 +25,6 @@ pub(super) fn dropped_at_rest() -> Scenario<Pool> {
             (2..=3).for_each(|key| queue.add(key)); // lets them go if the pool did not
         },
         // Both workers sleep when the pool ends its queue.
-        |history| {
-            some(history, |before, event| {
-                matches!(event.call(), Some(Op::ShutDown(_))) && before.asleep.len() == 2
-            })
-        },
-    )
+        |before, event| matches!(event.call(), Some(Op::ShutDown(_))) && before.asleep.len() == 2,
+    )]
 }

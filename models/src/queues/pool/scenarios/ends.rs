@@ -13,9 +13,10 @@ use seatrial_core::pool::{
 use seatrial_core::queue::Token;
 use seatrial_core::runtime::{Ambient as _, Runtime};
 
-use super::{ONE, Queued, Tried, note, patience, queue};
+use super::{ONE, Queued, Tried, note, patience};
 use crate::engine::{AnyRuntime, Engine};
 use crate::pool::Pool;
+use crate::queues::fixtures::keyed::Page as _;
 use crate::trial::{Scenario, World};
 
 /// Refuses real threads.
@@ -35,7 +36,7 @@ struct Stuck {
 
 impl Stuck {
     fn new(world: &World<Pool>) -> Self {
-        let (queue, token) = (queue(world), CancelToken::new(world.runtime()));
+        let (queue, token) = (Pool::tried(world), CancelToken::new(world.runtime()));
         let calls = Arc::new(AtomicU32::new(0));
         let (until, counted) = (token.clone(), Arc::clone(&calls));
         let pool = Workers::start(world.runtime(), &queue, ONE, move |_: &u8| {
@@ -48,50 +49,6 @@ impl Stuck {
         world.quiesce();
         Self { queue, pool, token, calls }
     }
-}
-
-/// A pool that is dropped ends after the items that its workers have.
-pub(super) fn dropped_pool() -> Scenario<Pool> {
-    Scenario::<Pool>::new(
-        "dropped_pool",
-        "a pool is dropped while its worker has an item and another waits",
-        |world| {
-            let Stuck { queue, pool, token, calls } = Stuck::new(world);
-            drop(pool);
-            token.cancel();
-            world.quiesce();
-            assert_eq!(
-                (queue.len(), calls.load(Ordering::Relaxed)),
-                (1, 1),
-                "it takes no second item"
-            );
-        },
-        |history| history.finished(),
-    )
-    .not_on(needs_quiet)
-}
-
-/// What waits is processed before a pool ends, if there is time.
-pub(super) fn waiting_at_the_end() -> Scenario<Pool> {
-    Scenario::<Pool>::new(
-        "waiting_at_the_end",
-        "a pool is shut down with patience while an item waits",
-        |world| {
-            let Stuck { pool, token, calls, .. } = Stuck::new(world);
-            let runtime = world.runtime().clone();
-            let goes_on = world.spawn("goes on", move || {
-                runtime.sleep_until(runtime.now() + Duration::from_millis(5));
-                token.cancel();
-            });
-            let end = pool.shut_down(patience(world));
-            assert!(end.is_complete(), "{end:?}");
-            assert_eq!(calls.load(Ordering::Relaxed), 2, "calls of the reconcile function");
-            note(world, end);
-            world.join(goes_on);
-        },
-        |history| history.finished(),
-    )
-    .not_on(needs_quiet)
 }
 
 /// A queue that panics when it should hand out its second item, and at the end of its third.
@@ -152,37 +109,6 @@ fn judge(key: u8, calls: &AtomicU32) -> Result<Action, Fault<()>> {
     if key == 3 { Err(Fault::Terminal(())) } else { Ok(Action::Done) }
 }
 
-/// A panic of the queue ends no worker: what comes later is processed.
-pub(super) fn breaking_queue() -> Scenario<Pool> {
-    Scenario::new(
-        "breaking_queue",
-        "a queue panics at two of four items, and its workers go on: a thread, \
-                                or a task",
-        |world| {
-            let (queue, calls) = (Arc::new(Breaks(queue(world))), Arc::new(AtomicU32::new(0)));
-            for key in 1..=4 {
-                queue.0.add(key);
-            }
-            let counted = Arc::clone(&calls);
-            if world.runtime().choose(2) == 0 {
-                let reconcile = deciding(move |key: &u8, _| judge(*key, &counted));
-                let pool = Workers::start(world.runtime(), &queue, ONE, reconcile);
-                let end = pool.shut_down(patience(world));
-                assert!(end.is_complete(), "{end:?}");
-            } else {
-                queue.0.shut_down();
-                let runtime = world.runtime().clone();
-                let reconcile = deciding(move |key: u8, _| ready(judge(key, &counted)));
-                let task = move || runtime.block_on(awaited::work(&*queue, &reconcile));
-                let task = world.spawn("task", task);
-                world.join(task);
-            }
-            assert_eq!(calls.load(Ordering::Relaxed), 3, "calls of the reconcile function");
-        },
-        |history| history.finished(),
-    )
-}
-
 /// A reconciler that always fails, and panics when it hears of that.
 struct Touchy;
 
@@ -198,24 +124,95 @@ impl Reconcile<u8> for Touchy {
     }
 }
 
-/// If one listener of failures panics, the others are still told.
-pub(super) fn panicking_listener() -> Scenario<Pool> {
-    Scenario::<Pool>::new(
-        "panicking_listener",
-        "a key fails for good, and the first of two listeners panics",
-        |world| {
-            let (queue, told) = (queue(world), Arc::new(AtomicU32::new(0)));
-            let counts = Arc::clone(&told);
-            let reconcile = policy(Touchy).telling(move |_: &u8, _: &Failure<()>| {
-                counts.fetch_add(1, Ordering::Relaxed);
-            });
-            let pool = Workers::start(world.runtime(), &queue, ONE, reconcile);
-            queue.add(1);
-            world.quiesce();
-            assert_eq!(told.load(Ordering::Relaxed), 1, "the second listener is told");
-            note(world, pool.shut_down(patience(world)));
-        },
-        |history| history.finished(),
-    )
-    .not_on(needs_quiet)
+/// Pools that end.
+pub(super) fn dropped() -> Vec<Scenario<Pool>> {
+    vec![
+        Scenario::<Pool>::new(
+            "dropped_pool",
+            "a pool is dropped while its worker has an item and another waits",
+            |world| {
+                let Stuck { queue, pool, token, calls } = Stuck::new(world);
+                drop(pool);
+                token.cancel();
+                world.quiesce();
+                assert_eq!(
+                    (queue.len(), calls.load(Ordering::Relaxed)),
+                    (1, 1),
+                    "it takes no second item"
+                );
+            },
+            |history| history.finished(),
+        )
+        .not_on(needs_quiet),
+        Scenario::<Pool>::new(
+            "waiting_at_the_end",
+            "a pool is shut down with patience while an item waits",
+            |world| {
+                let Stuck { pool, token, calls, .. } = Stuck::new(world);
+                let runtime = world.runtime().clone();
+                let goes_on = world.spawn("goes on", move || {
+                    runtime.sleep_until(runtime.now() + Duration::from_millis(5));
+                    token.cancel();
+                });
+                let end = pool.shut_down(patience(world));
+                assert!(end.is_complete(), "{end:?}");
+                assert_eq!(calls.load(Ordering::Relaxed), 2, "calls of the reconcile function");
+                note(world, end);
+                world.join(goes_on);
+            },
+            |history| history.finished(),
+        )
+        .not_on(needs_quiet),
+    ]
+}
+
+/// Queues and listeners that panic.
+pub(super) fn broken() -> Vec<Scenario<Pool>> {
+    vec![
+        Scenario::new(
+            "breaking_queue",
+            "a queue panics at two of four items, and its workers go on: a thread, \
+                                or a task",
+            |world| {
+                let (queue, calls) =
+                    (Arc::new(Breaks(Pool::tried(world))), Arc::new(AtomicU32::new(0)));
+                for key in 1..=4 {
+                    queue.0.add(key);
+                }
+                let counted = Arc::clone(&calls);
+                if world.runtime().choose(2) == 0 {
+                    let reconcile = deciding(move |key: &u8, _| judge(*key, &counted));
+                    let pool = Workers::start(world.runtime(), &queue, ONE, reconcile);
+                    let end = pool.shut_down(patience(world));
+                    assert!(end.is_complete(), "{end:?}");
+                } else {
+                    queue.0.shut_down();
+                    let runtime = world.runtime().clone();
+                    let reconcile = deciding(move |key: u8, _| ready(judge(key, &counted)));
+                    let task = move || runtime.block_on(awaited::work(&*queue, &reconcile));
+                    let task = world.spawn("task", task);
+                    world.join(task);
+                }
+                assert_eq!(calls.load(Ordering::Relaxed), 3, "calls of the reconcile function");
+            },
+            |history| history.finished(),
+        ),
+        Pool::whole(
+            "panicking_listener",
+            "a key fails for good, and the first of two listeners panics",
+            |world, queue| {
+                let told = Arc::new(AtomicU32::new(0));
+                let counts = Arc::clone(&told);
+                let reconcile = policy(Touchy).telling(move |_: &u8, _: &Failure<()>| {
+                    counts.fetch_add(1, Ordering::Relaxed);
+                });
+                let pool = Workers::start(world.runtime(), &queue, ONE, reconcile);
+                queue.add(1);
+                world.quiesce();
+                assert_eq!(told.load(Ordering::Relaxed), 1, "the second listener is told");
+                note(world, pool.shut_down(patience(world)));
+            },
+        )
+        .not_on(needs_quiet),
+    ]
 }

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use seatrial_core::pool::{Action, Fault, Pool as Workers, deciding, policy};
 
-use super::{ONE, note, patience, queue, some, task};
+use super::{ONE, note, patience, some, task};
 use crate::pool::invariants::{ALLOWED, ANSWERS_TERMINAL};
 use crate::pool::{History, Pool};
+use crate::queues::fixtures::keyed::Page as _;
 use crate::trial::{Scenario, World};
 
 /// Longer than the delay that the limiter gives the key.
@@ -34,89 +35,83 @@ fn given_up_and_added(history: &History) -> bool {
         && history.notes(ANSWERS_TERMINAL).count() == 2
 }
 
-/// A key fails with a time for the next try, then for good; it comes back when it is added.
-pub(super) fn judged_errors() -> Scenario<Pool> {
-    Scenario::new(
-        "judged_errors",
-        "a key fails with a delay, then for good, and is tried again once it is added again",
-        |world| {
-            let (queue, judges) = (queue(world), judges(world));
-            let reconcile = deciding(move |_: &u8, attempt: u32| judges(attempt));
-            let pool = Workers::start(world.runtime(), &queue, ONE, reconcile);
-            for _ in 0..2 {
+/// Errors that are judged.
+pub(super) fn judged() -> Vec<Scenario<Pool>> {
+    vec![
+        Scenario::new(
+            "judged_errors",
+            "a key fails with a delay, then for good, and is tried again once it is added again",
+            |world| {
+                let (queue, judges) = (Pool::tried(world), judges(world));
+                let reconcile = deciding(move |_: &u8, attempt: u32| judges(attempt));
+                let pool = Workers::start(world.runtime(), &queue, ONE, reconcile);
+                for _ in 0..2 {
+                    queue.add(1);
+                    world.quiesce();
+                    let _failures = queue.num_requeues(&1);
+                }
+                let _left = pool.shut_down(patience(world));
+            },
+            given_up_and_added,
+        ),
+        Scenario::new(
+            "judging_task",
+            "a key fails in a task with a delay, then for good, and is tried again once it is added",
+            |world| {
+                let (queue, judges) = (Pool::tried(world), Arc::new(judges(world)));
+                let reconcile = deciding(move |_: u8, attempt: u32| {
+                    let judges = Arc::clone(&judges);
+                    async move { judges(attempt) }
+                });
+                let task = task(world, &queue, reconcile);
+                for _ in 0..2 {
+                    queue.add(1);
+                    world.quiesce();
+                    let _failures = queue.num_requeues(&1);
+                }
+                queue.shut_down();
+                world.join(task);
+            },
+            given_up_and_added,
+        ),
+    ]
+}
+
+/// Keys that are given up.
+pub(super) fn given_up() -> Vec<Scenario<Pool>> {
+    vec![
+        Pool::program(
+            "gives_up",
+            "a key fails at every attempt, and one retry is allowed",
+            |world, queue| {
+                world.note(ALLOWED, 2);
+                let fails = policy(|_: &u8| Err::<(), _>("it fails")).at_most(1);
+                let pool = Workers::start(world.runtime(), &queue, ONE, fails);
                 queue.add(1);
                 world.quiesce();
                 let _failures = queue.num_requeues(&1);
-            }
-            let _left = pool.shut_down(patience(world));
-        },
-        given_up_and_added,
-    )
-}
-
-/// As `judged_errors`, in a task.
-pub(super) fn judging_task() -> Scenario<Pool> {
-    Scenario::new(
-        "judging_task",
-        "a key fails in a task with a delay, then for good, and is tried again once it is added",
-        |world| {
-            let (queue, judges) = (queue(world), Arc::new(judges(world)));
-            let reconcile = deciding(move |_: u8, attempt: u32| {
-                let judges = Arc::clone(&judges);
-                async move { judges(attempt) }
-            });
-            let task = task(world, &queue, reconcile);
-            for _ in 0..2 {
+                note(world, pool.shut_down(patience(world)));
+            },
+            |before, _| before.given_up.contains(&1),
+        ),
+        Pool::program(
+            "task_gives_up",
+            "a key fails in a task at its first three attempts, and one retry is allowed",
+            |world, queue| {
+                world.note(ALLOWED, 2);
+                let attempts = AtomicU8::new(0);
+                let fails = policy(move |_: u8| {
+                    let attempt = attempts.fetch_add(1, Ordering::Relaxed);
+                    async move { if attempt < 3 { Err("it fails") } else { Ok(()) } }
+                });
+                let task = task(world, &queue, fails.at_most(1));
                 queue.add(1);
                 world.quiesce();
                 let _failures = queue.num_requeues(&1);
-            }
-            queue.shut_down();
-            world.join(task);
-        },
-        given_up_and_added,
-    )
-}
-
-/// A key fails each time it is tried, and may be tried twice.
-pub(super) fn gives_up() -> Scenario<Pool> {
-    Scenario::new(
-        "gives_up",
-        "a key fails at every attempt, and one retry is allowed",
-        |world| {
-            let queue = queue(world);
-            world.note(ALLOWED, 2);
-            let fails = policy(|_: &u8| Err::<(), _>("it fails")).at_most(1);
-            let pool = Workers::start(world.runtime(), &queue, ONE, fails);
-            queue.add(1);
-            world.quiesce();
-            let _failures = queue.num_requeues(&1);
-            note(world, pool.shut_down(patience(world)));
-        },
-        |history| some(history, |before, _| before.given_up.contains(&1)),
-    )
-}
-
-/// As `gives_up`, in a task.
-pub(super) fn task_gives_up() -> Scenario<Pool> {
-    Scenario::new(
-        "task_gives_up",
-        "a key fails in a task at its first three attempts, and one retry is allowed",
-        |world| {
-            let queue = queue(world);
-            world.note(ALLOWED, 2);
-            let attempts = AtomicU8::new(0);
-            let fails = policy(move |_: u8| {
-                let attempt = attempts.fetch_add(1, Ordering::Relaxed);
-                async move { if attempt < 3 { Err("it fails") } else { Ok(()) } }
-            });
-            let task = task(world, &queue, fails.at_most(1));
-            queue.add(1);
-            world.quiesce();
-            let _failures = queue.num_requeues(&1);
-            queue.shut_down();
-            world.join(task);
-        },
-        |history| some(history, |before, _| before.given_up.contains(&1)),
-    )
+                queue.shut_down();
+                world.join(task);
+            },
+            |before, _| before.given_up.contains(&1),
+        ),
+    ]
 }

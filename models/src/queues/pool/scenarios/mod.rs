@@ -18,31 +18,24 @@ use seatrial_core::pool::{Action, End, Pool as Workers};
 use seatrial_core::queue::Fifo;
 use seatrial_core::runtime::{Ambient as _, Runtime};
 
-use self::judged::{gives_up, judged_errors, judging_task, task_gives_up};
-use self::tasks::{aborted_at_the_deadline, panicking_task};
 use super::ledger::PoolLedger;
 use super::{Event, History, Pool, Rules};
 use crate::engine::AnyRuntime;
 use crate::queues::fixtures::FixedHasher;
+use crate::queues::fixtures::keyed::Page;
 use crate::trial::{Join, Ledger as _, Scenario, World};
 
 pub(super) fn all() -> Vec<Scenario<Pool>> {
-    vec![
-        panicking_key(),
-        added_while_reconciled(),
-        stuck_at_the_deadline(),
-        panicking_task(),
-        aborted_at_the_deadline(),
-        judged_errors(),
-        judging_task(),
-        gives_up(),
-        task_gives_up(),
-        ends::dropped_pool(),
-        dropped::dropped_at_rest(),
-        ends::waiting_at_the_end(),
-        ends::breaking_queue(),
-        ends::panicking_listener(),
-    ]
+    let lists = [
+        of_threads(),
+        judged::judged(),
+        judged::given_up(),
+        ends::dropped(),
+        ends::broken(),
+        tasks::all(),
+        dropped::all(),
+    ];
+    lists.into_iter().flatten().collect()
 }
 
 type Queued = LimitedQueue<u8, AnyRuntime, Exponential<u8>, Fifo, FixedHasher, Boxed<Rules>>;
@@ -56,8 +49,13 @@ fn patience(world: &World<Pool>) -> Duration {
 const ONE: NonZeroUsize = NonZeroUsize::MIN;
 const TWO: NonZeroUsize = ONE.saturating_add(1);
 
-fn queue(world: &World<Pool>) -> Tried {
-    Arc::new(LimitedQueue::with_host(world.runtime(), FixedHasher::default(), world.machine()))
+impl Page for Pool {
+    type Tried = Tried;
+    type Known = PoolLedger;
+
+    fn tried(world: &World<Self>) -> Tried {
+        Arc::new(LimitedQueue::with_host(world.runtime(), FixedHasher::default(), world.machine()))
+    }
 }
 
 /// A task that works until the queue is shut down.
@@ -109,78 +107,71 @@ fn failed_twice(history: &History) -> bool {
     })
 }
 
-/// A key panics, fails, and succeeds at last; then everything ends.
-pub(super) fn panicking_key() -> Scenario<Pool> {
-    Scenario::new(
-        "panicking_key",
-        "the work on a key panics, then fails, then succeeds, and the pool ends",
-        |world| {
-            let queue = queue(world);
-            let stumble = stumbling(world);
-            let pool = Workers::start(world.runtime(), &queue, TWO, move |_: &u8| stumble());
-            queue.add(1);
-            world.quiesce();
-            let _failures = queue.num_requeues(&1);
-            note(world, pool.shut_down(patience(world)));
-        },
-        failed_twice,
-    )
-}
-
-/// A key is added again while one of two workers reconciles it.
-pub(super) fn added_while_reconciled() -> Scenario<Pool> {
-    Scenario::new(
-        "added_while_reconciled",
-        "a key is added again while one of two workers reconciles it",
-        |world| {
-            let queue = queue(world);
-            let pool =
-                Workers::start(world.runtime(), &queue, TWO, |_: &u8| Ok::<_, ()>(Action::Done));
-            queue.add(1);
-            queue.add(1);
-            world.quiesce();
-            let _left = pool.shut_down(patience(world));
-        },
-        |history| {
-            some(history, |before, event| {
+/// Workers that are threads.
+pub(super) fn of_threads() -> Vec<Scenario<Pool>> {
+    vec![
+        Scenario::new(
+            "panicking_key",
+            "the work on a key panics, then fails, then succeeds, and the pool ends",
+            |world| {
+                let queue = Pool::tried(world);
+                let stumble = stumbling(world);
+                let pool = Workers::start(world.runtime(), &queue, TWO, move |_: &u8| stumble());
+                queue.add(1);
+                world.quiesce();
+                let _failures = queue.num_requeues(&1);
+                note(world, pool.shut_down(patience(world)));
+            },
+            failed_twice,
+        ),
+        Pool::program(
+            "added_while_reconciled",
+            "a key is added again while one of two workers reconciles it",
+            |world, queue| {
+                let pool = Workers::start(world.runtime(), &queue, TWO, |_: &u8| {
+                    Ok::<_, ()>(Action::Done)
+                });
+                queue.add(1);
+                queue.add(1);
+                world.quiesce();
+                let _left = pool.shut_down(patience(world));
+            },
+            |before, event| {
                 let adds = matches!(event.call(), Some(Op::Add(_)));
                 adds && before.is_reconciled(1)
-            })
-        },
-    )
-}
-
-/// A worker is stuck when the deadline comes.
-pub(super) fn stuck_at_the_deadline() -> Scenario<Pool> {
-    Scenario::new(
-        "stuck_at_the_deadline",
-        "a worker is stuck at a key when the deadline of the shutdown passes",
-        |world| {
-            let queue = queue(world);
-            let stuck = CancelToken::new(world.runtime());
-            let inner = stuck.clone();
-            let pool = Workers::start(world.runtime(), &queue, ONE, move |_: &u8| {
-                inner.wait();
-                Err::<Action, _>("it was stuck")
-            });
-            queue.add(1);
-            queue.add(2);
-            world.quiesce_until(|| queue.len() == 1); // the worker has the other one
-            let patience = Duration::from_millis(20);
-            let deadline = world.runtime().now() + patience;
-            world.note("deadline", deadline.as_nanos());
-            note(world, pool.shut_down(patience));
-            stuck.cancel();
-            queue.shut_down_with_drain();
-        },
-        // The stuck key is settled after the end.
-        |history| {
-            let said = history.notes("running").next() == Some(1);
-            said && some(history, |_, event| {
-                let retry =
-                    |op: &Op<u8>| matches!(op, Op::Settle(Settle { outcome: Outcome::Retry, .. }));
-                event.call().is_some_and(retry)
-            })
-        },
-    )
+            },
+        ),
+        Scenario::new(
+            "stuck_at_the_deadline",
+            "a worker is stuck at a key when the deadline of the shutdown passes",
+            |world| {
+                let queue = Pool::tried(world);
+                let stuck = CancelToken::new(world.runtime());
+                let inner = stuck.clone();
+                let pool = Workers::start(world.runtime(), &queue, ONE, move |_: &u8| {
+                    inner.wait();
+                    Err::<Action, _>("it was stuck")
+                });
+                queue.add(1);
+                queue.add(2);
+                world.quiesce_until(|| queue.len() == 1); // the worker has the other one
+                let patience = Duration::from_millis(20);
+                let deadline = world.runtime().now() + patience;
+                world.note("deadline", deadline.as_nanos());
+                note(world, pool.shut_down(patience));
+                stuck.cancel();
+                queue.shut_down_with_drain();
+            },
+            // The stuck key is settled after the end.
+            |history| {
+                let said = history.notes("running").next() == Some(1);
+                said && some(history, |_, event| {
+                    let retry = |op: &Op<u8>| {
+                        matches!(op, Op::Settle(Settle { outcome: Outcome::Retry, .. }))
+                    };
+                    event.call().is_some_and(retry)
+                })
+            },
+        ),
+    ]
 }

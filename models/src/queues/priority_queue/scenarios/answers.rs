@@ -10,8 +10,9 @@ use seatrial_core::limited_queue::Outcome;
 use seatrial_core::pool::{Action, Fault, Pool, awaited, deciding};
 use seatrial_core::runtime::{Ambient as _, Runtime};
 
-use super::{priority, queue};
+use super::priority;
 use crate::priority_queue::PriorityQueue;
+use crate::queues::fixtures::keyed::Page as _;
 use crate::trial::{Scenario, World};
 
 type Answered = Result<Action, Fault<()>>;
@@ -57,7 +58,8 @@ pub(super) fn every_answer() -> Scenario<PriorityQueue> {
         "every_answer",
         "the function of a thread or a task gives every answer in turn, and panics once",
         |world| {
-            let (queue, runtime, answers) = (queue(world), world.runtime().clone(), answers(world));
+            let (queue, runtime, answers) =
+                (PriorityQueue::tried(world), world.runtime().clone(), answers(world));
             let work = || {
                 queue.add_with(1, priority(5));
                 world.quiesce();

@@ -5,12 +5,13 @@ use std::time::Duration;
 use seatrial_core::limited_queue::Outcome;
 use seatrial_core::queue::Deliver;
 
-use super::{Queue, Tried, failed, later, millis, priority, queue, sleep};
+use super::{Queue, Tried, failed, later, millis, priority, sleep};
 use crate::priority_queue::PriorityQueue;
-use crate::priority_queue::op::BASE;
+use crate::priority_queue::spec::BASE;
 use crate::queues::fixtures::every_call::TWO;
+use crate::queues::fixtures::keyed::Page as _;
+use crate::queues::fixtures::shared;
 use crate::queues::fixtures::slow_hash::{SlowHasher, counted_from_the_call};
-use crate::queues::fixtures::{updaters, whole};
 use crate::trial::{Component, Scenario, World};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -80,58 +81,41 @@ fn failures(world: &World<impl Component>, queue: &Tried) {
     sleep(world, millis(20));
 }
 
-/// Every call of the shell answers what its step answered.
-pub(super) fn every_call() -> Scenario<PriorityQueue> {
-    Scenario::<PriorityQueue>::new(
-        "every_call",
-        "a lone caller makes every call, and looks at every answer",
-        |world| {
-            let queue = queue(world);
-            single_items(world, &queue);
-            batches(world, &queue);
-            failures(world, &queue);
-            assert!(world.at_once(queue.refresh_metrics_async(SECOND)).is_none());
-            let mut items = Vec::new();
-            queue.work(|item, priority| {
-                items.push((*item, priority));
-                match items.len() {
-                    1 => Outcome::RequeueAfter(millis(1)),
-                    2 => Outcome::GiveUp,
-                    _ => {
-                        assert!(!queue.is_shutting_down());
-                        queue.shut_down();
-                        Outcome::Success
+/// A lone caller.
+pub(super) fn all() -> Vec<Scenario<PriorityQueue>> {
+    vec![
+        PriorityQueue::whole(
+            "every_call",
+            "a lone caller makes every call, and looks at every answer",
+            |world, queue| {
+                single_items(world, &queue);
+                batches(world, &queue);
+                failures(world, &queue);
+                assert!(world.at_once(queue.refresh_metrics_async(SECOND)).is_none());
+                let mut items = Vec::new();
+                queue.work(|item, priority| {
+                    items.push((*item, priority));
+                    match items.len() {
+                        1 => Outcome::RequeueAfter(millis(1)),
+                        2 => Outcome::GiveUp,
+                        _ => {
+                            assert!(!queue.is_shutting_down());
+                            queue.shut_down();
+                            Outcome::Success
+                        }
                     }
-                }
-            });
-            assert_eq!(items, [(2, 6), (1, 0), (2, 6)]);
-            assert!(queue.is_shutting_down() && queue.take_with_priority().is_none());
-            assert!(queue.get().is_none() && queue.get_batch(TWO).is_none());
-            assert!(queue.take_batch(TWO).is_empty());
-            queue.refresh_metrics(SECOND);
-            assert!(world.at_once(queue.refresh_metrics_async(SECOND)).is_some());
-        },
-        |history| history.finished(),
-    )
-    .not_on(crate::trial::sleeps)
-}
-
-/// What is one step for its caller is one step for everybody.
-pub(super) fn in_one_step() -> Scenario<PriorityQueue> {
-    Scenario::new(
-        "in_one_step",
-        "calls of several parts, and an observer who must not see a part of them done",
-        |world| whole::in_one_step(world, &queue(world)),
-        |history| history.finished(),
-    )
-}
-
-/// A delay counts from the call and not from when the lock is taken (`workqueue:PQ-16`).
-pub(super) fn slow_hash() -> Scenario<PriorityQueue> {
-    Scenario::new(
-        "slow_hash",
-        "hashing an item takes long, and its delay counts from the call",
-        |world| {
+                });
+                assert_eq!(items, [(2, 6), (1, 0), (2, 6)]);
+                assert!(queue.is_shutting_down() && queue.take_with_priority().is_none());
+                assert!(queue.get().is_none() && queue.get_batch(TWO).is_none());
+                assert!(queue.take_batch(TWO).is_empty());
+                queue.refresh_metrics(SECOND);
+                assert!(world.at_once(queue.refresh_metrics_async(SECOND)).is_some());
+            },
+        )
+        .not_on(crate::trial::sleeps),
+        // workqueue:PQ-16
+        shared::slow_hash(|world| {
             let queue = Queue::with_host(world.runtime(), SlowHasher::new(world), world.machine());
             counted_from_the_call(
                 world,
@@ -141,17 +125,6 @@ pub(super) fn slow_hash() -> Scenario<PriorityQueue> {
                 ],
                 &|| queue.len(),
             );
-        },
-        |history| history.finished(),
-    )
-}
-
-/// A shutdown ends what refreshes the metrics (`workqueue:MX-12`).
-pub(super) fn updater_ends() -> Scenario<PriorityQueue> {
-    Scenario::new(
-        "updater_ends",
-        "a thread that refreshes the metrics sleeps for an hour, and the queue is shut down",
-        |world| updaters::updater_ends(world, &queue(world)),
-        |history| history.finished(),
-    )
+        }),
+    ]
 }

@@ -4,86 +4,71 @@ use std::time::Duration;
 
 use seatrial_core::limited_queue::Outcome;
 
-use super::{Call, caller, failed, millis, queue, some, worker};
+use super::{Call, caller, failed, millis, worker};
 use crate::priority_queue::PriorityQueue;
+use crate::queues::fixtures::keyed::Page as _;
 use crate::trial::Scenario;
 
-/// The queue is shut down while consumers sleep or an item is ready (`workqueue:SC-14`).
-pub(super) fn shut_down_while_ready() -> Scenario<PriorityQueue> {
-    Scenario::new(
-        "shut_down_while_ready",
-        "the queue is shut down beside two consumers and a producer",
-        |world| {
-            let queue = queue(world);
-            queue.add_after(2, Duration::MAX);
-            queue.add(4);
-            let first = worker(world, "first", &queue, Duration::ZERO);
-            let second = worker(world, "second", &queue, Duration::ZERO);
-            let producer = caller(world, "producer", &queue, |queue| {
-                queue.add_with(3, failed(0));
-                let _failures = queue.num_requeues(&3);
-            });
-            queue.shut_down();
-            let _says = queue.is_shutting_down();
-            world.quiesce();
-            world.join(producer);
-            world.join(first);
-            world.join(second);
-        },
-        // Both consumers sleep when the queue is shut down.
-        |history| {
-            some(history, |before, event| {
+/// Shutdowns.
+pub(super) fn all() -> Vec<Scenario<PriorityQueue>> {
+    vec![
+        // workqueue:SC-14
+        PriorityQueue::program(
+            "shut_down_while_ready",
+            "the queue is shut down beside two consumers and a producer",
+            |world, queue| {
+                queue.add_after(2, Duration::MAX);
+                queue.add(4);
+                let first = worker(world, "first", &queue, Duration::ZERO);
+                let second = worker(world, "second", &queue, Duration::ZERO);
+                let producer = caller(world, "producer", &queue, |queue| {
+                    queue.add_with(3, failed(0));
+                    let _failures = queue.num_requeues(&3);
+                });
+                queue.shut_down();
+                let _says = queue.is_shutting_down();
+                world.quiesce();
+                world.join(producer);
+                world.join(first);
+                world.join(second);
+            },
+            // Both consumers sleep when the queue is shut down.
+            |before, event| {
                 matches!(event.call(), Some(Call::ShutDown(_))) && before.getters.len() == 2
-            })
-        },
-    )
-}
-
-/// Two callers shut the queue down, in any order, and one of them does it twice
-/// (`workqueue:PQ-33`).
-pub(super) fn shut_down_twice() -> Scenario<PriorityQueue> {
-    Scenario::new(
-        "shut_down_twice",
-        "two callers shut the queue down while a consumer sleeps",
-        |world| {
-            let queue = queue(world);
-            queue.add_after(1, Duration::MAX);
-            let consumer = worker(world, "consumer", &queue, Duration::ZERO);
-            let other = caller(world, "other", &queue, |queue| queue.shut_down());
-            queue.shut_down();
-            queue.shut_down();
-            world.join(other);
-            world.join(consumer);
-        },
-        // The consumer sleeps when the first shutdown comes.
-        |history| {
-            some(history, |before, event| {
+            },
+        ),
+        // workqueue:PQ-33
+        PriorityQueue::program(
+            "shut_down_twice",
+            "two callers shut the queue down while a consumer sleeps",
+            |world, queue| {
+                queue.add_after(1, Duration::MAX);
+                let consumer = worker(world, "consumer", &queue, Duration::ZERO);
+                let other = caller(world, "other", &queue, |queue| queue.shut_down());
+                queue.shut_down();
+                queue.shut_down();
+                world.join(other);
+                world.join(consumer);
+            },
+            // The consumer sleeps when the first shutdown comes.
+            |before, event| {
                 matches!(event.call(), Some(Call::ShutDown(_))) && before.getters.len() == 1
-            })
-        },
-    )
-}
-
-/// Around a shutdown, a delivery ends with a failure that names the time of the next try
-/// (`workqueue:PQ-2`).
-pub(super) fn failed_at_the_end() -> Scenario<PriorityQueue> {
-    Scenario::new(
-        "failed_at_the_end",
-        "an item fails with a delay for its next try, before or after a shutdown",
-        |world| {
-            let queue = queue(world);
-            queue.add(1);
-            let (token, ..) = queue.take_with_priority().expect("one item is ready");
-            let other = caller(world, "other", &queue, |queue| queue.shut_down());
-            queue.settle(token, Outcome::RetryAfter(millis(3)), 0);
-            let _failures = queue.num_requeues(&1);
-            world.join(other);
-        },
-        // The item fails after the shutdown.
-        |history| {
-            some(history, |before, event| {
-                matches!(event.call(), Some(Call::Settle(_))) && before.spec.shut_down
-            })
-        },
-    )
+            },
+        ),
+        // workqueue:PQ-2
+        PriorityQueue::program(
+            "failed_at_the_end",
+            "an item fails with a delay for its next try, before or after a shutdown",
+            |world, queue| {
+                queue.add(1);
+                let (token, ..) = queue.take_with_priority().expect("one item is ready");
+                let other = caller(world, "other", &queue, |queue| queue.shut_down());
+                queue.settle(token, Outcome::RetryAfter(millis(3)), 0);
+                let _failures = queue.num_requeues(&1);
+                world.join(other);
+            },
+            // The item fails after the shutdown.
+            |before, event| matches!(event.call(), Some(Call::Settle(_))) && before.spec.shut_down,
+        ),
+    ]
 }

@@ -5,9 +5,7 @@ mod calls;
 mod delivery;
 mod ends;
 mod order;
-mod panics;
 mod pooled;
-mod tasks;
 mod times;
 
 use std::sync::Arc;
@@ -17,58 +15,65 @@ use seatrial_core::limited_queue::Outcome;
 use seatrial_core::limiter::Exponential;
 use seatrial_core::machine::Boxed;
 use seatrial_core::priority_queue::{AddOptions, PriorityQueue as Queue, Told};
-use seatrial_core::queue::Token;
+use seatrial_core::queue::{Deliver, Token};
 
 use super::ledger::PriorityLedger;
 use super::op::Ours;
-use super::{Call, Event, History, PriorityQueue};
+use super::{Call, Event, PriorityQueue, Ret};
 use crate::engine::AnyRuntime;
 use crate::queues::fixtures::every_call::TWO;
-use crate::queues::fixtures::goes_on::GoesOn;
-use crate::queues::fixtures::tasks::Awaited;
-use crate::queues::fixtures::whole::{Whole, whole};
-use crate::queues::fixtures::{Delayed, FixedHasher, Worked, caller, end, millis, sleep, worker};
+use crate::queues::fixtures::fragile::{Fragile, Panics};
+use crate::queues::fixtures::keyed::{Delayed, Keyed, OfKeys, Page, keyed};
+use crate::queues::fixtures::{FixedHasher, caller, end, millis, shared, sleep, worker};
 use crate::trial::{Ledger as _, Scenario, World};
 
 pub(super) fn all() -> Vec<Scenario<PriorityQueue>> {
+    let lists = [
+        order::single(),
+        order::together(),
+        times::given(),
+        times::due(),
+        times::many(),
+        delivery::failing(),
+        delivery::again(),
+        delivery::ended(),
+        ends::all(),
+        calls::all(),
+        shared::of_keys(),
+        shared::of_tasks(),
+        shared::of_timers(),
+        shared::of_times(),
+        own(),
+    ];
+    lists.into_iter().flatten().collect()
+}
+
+/// Those that are alone in their file, or that not all queues share.
+fn own() -> Vec<Scenario<PriorityQueue>> {
     vec![
-        order::raise_among_equals(),
-        order::add_while_held(),
-        order::batch_for_two(),
-        order::taken_together(),
-        order::many_priorities(),
-        times::earlier_time(),
-        times::sooner(),
-        times::brought_forward(),
-        times::due_together(),
-        times::due_while_held(),
-        times::refreshed_while_due(),
-        delivery::failed_batch(),
-        delivery::tried_again(),
-        delivery::requeued_after(),
-        delivery::stale_token(),
-        delivery::done_by_name(),
-        delivery::workers_go_on(),
         pooled::pooled(),
         answers::every_answer(),
-        ends::shut_down_while_ready(),
-        ends::shut_down_twice(),
-        ends::failed_at_the_end(),
-        tasks::task_and_thread(),
-        tasks::dropped_getter(),
-        tasks::holder_gives_up(),
-        tasks::woken_gives_up(),
-        tasks::busy_executor(),
-        tasks::busy_holder(),
-        times::three_due(),
-        times::due_apart(),
-        times::many_due(),
-        calls::every_call(),
-        panics::not_copied(),
-        panics::limiter_panics(),
-        calls::in_one_step(),
-        calls::updater_ends(),
-        calls::slow_hash(),
+        shared::three_due(),
+        // The item waits to come back while both consumers sleep.
+        shared::workers_go_on(|history| {
+            PriorityLedger::some(history, |before, _| {
+                before.getters.len() == 2 && before.spec.failures.get(&1) == Some(&1)
+            })
+        }),
+        shared::not_copied(
+            Queue::<Fragile, AnyRuntime>::new,
+            |queue, key| queue.add(key),
+            |queue| {
+                let taken = queue.take_batch(TWO).into_iter();
+                taken.map(|(token, key, _)| (token, key)).collect()
+            },
+        ),
+        shared::limiter_panics(
+            |runtime| Queue::with_limiter(runtime, Panics),
+            |queue, item| queue.add(item),
+            |queue, token| _ = queue.settle(token, Outcome::Retry, 0),
+            |queue, token| _ = queue.settle_then_take(token, Outcome::Retry, 0),
+        ),
     ]
 }
 
@@ -87,52 +92,44 @@ const fn failed(priority: i32) -> AddOptions {
     AddOptions { after: None, rate_limited: true, priority }
 }
 
-fn queue(world: &World<PriorityQueue>) -> Tried {
-    Arc::new(Queue::with_host(world.runtime(), FixedHasher::default(), world.machine()))
-}
+impl Page for PriorityQueue {
+    type Tried = Tried;
+    type Known = PriorityLedger;
 
-impl Worked for Queued {
-    fn shut_down(&self) {
-        self.shut_down();
+    fn tried(world: &World<Self>) -> Tried {
+        Arc::new(Queue::with_host(world.runtime(), FixedHasher::default(), world.machine()))
     }
 }
 
-whole!(Queued, [priority(0)], |queue, token, settles| {
-    match settles {
-        true => GoesOn::settle_then_take(queue, token, Outcome::Success),
-        false => GoesOn::done_then_take(queue, token),
-    }
-});
+impl OfKeys for PriorityQueue {
+    type Queue = Queued;
 
-impl GoesOn for Queued {
-    fn done_then_take(&self, token: Token) -> Option<(Token, u8)> {
-        self.done_then_take(token).map(|(token, item, _)| (token, item))
+    fn adds(op: &Call<u8>) -> Option<u8> {
+        if let Call::Add(add) = op { add.key } else { None }
     }
 
-    fn settle_then_take(&self, token: Token, outcome: Outcome) -> Option<(Token, u8)> {
-        self.settle_then_take(token, outcome, 7).map(|(token, item, _)| (token, item))
+    fn takes(ret: &Ret<u8>) -> Option<u8> {
+        if let Ret::Get(Some((_, key, _))) = ret { Some(*key) } else { None }
     }
 }
+
+keyed!(
+    Queued,
+    [priority(0)],
+    |queue, token| Deliver::done(queue, token),
+    |queue, token, outcome| {
+        let next = match outcome {
+            Some(outcome) => queue.settle_then_take(token, outcome, 7),
+            None => queue.done_then_take(token),
+        };
+        next.map(|(token, item, _)| (token, item))
+    }
+);
 
 impl Delayed for Queued {
     fn add_after(&self, item: u8, delay: Duration) {
         self.add_after(item, delay);
     }
-}
-
-impl Awaited for Queued {
-    async fn take_async(&self) -> Option<Token> {
-        self.take_async().await.map(|(token, ..)| token)
-    }
-
-    fn add(&self, item: u8) {
-        self.add(item);
-    }
-}
-
-/// Tells whether an event meets a condition that also sees the state before it.
-fn some(history: &History, wanted: impl Fn(&PriorityLedger, &Event) -> bool) -> bool {
-    PriorityLedger::some(history, wanted)
 }
 
 fn adds(event: &Event, key: u8) -> bool {

@@ -8,9 +8,10 @@ use seatrial_core::limited_queue::Outcome;
 use seatrial_core::pool::{Action, Pool, awaited};
 use seatrial_core::runtime::Runtime;
 
-use super::{Call, millis, priority, queue, some};
+use super::{Call, millis, priority};
 use crate::engine::AnyRuntime;
 use crate::priority_queue::PriorityQueue;
+use crate::queues::fixtures::keyed::Page as _;
 use crate::shared::Lock;
 use crate::trial::{Scenario, has_many_traces, sleeps};
 
@@ -34,7 +35,7 @@ pub(super) fn pooled() -> Scenario<PriorityQueue> {
         "pooled",
         "a thread and a task of a pool work on an item, which fails and gets another priority",
         |world| {
-            let (queue, runtime) = (queue(world), world.runtime().clone());
+            let (queue, runtime) = (PriorityQueue::tried(world), world.runtime().clone());
             let tries = Arc::new(runtime.mutex(0));
             let work = Arc::new(work(&runtime, &tries));
             let (inner, its_work) = (Arc::clone(&queue), Arc::clone(&work));
@@ -60,7 +61,7 @@ pub(super) fn pooled() -> Scenario<PriorityQueue> {
         },
         |history| {
             let settles = |how: fn(&Outcome) -> bool, priority| {
-                some(history, |_, event| match event.call() {
+                history.events.iter().any(|event| match event.call() {
                     Some(Call::Settle(settle)) => {
                         how(&settle.outcome) && settle.priority == priority
                     }

@@ -3,7 +3,6 @@
 mod batches;
 mod calls;
 mod delivery;
-mod panics;
 mod shutdown;
 mod tasks;
 mod trouble;
@@ -11,90 +10,81 @@ mod trouble;
 use std::sync::Arc;
 use std::time::Duration;
 
+use seatrial_core::limited_queue::Outcome;
 use seatrial_core::machine::{Boxed, Step};
-use seatrial_core::queue::{Fifo, Op, Queue as Rules, Token, WorkQueue};
+use seatrial_core::queue::{Fifo, Op, Queue as Rules, Ret, Token, WorkQueue};
 
 use super::ledger::QueueLedger;
-use super::{Event, History, Queue};
+use super::{Event, Queue};
 use crate::engine::AnyRuntime;
 use crate::queues::fixtures::every_call::TWO;
-use crate::queues::fixtures::tasks::Awaited;
-use crate::queues::fixtures::whole::{Whole, whole};
-use crate::queues::fixtures::{self, FixedHasher, Worked, caller, end};
-use crate::trial::{Join, Ledger as _, Scenario, What, World};
+use crate::queues::fixtures::fragile::Fragile;
+use crate::queues::fixtures::keyed::{Keyed, OfKeys, Page, keyed};
+use crate::queues::fixtures::{self, FixedHasher, caller, end, shared};
+use crate::trial::{Join, Scenario, What, World};
 
 pub(super) fn all() -> Vec<Scenario<Queue>> {
-    vec![
-        delivery::two_producers_one_item(),
-        delivery::add_while_processing(),
-        delivery::two_getters(),
-        delivery::two_workers(),
-        delivery::workers_go_on(),
-        shutdown::shut_down_while_waiting(),
-        shutdown::drain_released_by_shutdown(),
-        shutdown::two_drains(),
-        shutdown::drain_after_shutdown(),
-        shutdown::drain_with_reprocess(),
-        shutdown::strict_drain(),
-        trouble::stale_token(),
-        trouble::misuse(),
-        trouble::panicking_worker(),
-        tasks::task_and_thread(),
-        tasks::dropped_getter(),
-        tasks::moved_task(),
-        tasks::dropped_drain(),
-        tasks::task_beside_drain(),
-        batches::batch_for_waiters(),
-        batches::batch_while_processing(),
-        delivery::timed(),
-        calls::every_call(),
-        panics::not_copied(),
-        calls::in_one_step(),
-        calls::updater_ends(),
-        calls::work_loop(),
-    ]
+    let lists = [
+        delivery::of_one_item(),
+        delivery::of_two_items(),
+        shutdown::shut_downs(),
+        shutdown::late(),
+        shutdown::drains(),
+        trouble::all(),
+        trouble::panics(),
+        tasks::all(),
+        batches::all(),
+        calls::all(),
+        shared::of_keys(),
+        shared::of_tasks(),
+        vec![
+            shared::moved_task(
+                "a wait is polled by one task and then by another, while an item is added",
+                |queue: &Queued| queue.add(1),
+            ),
+            shared::not_copied(
+                WorkQueue::<Fragile, AnyRuntime>::new,
+                |queue, key| queue.add(key),
+                |queue| queue.take_batch(TWO),
+            ),
+        ],
+    ];
+    lists.into_iter().flatten().collect()
 }
 
 type Queued = WorkQueue<u8, AnyRuntime, Fifo, FixedHasher, Boxed<Rules<u8>>>;
 type Tried = Arc<Queued>;
 
-fn queue(world: &World<Queue>) -> Tried {
-    Arc::new(WorkQueue::with_host(world.runtime(), FixedHasher::default(), world.machine()))
-}
+impl Page for Queue {
+    type Tried = Tried;
+    type Known = QueueLedger;
 
-impl Worked for Queued {
-    fn shut_down(&self) {
-        self.shut_down();
+    fn tried(world: &World<Self>) -> Tried {
+        Arc::new(WorkQueue::with_host(world.runtime(), FixedHasher::default(), world.machine()))
     }
 }
 
-whole!(Queued, [], |queue, token, _| queue.done_then_take(token));
+impl OfKeys for Queue {
+    type Queue = Queued;
 
-impl Awaited for Queued {
-    async fn take_async(&self) -> Option<Token> {
-        self.take_async().await.map(|(token, ..)| token)
+    fn adds(op: &Op<u8>) -> Option<u8> {
+        if let Op::Add(add) = op { add.key } else { None }
     }
 
-    fn add(&self, item: u8) {
-        self.add(item);
+    fn takes(ret: &Ret<u8>) -> Option<u8> {
+        if let Ret::Get(Some((_, key))) = ret { Some(*key) } else { None }
     }
 }
+
+keyed!(Queued, [], |queue, token| queue.done(token), |queue, token, _| queue.done_then_take(token));
 
 /// A consumer that works without any delay until the queue is shut down and empty.
 fn worker(world: &World<Queue>, name: &str, queue: &Tried) -> Join<()> {
     fixtures::worker(world, name, queue, Duration::ZERO)
 }
 
-/// Tells whether some event meets a condition. The condition also sees the state before the event.
-fn some(history: &History, wanted: impl Fn(&QueueLedger, &Event) -> bool) -> bool {
-    QueueLedger::some(history, wanted)
-}
-
 fn adds(event: &Event) -> Option<u8> {
-    match &event.what {
-        What::Step { op: Op::Add(add), .. } => add.key,
-        _ => None,
-    }
+    event.call().and_then(Queue::adds)
 }
 
 fn ends(event: &Event) -> bool {

@@ -1,10 +1,23 @@
-//! Random calls: the machine that ships agrees with the simple construction.
+//! The machine against the sequential object and against the recorded traces.
 
 use ::proptest::collection::vec;
 use ::proptest::prelude::*;
 
-use crate::channel::{Op, check, decode};
+use crate::channel::{Channel, Op, check, decode, mutants};
 use crate::regressions::tried;
+use crate::single_step::doubt::notices;
+use crate::trial::Component;
+
+fn random_calls_notice_every_mistake_that_a_single_caller_can_see() {
+    for mutant in mutants::all() {
+        let property = Channel::fuzz_mutant(&mutant).expect("every mutant has one");
+        assert_eq!(notices(property), !mutants::is_of_waking(&mutant), "{}", mutant.name);
+    }
+}
+
+fn the_machine_that_ships_agrees_with_the_simple_construction() {
+    assert!(!notices(Channel::fuzz().expect("there is a property")));
+}
 
 fn op() -> impl Strategy<Value = Op> {
     let number = any::<u8>;
@@ -36,6 +49,8 @@ proptest! {
 }
 
 pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    random_calls_notice_every_mistake_that_a_single_caller_can_see,
+    the_machine_that_ships_agrees_with_the_simple_construction,
     the_machine_agrees_with_the_simple_construction,
     whatever_bytes_say_the_two_agree
 ];
