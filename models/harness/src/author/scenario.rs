@@ -7,6 +7,7 @@ use super::world::World;
 use crate::engine::{Engine, Kind};
 
 type Run<C> = Box<dyn Fn(&World<C>) + Send + Sync>;
+type Reaches<C> = Box<dyn Fn(&HistoryOf<C>) -> bool + Send + Sync>;
 type Refuses = Box<dyn Fn(Engine) -> Option<&'static str> + Send + Sync>;
 
 /// A concurrent program on a component: a few threads with a few calls each.
@@ -17,7 +18,7 @@ pub struct Scenario<C: Component> {
     pub(crate) name: &'static str,
     pub(crate) says: &'static str,
     pub(crate) run: Run<C>,
-    pub(crate) reaches: fn(&HistoryOf<C>) -> bool,
+    pub(crate) reaches: Reaches<C>,
     /// Only engines that control the time or the wake-ups ask.
     #[cfg_attr(not(any(feature = "loom", feature = "shuttle")), expect(dead_code))]
     pub(crate) free_deadlines: u32,
@@ -36,13 +37,13 @@ impl<C: Component> Scenario<C> {
         name: &'static str,
         says: &'static str,
         run: impl Fn(&World<C>) + Send + Sync + 'static,
-        reaches: fn(&HistoryOf<C>) -> bool,
+        reaches: impl Fn(&HistoryOf<C>) -> bool + Send + Sync + 'static,
     ) -> Self {
         Self {
             name,
             says,
             run: Box::new(run),
-            reaches,
+            reaches: Box::new(reaches),
             free_deadlines: 0,
             wakes_in_order: false,
             traces: None,
