@@ -26,7 +26,6 @@ pub(super) fn of_wakes() -> Vec<Mutant<Fifo>> {
 fn exhibits() -> Vec<Mutant<Fifo>> {
     mutants! { mistaken:
         Exhibit "latch_looked_at_when_pop_returns" from "museum C2, cache:KD-2"
-
             breaks ["synced_once_processed", "agrees_with_the_sequential_object", "sync_wakes_everybody"];
         Exhibit "list_in_the_order_of_a_map" from "cache:FF-9, the article"
             breaks ["order_of_places"];
@@ -71,10 +70,8 @@ fn of_the_first_list() -> Vec<Mutant<Fifo>> {
     mutants! { mistaken:
         Seeded "flag_after_count" from "cache:QU-20" breaks ["agrees_with_the_sequential_object"];
         Seeded "stale_places_do_not_count" from "cache:FF-12"
-
             breaks ["synced_once_processed", "agrees_with_the_sequential_object", "sync_wakes_everybody"];
         Seeded "every_list_counts" from "cache:FF-10, the test for the first list is left out"
-
             breaks ["synced_for_good", "agrees_with_the_sequential_object", "synced_once_processed"];
         Seeded "processed_is_not_counted" from "cache:QU-15"
             breaks ["synced_once_processed", "agrees_with_the_sequential_object"];
