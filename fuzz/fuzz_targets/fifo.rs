@@ -3,6 +3,6 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use seatrial_models::fifo::{check, decode};
+use seatrial_models::fifo::check;
 
-fuzz_target!(|bytes: &[u8]| check(&decode(bytes)));
+fuzz_target!(|bytes: &[u8]| check(bytes));

@@ -44,9 +44,16 @@ impl<C: Component> std::fmt::Debug for Mutant<C> {
 
 /// Lists mutants, one after another: the expectation, the name, the origin, the arguments of its
 /// machine, and the invariants that it breaks. The function that makes the machine comes first, or
-/// a ready-made wrapper and the machine in it: `Edited(machine())`.
+/// a ready-made wrapper and the machine in it: `Edited(machine())`. Where no arguments are given, the
+/// function gets the name of the mutant, as a list of one mistake.
 #[macro_export]
 macro_rules! mutants {
+    ($make:ident:
+     $($kind:ident $name:literal from $origin:literal breaks [$($broken:literal),*];)+) => {
+        $crate::author::mutants! { $make:
+            $($kind $name from $origin: (&[$name]) breaks [$($broken),*];)+
+        }
+    };
     ($make:ident:
      $($kind:ident $(($why:expr))? $name:literal from $origin:literal:
        $with:tt breaks [$($broken:literal),*];)+) => {

@@ -2,44 +2,48 @@
 
 mod conformance;
 mod invariants;
-mod ledger;
 mod mutants;
-mod op;
-mod reference;
+mod plain;
 mod scenarios;
-mod spec;
 pub(crate) mod tests;
 
-use seatrial_core::fifo::{self as core, FifoQueue, Op as Queued, Ret};
-use seatrial_core::machine::{Boxed, Step};
+use seatrial_core::fifo::{self as core, AfterPop, FifoQueue, Op as Queued, Popped, Ret};
+use seatrial_core::machine::Step;
 use seatrial_core::store::KeyHasher;
 
 use crate::conformance::Conformance;
-use crate::events::fixtures::{NAMES, Object, TAKEN_BACK, check_many, itself, named};
-use crate::single_step::{AtOnce, Behind};
-use crate::trial::{
-    Component, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf, Scenario,
+use crate::engine::AnyRuntime;
+use crate::events::fixtures::{
+    self, Answer, Config, Driven, Hosted, Kind, Mistakes, NAMES, Object, Objects, Op, Shown,
+    TAKEN_BACK, Tried, at_once, check_many, itself, named,
 };
+use crate::trial::{Component, Invariant, MachineOf, Mutant, OpOf, Property, RetOf, Scenario};
 
-pub use op::{Machine, MachineOp, MachineRet, Op, check, check_on, decode};
-pub use reference::{MapAndList, Mistake, REFERENCE};
-pub use spec::{Spec, Taken};
+pub use plain::{MapAndList, REFERENCE};
 
 /// The FIFO, as a component under trial.
 #[derive(Clone, Copy, Debug)]
 pub struct Fifo;
 
-type Event = EventOf<Fifo>;
-type History = HistoryOf<Fifo>;
+type Queue = core::Fifo<u8, Object, AnyRuntime, Hosted<Fifo>>;
+
+/// Checks the calls that a fuzzer's bytes decode to.
+///
+/// # Panics
+/// If the queue that ships and the plain one disagree.
+pub fn check(bytes: &[u8]) {
+    let (config, ops) = Fifo::decode(bytes);
+    fixtures::check::<Fifo>(&config, &ops);
+}
 
 impl Component for Fifo {
-    type Machine = Machine;
+    type Machine = Tried<Fifo>;
 
     const NAME: &'static str = "fifo";
     const SAYS: &'static str = "the queue of newest objects";
 
     fn machine() -> MachineOf<Self> {
-        Box::new(FifoQueue::<u8, Object>::new(KeyHasher::fixed(7)))
+        fixtures::machine()
     }
 
     fn scenarios() -> Vec<Scenario<Self>> {
@@ -56,18 +60,15 @@ impl Component for Fifo {
 
     fn never_alone() -> &'static [(&'static str, &'static str)] {
         &[
-            ("only_what_waits", NAMES),
             ("newest_state", NAMES),
             ("order_of_places", NAMES),
+            ("close_discards_nothing", NAMES),
             ("synced_for_good", TAKEN_BACK),
         ]
     }
 
-    fn describe(op: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {
-        match outcome {
-            Step::Done(ret) | Step::Held(ret) => describe(op, Some(ret)),
-            Step::Wait { .. } => describe(op, None),
-        }
+    fn describe(call: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {
+        fixtures::describe::<Self>(call, outcome)
     }
 
     fn conformance() -> Vec<Conformance> {
@@ -76,50 +77,155 @@ impl Component for Fifo {
 
     fn fuzz() -> Option<fn(&[u8])> {
         Some(|bytes| {
-            check(&decode(bytes));
+            check(bytes);
             check_many(bytes, |system| core::Fifo::new(system, itself));
         })
     }
 
     fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {
-        let make = mutant.make;
-        let may_wait =
-            |op: &Queued<u8, Object>| matches!(op, Queued::Pop(_) | Queued::WaitForSync(_));
-        let tried = move |_| Boxed::<Machine>(Box::new(AtOnce::but(may_wait, Behind(make()))));
-        Some(Box::new(move |bytes| check_on(&decode(bytes), tried)))
+        Some(fixtures::fuzz_mutant(mutant))
     }
 
     fn is_of_waking(mutant: &Mutant<Self>) -> bool {
-        mutants::is_of_waking(mutant)
+        mutants::of_wakes().iter().any(|edited| edited.name == mutant.name)
     }
 }
 
-/// Describes a call; `None` stands for a call that goes to sleep.
-fn describe(op: &MachineOp, ret: Option<&MachineRet>) -> String {
-    match (op, ret) {
-        (Queued::Put(put), _) => format!("put {}", named(&put.object)),
-        (Queued::Delete(delete), _) => format!("delete {:?}", delete.0),
-        (Queued::Replace(list), _) => {
-            format!("list {}", named(list.0.iter().map(|keyed| &keyed.object)))
-        }
-        (Queued::Resync(_), _) => "resync".to_owned(),
-        (Queued::Pop(_), Some(Ret::Pop(Some(popped)))) => {
-            let initial = if popped.initial { ", initial" } else { "" };
-            format!("pop -> {}{initial}", named([&popped.object]))
-        }
-        (Queued::Pop(_), Some(_)) => "pop -> closed".to_owned(),
-        (Queued::Pop(_), None) => "pop sleeps".to_owned(),
-        (Queued::Processed(processed), _) => {
-            let back = if processed.requeue.is_some() { ", asked back" } else { "" };
-            format!("processed{back}")
-        }
-        (Queued::AddIfAbsent(add), _) => format!("put back {}", named(&add.object)),
-        (Queued::Close(_), _) => "close".to_owned(),
-        (Queued::HasSynced(_), Some(Ret::HasSynced(says))) => format!("has synced -> {says}"),
-        (Queued::WaitForSync(_), Some(Ret::WaitForSync(says))) => {
-            format!("wait for sync -> {says}")
-        }
-        (Queued::WaitForSync(_), None) => "wait for sync sleeps".to_owned(),
-        (op, ret) => format!("{op:?} -> {ret:?}"),
+impl Shown<Fifo> for FifoQueue<u8, Object> {
+    fn waiting(&self) -> Vec<(u8, Object)> {
+        self.iter().map(|(key, object)| (*key, *object)).collect()
     }
+}
+
+impl Shown<Fifo> for MapAndList<u8, Object> {
+    fn waiting(&self) -> Vec<(u8, Object)> {
+        self.list()
+    }
+}
+
+impl Objects for Fifo {
+    type Op = Queued<u8, Object>;
+    type Ret = Ret<u8, Object>;
+    type Rules = FifoQueue<u8, Object>;
+    type Plain = MapAndList<u8, Object>;
+    type Entry = (u8, Object);
+    type Queue = Queue;
+    type View = ();
+
+    fn ships(_: &Config) -> Self::Rules {
+        FifoQueue::new(KeyHasher::fixed(7))
+    }
+
+    fn plain(_: &Config, mistakes: Mistakes) -> Self::Plain {
+        MapAndList::with(mistakes)
+    }
+
+    fn has_synced(plain: &Self::Plain) -> bool {
+        plain.latch
+    }
+
+    fn queue(
+        runtime: &AnyRuntime,
+        config: &Config,
+        on_slow: Option<core::SlowHook>,
+        host: Hosted<Self>,
+    ) -> Queue {
+        Queue::with_host(runtime, config.intake(), on_slow, host)
+    }
+
+    fn consume(store: &fixtures::Store<u8, Object>, popped: &Popped<u8, Object>) {
+        store.objects().insert(popped.key, popped.object);
+    }
+
+    fn kind(op: &Self::Op) -> Kind {
+        match op {
+            Queued::Put(_) => Kind::Put,
+            Queued::Delete(_) => Kind::Delete,
+            Queued::Replace(_) => Kind::List,
+            Queued::Resync(_) => Kind::Resync,
+            Queued::Pop(_) => Kind::Pop,
+            Queued::Processed(_) => Kind::Processed,
+            Queued::AddIfAbsent(_) => Kind::PutBack,
+            Queued::Close(_) => Kind::Close,
+            Queued::HasSynced(_) => Kind::HasSynced,
+            Queued::WaitForSync(_) => Kind::WaitForSync,
+            Queued::IsClosed(_) | Queued::Get(_) | Queued::List(_) | Queued::Len(_) => Kind::Read,
+        }
+    }
+
+    fn answer(ret: &Self::Ret) -> Answer {
+        match ret {
+            Ret::Pop(Some(_)) => Answer::Took,
+            Ret::Pop(None) => Answer::End,
+            Ret::HasSynced(says) => Answer::Asked(*says),
+            Ret::WaitForSync(says) => Answer::Waited(*says),
+            _ => Answer::Other,
+        }
+    }
+
+    fn says(op: &Self::Op, ret: Option<&Self::Ret>) -> Option<String> {
+        Some(match (op, ret) {
+            (Queued::Put(put), _) => format!("put {}", named(&put.object)),
+            (Queued::Delete(delete), _) => format!("delete {:?}", delete.0),
+            (Queued::Replace(list), _) => {
+                format!("list {}", named(list.0.iter().map(|keyed| &keyed.object)))
+            }
+            (Queued::Pop(_), Some(Ret::Pop(Some(popped)))) => {
+                let initial = if popped.initial { ", initial" } else { "" };
+                format!("pop -> {}{initial}", named([&popped.object]))
+            }
+            (Queued::Processed(core::Processed { requeue: Some(_) }), _) => {
+                "processed, asked back".to_owned()
+            }
+            (Queued::AddIfAbsent(add), _) => format!("put back {}", named(&add.object)),
+            _ => return None,
+        })
+    }
+
+    fn own_call(driven: &mut Driven<Self>, op: &Op) -> String {
+        match op {
+            Op::AddIfAbsent(object) => {
+                let done = driven.queue.add_if_absent(*object);
+                driven.put(*object, &done.map_err(Into::into))
+            }
+            Op::PopAndRequeue => {
+                let mut seen = None;
+                let ended = at_once(driven.queue.pop_or_requeue_async(|popped| {
+                    seen = Some(popped.clone());
+                    (AfterPop::Requeue, ())
+                }));
+                driven.popped(seen, ended.map(|popped| popped.is_ok()))
+            }
+            Op::Get(key) => format!("{:?}", driven.queue.get(key)),
+            other => unreachable!("a FIFO has no call {other:?}"),
+        }
+    }
+
+    fn listing(queue: &Queue) -> String {
+        format!("{:?}", queue.list())
+    }
+
+    fn decode(bytes: &[u8]) -> (Config, Vec<Op>) {
+        let mut bytes = bytes.iter().copied();
+        (Config::default(), std::iter::from_fn(|| decode_op(&mut bytes)).collect())
+    }
+}
+
+fn decode_op(bytes: &mut impl Iterator<Item = u8>) -> Option<Op> {
+    let code = bytes.next()?;
+    let mut object = || Some((bytes.next()? % 5, bytes.next()? % 16));
+    Some(match code % 16 {
+        0..4 => Op::Add(object()?),
+        4..7 => Op::Delete(object()?),
+        7 => Op::DeleteUnseen(bytes.next()? % 5, None),
+        8 | 9 => Op::Replace((0..code >> 5).map_while(|_| object()).collect()),
+        10 => Op::Resync,
+        11 | 12 => Op::Pop,
+        13 if code < 128 => Op::PopAndPanic,
+        13 => Op::PopAndRequeue,
+        14 if code < 128 => Op::AddIfAbsent(object()?),
+        14 => Op::Get(bytes.next()? % 5),
+        _ if code < 224 => Op::Pop,
+        _ => Op::Close,
+    })
 }

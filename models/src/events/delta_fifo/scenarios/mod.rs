@@ -1,56 +1,78 @@
 //! Small concurrent programs on the queue, each named by the case that it must reach.
 
 mod changes;
-mod closing;
 mod lists;
 mod processing;
-mod sync;
-mod tasks;
 
-use seatrial_core::fifo::SlowHook;
+use seatrial_core::fifo::AfterPop;
 
-use super::ledger::DeltaLedger;
-use super::tried::{Config, Over, Queue, Store, queue};
-use super::{DeltaFifo, History};
-use crate::events::fixtures::{self, Object, over};
-use crate::trial::{Scenario, World};
+use super::queue::Queue;
+use super::view::deltas;
+use super::{Change, DeltaFifo, Led, Over};
+use crate::events::fixtures::{self, Config, shared};
+use crate::trial::Scenario;
+
+type Stage = fixtures::Stage<DeltaFifo>;
 
 pub(super) fn all() -> Vec<Scenario<DeltaFifo>> {
+    let ask_back = |queue: &Queue| drop(queue.pop_or_requeue(|_| (AfterPop::Requeue, ())));
     let mut all = changes::all();
     all.extend(lists::all());
+    all.extend([
+        shared::two_consumers_one_list("two_consumers_one_list", knows_3, &[(1, 1)]),
+        shared::slow_consumer(Config::default, |_, _| {}),
+        shared::failing_consumer(informer),
+        shared::asked_back(informer, ask_back),
+        shared::asked_back_for_another(informer, ask_back),
+        shared::panicking_consumer(informer),
+        shared::list_with_duplicates(informer),
+        shared::write_after_close(informer),
+        shared::close_before_first_list(informer),
+        shared::only_resynced(knows_1),
+        shared::close_with_an_entry_left("close_with_an_entry_left", informer),
+    ]);
     all.extend(processing::all());
-    all.extend(sync::all());
-    all.extend(closing::all());
-    all.extend(tasks::all());
+    all.extend(shared::of_all(informer));
     all
 }
 
-type Stage = fixtures::Stage<DeltaFifo, Queue>;
-
-impl Stage {
-    fn new(world: &World<DeltaFifo>, config: Config) -> Self {
-        Self::told(world, config, None)
-    }
-
-    /// With a hook that is told of slow processing.
-    fn told(world: &World<DeltaFifo>, config: Config, on_slow: Option<SlowHook>) -> Self {
-        let store = config.known.clone().unwrap_or_default();
-        let queue = queue(world.runtime(), world.machine(), config, on_slow);
-        Self::around(world, queue, store, |store, popped| store.apply(&popped.key, &popped.deltas))
-    }
-
-    /// Sets the stage as informers do, around a consumer that has these objects.
-    fn informer(world: &World<DeltaFifo>, known: impl IntoIterator<Item = Object>) -> Self {
-        Self::new(world, Config::informer(store(known)))
-    }
+/// The configuration that informers use, around a consumer without objects.
+fn informer() -> Config {
+    Config::knows(&[])
 }
 
-/// Makes a store that holds these objects.
-fn store(objects: impl IntoIterator<Item = Object>) -> Store {
-    Store::of(objects.into_iter().map(|object| (object.0, object)))
+fn knows_1() -> Config {
+    Config::knows(&[(1, 1)])
 }
 
-/// Tells whether some call meets a condition. The condition also sees the state before the call.
-fn some(history: &History, wanted: impl Fn(&DeltaLedger, &Over<'_>) -> bool) -> bool {
-    over::some_call(history, wanted)
+fn knows_3() -> Config {
+    Config::knows(&[(3, 1)])
+}
+
+fn scenario(
+    name: &'static str,
+    says: &'static str,
+    config: fn() -> Config,
+    run: fn(&Stage),
+    reaches: fn(&Led, &Over<'_>) -> bool,
+) -> Scenario<DeltaFifo> {
+    fixtures::scenario(name, says, config, run, reaches)
+}
+
+/// Returns the pending changes of an object before a call.
+fn pending<'a>(before: &'a Led, key: u8) -> &'a [Change] {
+    deltas(&before.state.waiting, key)
+}
+
+/// Tells whether the last pending change of an object is its deletion.
+fn is_deleted(before: &Led, key: u8) -> bool {
+    pending(before, key).last().is_some_and(Change::is_deleted)
+}
+
+/// Returns how many changes a call took.
+fn taken(over: &Over<'_>) -> usize {
+    match over.ret {
+        seatrial_core::delta_fifo::Ret::Pop(Some(popped)) => popped.deltas.len(),
+        _ => 0,
+    }
 }

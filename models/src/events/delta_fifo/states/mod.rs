@@ -10,11 +10,11 @@ use seatrial_core::delta_fifo::{
 use seatrial_core::machine::{Step, Wakes};
 use seatrial_core::store::{KeyHasher, Keyed, LastState};
 
-use super::{DeltaFifo, describe};
+use super::DeltaFifo;
 use crate::engine::state::{
     Bytes, Explored, Jumps, Moment, Place, Programs, Rules as May, WakeUps, Wrong,
 };
-use crate::events::fixtures::Object;
+use crate::events::fixtures::{Object, describe_call};
 use crate::trial::{Simulation, States};
 
 type Rules = DeltaQueue<u8, Object>;
@@ -257,8 +257,8 @@ impl Explored for AtDeltaFifo {
 
     fn describe(&self, op: &Op<u8, Object>, outcome: &Step<Ret<u8, Object>>) -> String {
         match outcome {
-            Step::Done(ret) | Step::Held(ret) => describe(op, Some(ret)),
-            Step::Wait { .. } => describe(op, None),
+            Step::Done(ret) | Step::Held(ret) => describe_call::<DeltaFifo>(op, Some(ret)),
+            Step::Wait { .. } => describe_call::<DeltaFifo>(op, None),
         }
     }
 

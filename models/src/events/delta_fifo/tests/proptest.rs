@@ -3,8 +3,8 @@
 use ::proptest::collection::vec;
 use ::proptest::prelude::*;
 
-use crate::delta_fifo::{Op, Setup, check, decode};
-use crate::events::fixtures::Object;
+use crate::delta_fifo::{DeltaFifo, check};
+use crate::events::fixtures::{self, Config, Object, Op, Store};
 use crate::regressions::tried;
 
 fn object() -> impl Strategy<Value = Object> {
@@ -23,19 +23,18 @@ fn op() -> impl Strategy<Value = Op> {
         1 => Just(Op::PopAndFail),
         1 => Just(Op::PopAndPanic),
         1 => Just(Op::PopAndRequeue),
-        1 => Just(Op::AddIfAbsent),
+        1 => Just(Op::AddBack),
         2 => (0..6_u8).prop_map(Op::Get),
         1 => Just(Op::Close),
     ]
 }
 
-fn setup() -> impl Strategy<Value = Setup> {
+fn config() -> impl Strategy<Value = Config> {
     (any::<[bool; 3]>(), prop::bool::weighted(0.125)).prop_map(
-        |([known, emit_replaced, transform], unreadable)| Setup {
-            known,
-            unreadable,
-            emit_replaced,
-            transform,
+        |([known, emit_replaced, transform], unreadable)| {
+            let store = if unreadable { Store::default().unreadable() } else { Store::default() };
+            let known = known.then_some(store);
+            Config { known, emit_replaced, transform, ..Config::default() }
         },
     )
 }
@@ -44,15 +43,14 @@ proptest! {
     #![proptest_config(tried!("delta_fifo", cases: 512))]
 
     fn the_machine_agrees_with_the_sequential_object(
-        setup in setup(),
+        config in config(),
         ops in vec(op(), 0..60),
     ) {
-        check(setup, &ops);
+        fixtures::check::<DeltaFifo>(&config, &ops);
     }
 
     fn whatever_bytes_say_the_two_agree(bytes in vec(any::<u8>(), 0..200)) {
-        let (setup, ops) = decode(&bytes);
-        check(setup, &ops);
+        check(&bytes);
     }
 }
 

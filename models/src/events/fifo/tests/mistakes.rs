@@ -1,30 +1,15 @@
-//! The property detects the mistakes.
+//! Random calls notice the mistakes.
 
-use seatrial_core::machine::Boxed;
-
-use crate::events::fixtures::fails_on_some;
-use crate::fifo::Mistake::{self, *};
-use crate::fifo::{MapAndList, check_on, decode};
-use seatrial::tests::every_mistake_is_noticed;
+use crate::events::fixtures::every_mutant_is_noticed;
+use crate::fifo::Fifo;
+use crate::fifo::mutants::of_rules;
 
 /// Mistakes that need a second thread.
-const UNSEEN: &[Mistake] = &[CloseUnderItsOwnLock, UnlockWhileProcessing];
-
-fn noticed(mistakes: &'static [Mistake]) -> bool {
-    fails_on_some(400, |bytes| {
-        check_on(&decode(bytes), |_| Boxed(Box::new(MapAndList::with(mistakes))));
-    })
-}
+const UNSEEN: &[&str] = &["closed_flag_has_its_own_lock", "unlocked_while_processing"];
 
 fn random_calls_notice_every_mistake_that_a_single_caller_can_see() {
-    every_mistake_is_noticed(Mistake::ALL, UNSEEN, noticed);
+    every_mutant_is_noticed::<Fifo>(&of_rules(), UNSEEN);
 }
 
-fn the_reference_without_its_mistake_agrees_with_the_sequential_object() {
-    assert!(!noticed(&[]));
-}
-
-pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
-    random_calls_notice_every_mistake_that_a_single_caller_can_see,
-    the_reference_without_its_mistake_agrees_with_the_sequential_object
-];
+pub(crate) const TESTS: seatrial::tests::Tests =
+    seatrial::tests![random_calls_notice_every_mistake_that_a_single_caller_can_see];

@@ -3,8 +3,8 @@
 use ::proptest::collection::vec;
 use ::proptest::prelude::*;
 
-use crate::events::fixtures::Object;
-use crate::fifo::{Op, check, decode};
+use crate::events::fixtures::{self, Config, Object, Op};
+use crate::fifo::{Fifo, check};
 use crate::regressions::tried;
 
 fn object() -> impl Strategy<Value = Object> {
@@ -15,7 +15,7 @@ fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
         8 => object().prop_map(Op::Add),
         6 => object().prop_map(Op::Delete),
-        1 => (0..5_u8).prop_map(Op::DeleteUnseen),
+        1 => (0..5_u8).prop_map(|key| Op::DeleteUnseen(key, None)),
         3 => vec(object(), 0..5).prop_map(Op::Replace),
         1 => Just(Op::Resync),
         6 => Just(Op::Pop),
@@ -31,11 +31,11 @@ proptest! {
     #![proptest_config(tried!("fifo", cases: 512))]
 
     fn the_machine_agrees_with_the_sequential_object(ops in vec(op(), 0..60)) {
-        check(&ops);
+        fixtures::check::<Fifo>(&Config::default(), &ops);
     }
 
     fn whatever_bytes_say_the_two_agree(bytes in vec(any::<u8>(), 0..200)) {
-        check(&decode(&bytes));
+        check(&bytes);
     }
 }
 

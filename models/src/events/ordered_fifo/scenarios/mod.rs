@@ -2,50 +2,57 @@
 
 mod batches;
 mod changes;
-mod closing;
 mod modes;
 mod sync;
-mod tasks;
 
-use seatrial_core::fifo::SlowHook;
-use seatrial_core::ordered_fifo::Op;
+use super::{Led, OrderedFifo, Over};
+use crate::events::fixtures::{self, Config, shared};
+use crate::trial::{Join, Scenario};
 
-use super::ledger::{self, InProcess, OrderedLedger};
-use super::tried::{Config, Happened, Over, Queue, Store, queue};
-use super::{History, MachineOp, OrderedFifo};
-use crate::events::fixtures::{self, Object, over};
-use crate::trial::{Join, Scenario, World};
+type Stage = fixtures::Stage<OrderedFifo>;
 
 pub(super) fn all() -> Vec<Scenario<OrderedFifo>> {
     let mut all = changes::all();
     all.extend(modes::all());
     all.extend(batches::all());
     all.extend(sync::all());
-    all.extend(closing::all());
-    all.extend(tasks::all());
+    all.extend([
+        shared::two_consumers_one_list("list_for_two", plain, &[(1, 1), (2, 1)]),
+        shared::failing_consumer(informer),
+        shared::panicking_consumer(informer),
+        shared::write_after_close(atomic),
+        shared::only_resynced(|| Config::knows(&[(1, 1)])),
+    ]);
+    all.extend(shared::of_all(plain));
     all
 }
 
-type Stage = fixtures::Stage<OrderedFifo, Queue>;
+/// One event per object; the queue reads the consumer's store, which is empty.
+fn plain() -> Config {
+    Config::knows(&[])
+}
+
+/// One event per list, the lock held while it is processed.
+fn atomic() -> Config {
+    Config::default()
+}
+
+/// The configuration of informers: one event per list, processed with the lock released.
+fn informer() -> Config {
+    Config { unlock: true, ..atomic() }
+}
+
+fn scenario(
+    name: &'static str,
+    says: &'static str,
+    config: fn() -> Config,
+    run: fn(&Stage),
+    reaches: fn(&Led, &Over<'_>) -> bool,
+) -> Scenario<OrderedFifo> {
+    fixtures::scenario(name, says, config, run, reaches)
+}
 
 impl Stage {
-    fn new(world: &World<OrderedFifo>, config: Config) -> Self {
-        Self::told(world, config, None)
-    }
-
-    /// With a hook that is told of slow processing.
-    fn told(world: &World<OrderedFifo>, config: Config, on_slow: Option<SlowHook>) -> Self {
-        let store = config.known.clone().unwrap_or_default();
-        let queue = queue(world.runtime(), world.machine(), config, on_slow);
-        Self::around(world, queue, store, |store, popped| consume(store, &popped.event))
-    }
-
-    /// Sets the stage for one event per object, around a consumer that has these objects.
-    fn plain(world: &World<OrderedFifo>, known: impl IntoIterator<Item = Object>) -> Self {
-        let known = known.into_iter().map(|object| (object.0, object));
-        Self::new(world, Config::plain(Store::of(known)))
-    }
-
     /// A thread that pops batches until the queue is closed and empty.
     fn batcher(&self, name: &str) -> Join<()> {
         self.on(name, |stage| while stage.pop_batch() {})
@@ -54,32 +61,24 @@ impl Stage {
     /// Pops a batch and processes it without failure; false at the end.
     fn pop_batch(&self) -> bool {
         let applied = self.queue.pop_batch(|batch| {
-            batch.events.iter().for_each(|event| consume(&self.store, event));
+            let mut objects = self.store.objects();
+            batch.events.iter().for_each(|event| super::queue::apply(&mut objects, event));
         });
         applied.is_ok()
     }
-
-    fn resync(&self) {
-        self.queue.resync().expect("every known object has a key");
-    }
 }
 
-/// Applies an event to the consumer's store.
-fn consume(store: &Store, event: &Happened) {
-    ledger::apply(&mut store.objects(), event);
+/// Returns how many events a call took.
+fn taken(over: &Over<'_>) -> usize {
+    super::queue::taken(over).len()
 }
 
-/// Tells whether some call meets a condition. The condition also sees the state before the call.
-fn some(history: &History, wanted: impl Fn(&OrderedLedger, &Over<'_>) -> bool) -> bool {
-    over::some_call(history, wanted)
-}
-
-/// Tells whether a call is a list.
-fn lists(op: &MachineOp) -> bool {
-    matches!(op, Op::Replace(_) | Op::ReplaceAll(_))
+/// Returns how many events wait before a call.
+fn waiting(before: &Led) -> usize {
+    before.state.waiting.len()
 }
 
 /// Tells whether a consumer processes with the lock released.
-fn is_unlocked(before: &OrderedLedger) -> bool {
-    before.in_process.iter().any(|InProcess { locked, .. }| !locked)
+fn is_unlocked(before: &Led) -> bool {
+    before.in_process.iter().any(|it| !it.locked)
 }

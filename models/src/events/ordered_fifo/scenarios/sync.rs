@@ -1,60 +1,115 @@
-//! The moment when the first list is processed, as other callers see it.
+//! The moment when the first list is processed, as other callers see it, and the end of a queue.
 
-use seatrial_core::ordered_fifo::{Event, Op};
+use seatrial_core::ordered_fifo::Event;
 
-use super::{Config, Stage, is_unlocked, lists, some};
-use crate::events::fixtures::Bed;
+use super::{Led, Stage, informer, is_unlocked, plain, scenario, waiting};
+use crate::events::fixtures::{Bed, Kind};
 use crate::ordered_fifo::OrderedFifo;
-use crate::queues::fixtures::waits;
 use crate::trial::Scenario;
 
 pub(super) fn all() -> Vec<Scenario<OrderedFifo>> {
+    let mut all = of_lists();
+    all.extend(of_closing());
+    all.extend([resync_before_first_list(), refused_writes()]);
+    all
+}
+
+fn of_lists() -> Vec<Scenario<OrderedFifo>> {
     vec![
-        first_list_awaited(),
-        first_list_awaited_unlocked(),
-        resync_before_first_list(),
-        write_before_first_list(),
-        synced_at_once(),
-        delete_before_first_list(),
-        refused_writes(),
-        second_list(),
+        scenario(
+            "first_list_awaited_unlocked",
+            "one caller waits for the first list and another one asks about it, lock released",
+            informer,
+            |stage| {
+                let waiter = stage.reader_of_the_first_list("waiter", 2);
+                let consumer = stage.consumer("consumer");
+                stage.list(&[(2, 1), (1, 1)]);
+                let _says = stage.queue.has_synced();
+                stage.end([waiter, consumer]);
+            },
+            // A caller asks while the list is processed.
+            |before, over| over.is(Kind::HasSynced) && is_unlocked(before),
+        ),
+        scenario(
+            "delete_before_first_list",
+            "an unknown object is deleted before the first list",
+            plain,
+            |stage| {
+                let observer = stage.observer(2);
+                stage.delete_unseen(1, None);
+                stage.list(&[(2, 1)]);
+                let consumer = stage.consumer("consumer");
+                stage.end([observer, consumer]);
+            },
+            // The deletion of an unknown object is a write, too (`cache:QU-14`).
+            |before, over| over.is(Kind::HasSynced) && waiting(before) == 2,
+        ),
+        scenario(
+            "second_list",
+            "a second list arrives before or after the first one is processed",
+            plain,
+            |stage| {
+                let consumer = stage.consumer("consumer");
+                let observer = stage.observer(2);
+                stage.list(&[(1, 1)]);
+                stage.list(&[(1, 2), (2, 1)]);
+                stage.end([consumer, observer]);
+                let _still = stage.queue.has_synced();
+            },
+            // The second list waits when the first was processed, and a caller asks (`cache:QU-16`).
+            |before, over| over.is(Kind::HasSynced) && before.has_synced() && waiting(before) == 2,
+        ),
     ]
 }
 
-/// Two wait for the first list and then read the store (`cache:SC-9`).
-fn first_list_awaited() -> Scenario<OrderedFifo> {
-    Scenario::new(
-        "first_list_awaited",
-        "two callers wait for the first list and read the consumer's store",
-        |world| Stage::plain(world, []).first_list_awaited(&[(2, 1), (1, 1)]),
-        // Both wait when the last event of the list is taken.
-        |history| {
-            some(history, |before, over| {
-                let last = over.taken().is_some() && before.spec.initial_left == 1;
-                last && before.asleep.count(Bed::Sync) == 2
-            })
-        },
-    )
-}
-
-/// As [`first_list_awaited`], with the lock released while the list is processed.
-fn first_list_awaited_unlocked() -> Scenario<OrderedFifo> {
-    Scenario::new(
-        "first_list_awaited_unlocked",
-        "one caller waits for the first list and another one asks about it, lock released",
-        |world| {
-            let stage = Stage::new(world, Config::informer());
-            let waiter = stage.reader_of_the_first_list("waiter", 2);
-            let consumer = stage.consumer("consumer");
-            stage.list(&[(2, 1), (1, 1)]);
-            let _says = stage.queue.has_synced();
-            stage.end([waiter, consumer]);
-        },
-        // A caller asks while the list is processed.
-        |history| {
-            some(history, |before, over| matches!(over.op, Op::HasSynced(_)) && is_unlocked(before))
-        },
-    )
+fn of_closing() -> Vec<Scenario<OrderedFifo>> {
+    vec![
+        scenario(
+            "close_while_processing",
+            "the queue is closed while one consumer processes, lock released, and another one waits",
+            informer,
+            |stage| {
+                let consumers = ["first", "second"].map(|name| stage.consumer(name));
+                stage.add((1, 1));
+                stage.add((2, 1));
+                stage.queue.close();
+                stage.world.quiesce();
+                stage.join(consumers);
+            },
+            // The queue is closed while one processes and the other sleeps.
+            |before, over| {
+                let other_waits = is_unlocked(before) && before.asleep.count(Bed::Pop) == 1;
+                over.is(Kind::Close) && other_waits && waiting(before) == 1
+            },
+        ),
+        scenario(
+            "close_with_events_left",
+            "the queue is closed with events left, and a caller waits for the first list",
+            plain,
+            |stage| {
+                let waiter = stage.waiter("waiter");
+                let consumer = stage.consumer("consumer");
+                stage.list(&[(1, 1), (2, 1)]);
+                stage.queue.close();
+                stage.join([waiter, consumer]);
+            },
+            |before, over| over.takes() && before.closed,
+        ),
+        scenario(
+            "close_before_first_list",
+            "a caller waits for the first list while the queue is closed",
+            informer,
+            |stage| {
+                let waiter = stage.waiter("waiter");
+                let consumer = stage.consumer("consumer");
+                stage.resync();
+                stage.queue.close();
+                stage.join([waiter, consumer]);
+            },
+            // The waiter is asleep when the queue is closed.
+            |before, over| over.is(Kind::Close) && before.asleep.count(Bed::Sync) == 1,
+        ),
+    ]
 }
 
 /// Events taken before the first list came belong to no list (`cache:SC-12`, `cache:RF-17`).
@@ -63,7 +118,7 @@ fn resync_before_first_list() -> Scenario<OrderedFifo> {
         "resync_before_first_list",
         "the first list arrives while a resync is processed with the lock released",
         |world| {
-            let stage = Stage::new(world, Config::informer());
+            let stage = Stage::new(world, &informer());
             let consumer = stage.on("consumer", |stage| {
                 let _first = stage.pop();
                 let _says = stage.queue.has_synced();
@@ -75,48 +130,11 @@ fn resync_before_first_list() -> Scenario<OrderedFifo> {
         },
         // The list comes while the resync is in process, and a caller asks before the list is taken.
         |history| {
-            some(history, |before, over| lists(over.op) && is_unlocked(before))
-                && some(history, |before, over| {
-                    let waits = matches!(before.state.events.first(), Some(Event::ReplacedAll(_)));
-                    matches!(over.op, Op::HasSynced(_)) && waits
+            Led::call(history, |before, over| over.is(Kind::List) && is_unlocked(before))
+                && Led::call(history, |before, over| {
+                    let waits = matches!(before.state.waiting.first(), Some(Event::ReplacedAll(_)));
+                    over.is(Kind::HasSynced) && waits
                 })
-        },
-    )
-}
-
-/// A write comes before the first list, or not (`cache:QU-15`).
-fn write_before_first_list() -> Scenario<OrderedFifo> {
-    Scenario::new(
-        "write_before_first_list",
-        "an object is added before or after the first list",
-        |world| Stage::plain(world, []).write_before_first_list(&[(2, 1), (1, 2)]),
-        // The queue counts as synced at once, with the list still waiting.
-        |history| {
-            some(history, |before, over| {
-                let at_once = before.spec.has_synced() && before.state.events.len() >= 2;
-                matches!(over.op, Op::HasSynced(_)) && at_once
-            })
-        },
-    )
-}
-
-/// The deletion of an unknown object is a write, too (`cache:QU-14`).
-fn delete_before_first_list() -> Scenario<OrderedFifo> {
-    Scenario::new(
-        "delete_before_first_list",
-        "an unknown object is deleted before the first list",
-        |world| {
-            let stage = Stage::plain(world, []);
-            let observer = stage.observer(2);
-            stage.delete_unseen(1, None);
-            stage.list(&[(2, 1)]);
-            let consumer = stage.consumer("consumer");
-            stage.end([observer, consumer]);
-        },
-        |history| {
-            some(history, |before, over| {
-                matches!(over.op, Op::HasSynced(_)) && before.state.events.len() == 2
-            })
         },
     )
 }
@@ -127,7 +145,7 @@ fn refused_writes() -> Scenario<OrderedFifo> {
         "refused_writes",
         "a list is refused, then an object without a key, and then a good list arrives",
         |world| {
-            let stage = Stage::plain(world, []);
+            let stage = Stage::new(world, &plain());
             let observer = stage.observer(2);
             stage.list_in_vain(&[(1, 1)]);
             assert!(stage.queue.add((0, 1)).is_err(), "key 0 is none");
@@ -137,47 +155,11 @@ fn refused_writes() -> Scenario<OrderedFifo> {
         },
         // A caller asks before the refused object and after it.
         |history| {
-            let asks = |populated: bool| {
-                some(history, |before, over| {
-                    matches!(over.op, Op::HasSynced(_)) && before.spec.populated == populated
+            [false, true].into_iter().all(|populated| {
+                Led::call(history, |before, over| {
+                    over.is(Kind::HasSynced) && before.plain.spec.populated == populated
                 })
-            };
-            asks(false) && asks(true)
-        },
-    )
-}
-
-/// Only the first list counts (`cache:QU-16`).
-fn second_list() -> Scenario<OrderedFifo> {
-    Scenario::new(
-        "second_list",
-        "a second list arrives before or after the first one is processed",
-        |world| {
-            let stage = Stage::plain(world, []);
-            let consumer = stage.consumer("consumer");
-            let observer = stage.observer(2);
-            stage.list(&[(1, 1)]);
-            stage.list(&[(1, 2), (2, 1)]);
-            stage.end([consumer, observer]);
-            let _still = stage.queue.has_synced();
-        },
-        // The second list waits when the first was processed, and a caller asks.
-        |history| {
-            some(history, |before, over| {
-                let waits = before.spec.has_synced() && before.state.events.len() == 2;
-                matches!(over.op, Op::HasSynced(_)) && waits
             })
         },
-    )
-}
-
-/// The first write leaves nothing to process (`cache:QU-17`).
-fn synced_at_once() -> Scenario<OrderedFifo> {
-    Scenario::new(
-        "synced_at_once",
-        "a caller waits for the first list, which is empty, or a single write comes instead",
-        |world| Stage::plain(world, []).synced_at_once(),
-        // The caller sleeps.
-        |history| waits(history) > 0,
     )
 }

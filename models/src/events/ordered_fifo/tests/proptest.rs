@@ -6,8 +6,8 @@ use ::proptest::collection::vec;
 use ::proptest::option;
 use ::proptest::prelude::*;
 
-use crate::events::fixtures::Object;
-use crate::ordered_fifo::{Op, Setup, check, decode};
+use crate::events::fixtures::{self, Config, Object, Op, Store};
+use crate::ordered_fifo::{OrderedFifo, check};
 use crate::regressions::tried;
 
 fn object() -> impl Strategy<Value = Object> {
@@ -33,11 +33,12 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-fn setup() -> impl Strategy<Value = Setup> {
+fn config() -> impl Strategy<Value = Config> {
     (any::<[bool; 4]>(), 0..5_usize).prop_map(|(flags, more)| {
         let [atomic, unlock, emit_bookmarks, transform] = flags;
+        let known = (!atomic).then(Store::default);
         let batch_size = NonZeroUsize::MIN.saturating_add(more);
-        Setup { atomic, unlock, emit_bookmarks, transform, batch_size }
+        Config { known, unlock, emit_bookmarks, transform, batch_size, ..Config::default() }
     })
 }
 
@@ -45,15 +46,14 @@ proptest! {
     #![proptest_config(tried!("ordered_fifo", cases: 512))]
 
     fn the_machine_agrees_with_the_sequential_object(
-        setup in setup(),
+        config in config(),
         ops in vec(op(), 0..60),
     ) {
-        check(setup, &ops);
+        fixtures::check::<OrderedFifo>(&config, &ops);
     }
 
     fn whatever_bytes_say_the_two_agree(bytes in vec(any::<u8>(), 0..200)) {
-        let (setup, ops) = decode(&bytes);
-        check(setup, &ops);
+        check(&bytes);
     }
 }
 
