@@ -17,7 +17,8 @@ use crate::informer::{
     AlreadyRun, Awaited, Informer, ListOptions, ListWatch, Page, Recovery, SourceError, Stream,
     Unwell, WatchOptions,
 };
-use crate::runtime::Manual;
+use crate::runtime::bell::Breaks;
+use crate::runtime::{Instant, Manual};
 use crate::store::indexed::IndexFunction;
 
 /// Panics once after it was lit.
@@ -193,7 +194,7 @@ fn an_informer_may_end_with_the_panic() {
 }
 
 #[test]
-fn what_is_stored_is_told_although_the_informer_panics_meanwhile() {
+fn a_long_list_is_told_in_parts() {
     let bed = Bed::new(Where::Transformer, Recovery::ListAgain);
     for number in 0..3_000 {
         let _object = bed.server.put(&format!("b{number}"));
@@ -206,10 +207,29 @@ fn what_is_stored_is_told_although_the_informer_panics_meanwhile() {
             assert!(run.as_mut().poll(&mut context).is_pending());
         }
     }
-    assert!((1..3_000).contains(&reader.waiting()), "a part is told at a time");
-    bed.fuse.light();
-    bed.server.put("a");
+    assert!((1..3_000).contains(&reader.waiting()), "other tasks of the thread come between");
+    assert!(!bed.informer.has_synced());
+    assert!(step(&mut run).is_pending());
+    assert_eq!(reader.waiting(), 3_001);
+    assert!(bed.informer.has_synced());
+}
+
+#[test]
+fn what_is_stored_is_told_although_the_waker_of_a_caller_panics() {
+    let bed = Bed::new(Where::Transformer, Recovery::ListAgain);
+    for number in 0..3_000 {
+        let _object = bed.server.put(&format!("b{number}"));
+    }
+    let reader = bed.informer.subscribe();
+    let mut caller = Box::pin(bed.informer.get_at_least_async("a", "1", Instant::NEVER));
+    let waker = Breaks::waker("a bug");
+    assert!(caller.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    let mut run: Run<'_> = Box::pin(bed.informer.run_async(&bed.token));
     assert!(step(&mut run).is_pending());
     assert!(matches!(bed.informer.check(), Err(Unwell::Panicked { times: 1, .. })));
     assert_eq!(reader.waiting(), 3_001);
+    bed.runtime.advance(Duration::from_secs(2));
+    assert!(step(&mut run).is_pending());
+    assert_eq!((bed.informer.check(), bed.informer.has_synced()), (Ok(()), true));
+    assert_eq!(reader.waiting(), 3_001, "and once");
 }

@@ -3,6 +3,7 @@
 mod broken;
 mod handlers;
 mod known;
+mod queued;
 mod reads;
 mod refused;
 mod registry;
