@@ -151,8 +151,9 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
     /// Changes the store. Returns the changes to tell, and the replaced objects of a list, to be
     /// dropped without the lock.
     fn store_all(&self, events: &[Event<String, O>]) -> Stored<'_, O, R> {
-        let mut told = Line::new();
-        let readers = self.lock();
+        let mut untold = Untold { informer: self, readers: Vec::new(), told: Line::new() };
+        let readers = self.lock(); // if something panics, it ends before those are told
+        untold.readers.clone_from(&readers.feeds);
         let initial = !readers.has_synced;
         let before = self.visible.prepare(events).then(|| self.store.list());
         let is_wanted = is_wanted(&readers.feeds);
@@ -160,11 +161,10 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         let tell = &mut |change| {
             let Some(change) = as_known(change, &deleted) else { return };
             if before.is_none() || is_wanted(&change) {
-                told.push_back(mark(change, initial));
+                untold.told.push_back(mark(change, initial));
             }
         };
         let result = apply_what_can_be(events, initial, &self.store, tell);
-        let untold = Untold { informer: self, readers: readers.feeds.clone(), told };
         (untold, before, result)
     }
 
