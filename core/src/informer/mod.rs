@@ -53,7 +53,7 @@ pub use fresh::NotVisible;
 pub use handler::{Handler, Handling, OnPanic, Registration, Report};
 pub use health::{Recovery, Unwell};
 pub use list_watch::{
-    Awaited, Event, ListOptions, ListWatch, Match, Page, SourceError, SourceKind, Stream,
+    Awaited, Event, ListOptions, ListWatch, Match, OpenWatch, Page, SourceError, SourceKind,
     WatchOptions,
 };
 pub use object::{Labels, Object, Owner};

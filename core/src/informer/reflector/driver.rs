@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::cancel::CancelToken;
 use crate::cancel::until::unless_ended;
 use crate::events::Queue;
-use crate::informer::list_watch::{Event, ListWatch, SourceError, SourceKind, Stream};
+use crate::informer::list_watch::{Event, ListWatch, OpenWatch, SourceError, SourceKind};
 use crate::polling::ExponentialDelays;
 use crate::runtime::{Instant, Runtime};
 use crate::store::{Cause, Described, Handle};
@@ -122,7 +122,7 @@ impl<O: Handle + Described, R: Runtime> Driver<O, R> {
         let backoff = delays(&self.runtime);
         let streams = self.source.streams_lists();
         let mut machine = Reflector::new(config, streams, backoff);
-        let mut stream: Option<Box<dyn Stream<O>>> = None;
+        let mut stream: Option<Box<dyn OpenWatch<O>>> = None;
         let mut want = machine.begin(&self.runtime);
         let mut left = TURN;
         while !token.is_cancelled() {
@@ -160,7 +160,7 @@ impl<O: Handle + Described, R: Runtime> Driver<O, R> {
     async fn answer(
         &self,
         want: Want<O>,
-        stream: &mut Option<Box<dyn Stream<O>>>,
+        stream: &mut Option<Box<dyn OpenWatch<O>>>,
         consumer: &mut impl Consumer<O>,
         token: &CancelToken<R>,
     ) -> Option<Got<O>> {
@@ -199,7 +199,7 @@ impl<O: Handle + Described, R: Runtime> Driver<O, R> {
     }
 
     /// Waits for the next event of a stream that has not told all objects yet.
-    async fn next_of_all(&self, stream: &mut dyn Stream<O>, token: &CancelToken<R>) -> Got<O> {
+    async fn next_of_all(&self, stream: &mut dyn OpenWatch<O>, token: &CancelToken<R>) -> Got<O> {
         let (began, mut next) = (self.runtime.now(), stream.next());
         loop {
             let timer = token.child_with_deadline(self.runtime.now() + QUIET);
@@ -232,7 +232,7 @@ impl<O: Handle + Described, R: Runtime> Driver<O, R> {
     /// Waits for the next event, or until a resync is due.
     async fn next(
         &self,
-        stream: &mut dyn Stream<O>,
+        stream: &mut dyn OpenWatch<O>,
         resync: Option<Instant>,
         token: &CancelToken<R>,
     ) -> Got<O> {

@@ -14,7 +14,7 @@ use super::server::{Object, Server};
 use crate::cancel::CancelToken;
 use crate::informer::reflector::Hooks;
 use crate::informer::{
-    AlreadyRun, Awaited, Informer, ListOptions, ListWatch, Page, Recovery, SourceError, Stream,
+    AlreadyRun, Awaited, Informer, ListOptions, ListWatch, OpenWatch, Page, Recovery, SourceError,
     Unwell, WatchOptions,
 };
 use crate::runtime::Manual;
@@ -50,7 +50,7 @@ impl ListWatch<Object> for Source {
     fn watch(
         &self,
         options: WatchOptions,
-    ) -> Awaited<'_, Result<Box<dyn Stream<Object>>, SourceError>> {
+    ) -> Awaited<'_, Result<Box<dyn OpenWatch<Object>>, SourceError>> {
         self.server.watch(options)
     }
 
@@ -114,10 +114,10 @@ impl Bed {
     }
 }
 
-type Run<'a> = Pin<Box<dyn Future<Output = Result<(), AlreadyRun>> + 'a>>;
+pub(super) type Run<'a> = Pin<Box<dyn Future<Output = Result<(), AlreadyRun>> + 'a>>;
 
 /// Lets the informer do what it can do without a wait.
-fn step(run: &mut Run<'_>) -> Poll<Result<(), AlreadyRun>> {
+pub(super) fn step(run: &mut Run<'_>) -> Poll<Result<(), AlreadyRun>> {
     let mut context = Context::from_waker(Waker::noop());
     for _ in 0..20 {
         if let Poll::Ready(result) = run.as_mut().poll(&mut context) {

@@ -1,5 +1,6 @@
 //! Informers on real threads, against a server in memory.
 
+mod batches;
 mod broken;
 mod handlers;
 mod known;

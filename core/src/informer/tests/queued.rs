@@ -1,4 +1,4 @@
-//! A reflector that fills a queue.
+//! A reflector whose consumer is a queue.
 
 use std::pin::pin;
 use std::sync::Arc;
