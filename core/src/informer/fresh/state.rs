@@ -47,15 +47,15 @@ pub struct View {
     /// It has all changes up to this version.
     pub version: u64,
     /// How often something new came.
-    pub epoch: u64,
+    pub turns: u64,
     /// How often a list was about to go back to an older version, or had gone back.
-    pub rollbacks: u64,
+    pub returns: u64,
     /// That count when a list last was about to go back.
-    pub last_rollback: u64,
+    pub returned: u64,
     /// Whether it lacks a state that was refused.
-    pub has_rejected: bool,
+    pub lacks: bool,
     /// Whether it is being changed: a read may then be older or newer than the version.
-    pub is_applying: bool,
+    pub changes: bool,
 }
 
 /// Why a version, or a write, cannot be read.
