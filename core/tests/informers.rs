@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use cap::Cap;
 use seatrial_core::informer::{
-    Awaited, Event, Informer, ListOptions, ListWatch, Page, Registry, SourceError, Stream,
+    Awaited, Event, Informer, ListOptions, ListWatch, OpenWatch, Page, Registry, SourceError,
     WatchOptions,
 };
 use seatrial_core::runtime::{Ambient, Runtime, System};
@@ -45,8 +45,11 @@ impl ListWatch<Object> for Still {
         Box::pin(ready(Ok(Page::whole(vec![Arc::new(Thing)], "1"))))
     }
 
-    fn watch(&self, _: WatchOptions) -> Awaited<'_, Result<Box<dyn Stream<Object>>, SourceError>> {
-        Box::pin(ready(Ok(Box::new(Silence) as Box<dyn Stream<Object>>)))
+    fn watch(
+        &self,
+        _: WatchOptions,
+    ) -> Awaited<'_, Result<Box<dyn OpenWatch<Object>>, SourceError>> {
+        Box::pin(ready(Ok(Box::new(Silence) as Box<dyn OpenWatch<Object>>)))
     }
 
     fn streams_lists(&self) -> bool {
@@ -56,7 +59,7 @@ impl ListWatch<Object> for Still {
 
 struct Silence;
 
-impl Stream<Object> for Silence {
+impl OpenWatch<Object> for Silence {
     fn next(&mut self) -> Awaited<'_, Option<Event<Object>>> {
         Box::pin(pending())
     }

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use seatrial_core::cancel::CancelToken;
 use seatrial_core::informer::{
-    Awaited, Change, Event, Informer, ListOptions, ListWatch, ObjectChange, Page, SourceError,
-    SourceKind, Stream, WatchOptions,
+    Awaited, Change, Event, Informer, ListOptions, ListWatch, ObjectChange, OpenWatch, Page,
+    SourceError, SourceKind, WatchOptions,
 };
 use seatrial_core::runtime::{Ambient as _, Instant, Runtime as _, System};
 use seatrial_core::store::{Described, Metadata};
@@ -43,7 +43,7 @@ fn thing(number: usize, version: usize, bytes: usize) -> Object {
 /// A stream of the items of an iterator, which then never sends anything more.
 struct Events<I>(I);
 
-impl<I: Iterator<Item = Event<Object>> + Send> Stream<Object> for Events<I> {
+impl<I: Iterator<Item = Event<Object>> + Send> OpenWatch<Object> for Events<I> {
     fn next(&mut self) -> Awaited<'_, Option<Event<Object>>> {
         match self.0.next() {
             Some(event) => Box::pin(ready(Some(event))),
@@ -86,9 +86,12 @@ impl ListWatch<Object> for Paced {
         Box::pin(ready(Ok(Page::whole(vec![thing(0, 1, 0)], "1"))))
     }
 
-    fn watch(&self, _: WatchOptions) -> Awaited<'_, Result<Box<dyn Stream<Object>>, SourceError>> {
+    fn watch(
+        &self,
+        _: WatchOptions,
+    ) -> Awaited<'_, Result<Box<dyn OpenWatch<Object>>, SourceError>> {
         let pace = Pace { token: CancelToken::new(&System::new()), version: 1 };
-        Box::pin(ready(Ok(Box::new(pace) as Box<dyn Stream<Object>>)))
+        Box::pin(ready(Ok(Box::new(pace) as Box<dyn OpenWatch<Object>>)))
     }
 
     fn streams_lists(&self) -> bool {
@@ -101,7 +104,7 @@ struct Pace {
     version: usize,
 }
 
-impl Stream<Object> for Pace {
+impl OpenWatch<Object> for Pace {
     fn next(&mut self) -> Awaited<'_, Option<Event<Object>>> {
         Box::pin(async {
             if self.version > PACED {
@@ -176,14 +179,18 @@ impl ListWatch<Object> for Million {
         Box::pin(ready(Ok(page)))
     }
 
-    fn watch(&self, _: WatchOptions) -> Awaited<'_, Result<Box<dyn Stream<Object>>, SourceError>> {
-        let stream: Box<dyn Stream<Object>> = if self.watches.fetch_add(1, Ordering::Relaxed) == 0 {
-            let gone = SourceError::new(SourceKind::Expired, "the version is too old");
-            let changes = (0..CHANGED).map(|number| Event::Modified(thing(number, 2, BYTES)));
-            Box::new(Events(changes.chain([Event::Error(gone)])))
-        } else {
-            Box::new(Events([Event::Added(thing(MANY, 3, 0))].into_iter()))
-        };
+    fn watch(
+        &self,
+        _: WatchOptions,
+    ) -> Awaited<'_, Result<Box<dyn OpenWatch<Object>>, SourceError>> {
+        let stream: Box<dyn OpenWatch<Object>> =
+            if self.watches.fetch_add(1, Ordering::Relaxed) == 0 {
+                let gone = SourceError::new(SourceKind::Expired, "the version is too old");
+                let changes = (0..CHANGED).map(|number| Event::Modified(thing(number, 2, BYTES)));
+                Box::new(Events(changes.chain([Event::Error(gone)])))
+            } else {
+                Box::new(Events([Event::Added(thing(MANY, 3, 0))].into_iter()))
+            };
         Box::pin(ready(Ok(stream)))
     }
 

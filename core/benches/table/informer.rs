@@ -11,8 +11,8 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use seatrial_core::cancel::CancelToken;
 use seatrial_core::informer::{
-    Awaited, Change, Event, Informer, ListOptions, ListWatch, ObjectChange, Page, SourceError,
-    SourceKind, Stream, WatchOptions,
+    Awaited, Change, Event, Informer, ListOptions, ListWatch, ObjectChange, OpenWatch, Page,
+    SourceError, SourceKind, WatchOptions,
 };
 use seatrial_core::runtime::{Ambient as _, Instant, Runtime as _, System};
 use seatrial_core::store::{Described, Metadata};
@@ -81,9 +81,12 @@ impl ListWatch<Object> for Source {
         Box::pin(ready(Ok(page)))
     }
 
-    fn watch(&self, _: WatchOptions) -> Awaited<'_, Result<Box<dyn Stream<Object>>, SourceError>> {
+    fn watch(
+        &self,
+        _: WatchOptions,
+    ) -> Awaited<'_, Result<Box<dyn OpenWatch<Object>>, SourceError>> {
         let events = Events(next(&self.watches).into_iter());
-        Box::pin(ready(Ok(Box::new(events) as Box<dyn Stream<Object>>)))
+        Box::pin(ready(Ok(Box::new(events) as Box<dyn OpenWatch<Object>>)))
     }
 
     fn streams_lists(&self) -> bool {
@@ -93,7 +96,7 @@ impl ListWatch<Object> for Source {
 
 struct Events(std::vec::IntoIter<Event<Object>>);
 
-impl Stream<Object> for Events {
+impl OpenWatch<Object> for Events {
     fn next(&mut self) -> Awaited<'_, Option<Event<Object>>> {
         match self.0.next() {
             Some(event) => Box::pin(ready(Some(event))),

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
 use seatrial_core::informer::{
-    Awaited, Event, ListOptions, ListWatch, Object, Owner, Page, SourceError, SourceKind, Stream,
-    WatchOptions,
+    Awaited, Event, ListOptions, ListWatch, Object, OpenWatch, Owner, Page, SourceError,
+    SourceKind, WatchOptions,
 };
 use seatrial_core::runtime::{Ambient, Instant, Runtime, System};
 use seatrial_core::store::{Described, Metadata};
@@ -224,10 +224,10 @@ impl<S: Clone + Send + Sync + 'static> ListWatch<Shared<S>> for Server<S> {
     fn watch(
         &self,
         options: WatchOptions,
-    ) -> Awaited<'_, Result<Box<dyn Stream<Shared<S>>>, SourceError>> {
+    ) -> Awaited<'_, Result<Box<dyn OpenWatch<Shared<S>>>, SourceError>> {
         let seen = options.resource_version.parse().unwrap_or_default();
         let watch = Watch { server: self.clone(), seen, timer: None };
-        Box::pin(std::future::ready(Ok(Box::new(watch) as Box<dyn Stream<_>>)))
+        Box::pin(std::future::ready(Ok(Box::new(watch) as Box<dyn OpenWatch<_>>)))
     }
 
     fn streams_lists(&self) -> bool {
@@ -242,7 +242,7 @@ struct Watch<S> {
     timer: Option<<System as Runtime>::Timer>,
 }
 
-impl<S: Clone + Send + Sync + 'static> Stream<Shared<S>> for Watch<S> {
+impl<S: Clone + Send + Sync + 'static> OpenWatch<Shared<S>> for Watch<S> {
     fn next(&mut self) -> Awaited<'_, Option<Event<Shared<S>>>> {
         Box::pin(std::future::poll_fn(|context| {
             let (system, mut state) = (System::new(), self.server.lock());

@@ -49,7 +49,8 @@ use crate::runtime::{Runtime, System};
 use crate::store::{Cause, Handle, Hashed, Key, KeyError, KnownObjects, LastState, NothingKnown};
 use crate::store::{EnqueueError, Intake, Listed};
 
-pub use delta::{Delta, DeltaKind, Deltas};
+pub use crate::events::{Delta, DeltaKind};
+pub use delta::Deltas;
 pub use state::Popped;
 
 for_harness! {

@@ -3,32 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::delta_fifo::Delta;
-use crate::ordered_fifo::{Event, Snapshot};
+use crate::events::{Delta, Event, Snapshot};
 use crate::runtime::Runtime;
 use crate::store::indexed::{IndexedStore, StoreError, Transaction, TransactionError};
 use crate::store::{Handle, Key, LastState};
 
-/// A change of an object in a store, as handlers are told it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Change<K, O> {
-    /// The object is new to the store.
-    Added {
-        /// The object.
-        object: O,
-        /// Whether it was in the first list.
-        initial: bool,
-    },
-    /// The object changed, or is shown again.
-    Updated {
-        /// The object that was stored before.
-        old: O,
-        /// The object that is stored now.
-        new: O,
-    },
-    /// The object is gone: its last state, or a tombstone if the deletion was missed.
-    Deleted(LastState<K, O>),
-}
+use super::change::Change;
 
 /// Why an event did not change the store, or only in part. Changes that were told before the error
 /// are valid (`cache:CT-8`, `CT-13`).

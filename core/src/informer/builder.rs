@@ -30,11 +30,11 @@ use super::shared::{Informer, Refused};
 #[must_use = "it is no informer yet"]
 pub struct Builder<O, R: Runtime = System> {
     runtime: R,
-    built: Built<O>,
+    settings: Settings<O>,
 }
 
-/// The settings.
-pub(super) struct Built<O> {
+/// The settings of an informer.
+pub(super) struct Settings<O> {
     pub(super) source: Arc<dyn ListWatch<O>>,
     pub(super) config: Config,
     pub(super) hooks: Hooks,
@@ -49,31 +49,31 @@ impl<O: Handle + Described, R: Runtime> Builder<O, R> {
         let (config, hooks) = (Config::default(), Hooks::default());
         let refused: Refused = Arc::new(|_| ());
         let (transform, check, recovery) = (None, None, Recovery::default());
-        let built = Built { source, config, hooks, refused, transform, check, recovery };
-        Self { runtime: runtime.clone(), built }
+        let settings = Settings { source, config, hooks, refused, transform, check, recovery };
+        Self { runtime: runtime.clone(), settings }
     }
 
     /// Sets how the reflector lists and watches.
     pub fn config(mut self, config: Config) -> Self {
-        self.built.config = config;
+        self.settings.config = config;
         self
     }
 
     /// Sets the hooks that the reflector calls.
     pub fn hooks(mut self, hooks: Hooks) -> Self {
-        self.built.hooks = hooks;
+        self.settings.hooks = hooks;
         self
     }
 
     /// Sets the consequence of a panic in a function that the informer calls.
     pub fn recovery(mut self, recovery: Recovery) -> Self {
-        self.built.recovery = recovery;
+        self.settings.recovery = recovery;
         self
     }
 
     /// Sets the function that is told which objects the store refused.
     pub fn refused(mut self, refused: Refused) -> Self {
-        self.built.refused = refused;
+        self.settings.refused = refused;
         self
     }
 
@@ -86,7 +86,7 @@ impl<O: Handle + Described, R: Runtime> Builder<O, R> {
         mut self,
         transform: impl Fn(O) -> Result<O, Cause> + Send + Sync + 'static,
     ) -> Self {
-        self.built.transform = Some(Arc::new(transform));
+        self.settings.transform = Some(Arc::new(transform));
         self
     }
 
@@ -100,19 +100,43 @@ impl<O: Handle + Described, R: Runtime> Builder<O, R> {
     where
         O: PartialEq,
     {
-        self.built.check = Some(Consistency::new(differs));
+        self.settings.check = Some(Consistency::new(differs));
         self
     }
 
     /// Makes the informer.
     #[must_use]
     pub fn build(self) -> Informer<O, R> {
-        Informer::built(&self.runtime, self.built)
+        Informer::with_settings(&self.runtime, self.settings)
+    }
+}
+
+impl<O: Handle + Described, R: Runtime> Informer<O, R> {
+    /// Makes an informer with default settings.
+    pub fn new(runtime: &R, source: Arc<dyn ListWatch<O>>) -> Self {
+        Self::with(runtime, source, Config::default(), Hooks::default(), Arc::new(|_| ()))
+    }
+
+    /// Makes an informer with settings and hooks of the reflector, and a function that is told
+    /// which objects the store refused because an index function failed.
+    pub fn with(
+        runtime: &R,
+        source: Arc<dyn ListWatch<O>>,
+        config: Config,
+        hooks: Hooks,
+        refused: Refused,
+    ) -> Self {
+        Self::builder(runtime, source).config(config).hooks(hooks).refused(refused).build()
+    }
+
+    /// Begins an informer with custom settings.
+    pub fn builder(runtime: &R, source: Arc<dyn ListWatch<O>>) -> Builder<O, R> {
+        Builder::new(runtime, source)
     }
 }
 
 impl<O, R: Runtime> fmt::Debug for Builder<O, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Builder").field("config", &self.built.config).finish_non_exhaustive()
+        f.debug_struct("Builder").field("config", &self.settings.config).finish_non_exhaustive()
     }
 }

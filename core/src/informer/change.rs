@@ -1,8 +1,30 @@
-//! Reading a change without matching on its kind.
+//! The changes of a store, as its readers are told them.
 
 use crate::store::{Described, LastState, NoMetadata};
 
-use super::apply::Change;
+/// A change of an object in a store, as handlers are told it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Change<K, O> {
+    /// The object is new to the store.
+    Added {
+        /// The object.
+        object: O,
+        /// Whether it was in the first list.
+        initial: bool,
+    },
+    /// The object changed, or is shown again.
+    Updated {
+        /// The object that was stored before.
+        old: O,
+        /// The object that is stored now.
+        new: O,
+    },
+    /// The object is gone: its last state, or a tombstone if the deletion was missed.
+    Deleted(LastState<K, O>),
+}
+
+/// A change of an object whose key is a string.
+pub type ObjectChange<O> = Change<String, O>;
 
 impl<O: Described> Change<String, O> {
     /// Returns the key of the object. A tombstone has it even without an object (`cache:HN-3`).

@@ -30,8 +30,8 @@ use std::sync::Arc;
 
 use crate::store::{Described, join};
 
+use super::change::ObjectChange;
 use super::object::{Object, Owner};
-use super::shared::ObjectChange;
 
 /// The key of the object itself.
 pub fn own<O: Described>(change: &ObjectChange<O>) -> Vec<String> {

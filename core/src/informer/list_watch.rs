@@ -18,7 +18,10 @@ pub trait ListWatch<O>: Send + Sync + 'static {
     fn list(&self, options: ListOptions) -> Awaited<'_, Result<Page<O>, SourceError>>;
 
     /// Opens a stream of changes.
-    fn watch(&self, options: WatchOptions) -> Awaited<'_, Result<Box<dyn Stream<O>>, SourceError>>;
+    fn watch(
+        &self,
+        options: WatchOptions,
+    ) -> Awaited<'_, Result<Box<dyn OpenWatch<O>>, SourceError>>;
 
     /// Tells whether a watch can begin with the objects that already exist (`cache:WL-1`). If not,
     /// it is never asked to.
@@ -32,7 +35,10 @@ impl<O, L: ListWatch<O> + ?Sized> ListWatch<O> for Arc<L> {
         (**self).list(options)
     }
 
-    fn watch(&self, options: WatchOptions) -> Awaited<'_, Result<Box<dyn Stream<O>>, SourceError>> {
+    fn watch(
+        &self,
+        options: WatchOptions,
+    ) -> Awaited<'_, Result<Box<dyn OpenWatch<O>>, SourceError>> {
         (**self).watch(options)
     }
 
@@ -42,7 +48,7 @@ impl<O, L: ListWatch<O> + ?Sized> ListWatch<O> for Arc<L> {
 }
 
 /// Changes as they arrive. Dropping it ends it (`cache:LW-2` to `LW-4`).
-pub trait Stream<O>: Send {
+pub trait OpenWatch<O>: Send {
     /// Waits for the next event; `None` once the stream has ended. Dropping the future loses no
     /// event.
     fn next(&mut self) -> Awaited<'_, Option<Event<O>>>;

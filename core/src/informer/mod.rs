@@ -45,14 +45,15 @@ mod shared;
 mod tests;
 mod versions;
 
-pub use apply::{ApplyError, Change, apply, apply_batch};
+pub use apply::{ApplyError, apply, apply_batch};
 pub use builder::Builder;
+pub use change::{Change, ObjectChange};
 pub use feed::{Over, Progress, Subscription};
 pub use fresh::NotVisible;
 pub use handler::{Handler, Handling, OnPanic, Registration, Report};
 pub use health::{Recovery, Unwell};
 pub use list_watch::{
-    Awaited, Event, ListOptions, ListWatch, Match, Page, SourceError, SourceKind, Stream,
+    Awaited, Event, ListOptions, ListWatch, Match, OpenWatch, Page, SourceError, SourceKind,
     WatchOptions,
 };
 pub use object::{Labels, Object, Owner};
@@ -60,7 +61,7 @@ pub use own_writes::{AfterOwnWrites, after_own_writes};
 pub use predicate::{Predicate, selected};
 pub use readers::Wants;
 pub use registry::Registry;
-pub use shared::{AlreadyRun, Informer, ObjectChange, Refused};
+pub use shared::{AlreadyRun, Informer, Refused};
 
 for_harness! {
     use registry::{Members, Runs};

@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use crate::delta_fifo::Delta;
-use crate::ordered_fifo::{Event, Snapshot};
+use crate::events::{Delta, Event, Snapshot};
 use crate::runtime::Runtime;
 use crate::store::indexed::{IndexedStore, TransactionError};
 use crate::store::{Described, Handle, LastState};
 
-use super::apply::{ApplyError, Change, apply_batch};
+use super::apply::{ApplyError, apply_batch};
+use super::change::Change;
 
 /// Keys and versions; zero for a version that is not a number.
 type States = Vec<(String, u64)>;

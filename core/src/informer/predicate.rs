@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use crate::store::{Described, LastState};
 
-use super::apply::Change;
+use super::change::{Change, ObjectChange};
 use super::object::{Labels, Object};
-use super::shared::ObjectChange;
 
 type Compare<O> = Arc<dyn Fn(&O, &O) -> bool + Send + Sync>;
 

@@ -1,116 +1,171 @@
-//! The loop of an informer: the reflector fills its queue, and the events of the queue change the
-//! store and are told to readers.
+//! The loop of an informer: what the reflector gives changes the store and is told to readers, in
+//! one step.
 
 use std::collections::BTreeMap;
-use std::future::poll_fn;
-use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::task::Poll;
 
 use crate::cancel::CancelToken;
 use crate::caught::drop_caught;
-use crate::delta_fifo::Delta;
-use crate::ordered_fifo::{Batch, Event};
+use crate::events::{Bookmark, Delta, Event, Snapshot};
 use crate::runtime::{Atomic, Runtime};
 use crate::slab::Line;
-use crate::store::{Described, Handle, LastState};
+use crate::store::{Described, EnqueueError, Handle, Hashed, KeySet, LastState, indexed};
 
-use super::apply::{ApplyError, Change};
+use super::apply::ApplyError;
+use super::change::{Change, ObjectChange};
 use super::feed::{Complete, Push, Shared, Told};
 use super::health::Panics;
 use super::partly::apply_what_can_be;
 use super::readers::{Reader, is_wanted, mark};
-use super::reflector::{Config, Forget, pause};
-use super::shared::{Informer, ObjectChange};
+use super::reflector::{Config, Consumer, Delivery, pause};
+use super::shared::Informer;
 
 /// How many changes are told at a time, so that the changes of a long list are not all in memory
 /// twice.
 const PART: usize = 1024;
 
-/// The versions of deletions of which only the keys are queued.
-pub(super) type Forgotten<R> = <R as Runtime>::Mutex<BTreeMap<String, u64>>;
+/// Changes that come together and become one change of the store: of different objects, in their
+/// order (`cache:RF-19`, `RF-22`). Any other event is applied alone.
+struct Batch<'a, O: Handle + Described, R: Runtime> {
+    informer: &'a Informer<O, R>,
+    events: Vec<Event<String, O>>,
+    /// The keys of the objects that they change.
+    keys: KeySet<String, Hashed<String>>,
+    /// The deletions among them whose last states the transformer refused: keys and versions.
+    stateless: Vec<(String, u64)>,
+}
+
+impl<O: Handle + Described, R: Runtime> Batch<'_, O, R> {
+    /// Adds a change of an object. If the batch has one of the same object, it is applied first.
+    async fn add(&mut self, key: Hashed<String>, delta: Delta<String, O>) {
+        if self.keys.contains(&key) {
+            self.settle().await;
+        }
+        self.keys.insert(key);
+        self.events.push(delta.into());
+    }
+
+    async fn alone(&mut self, event: Event<String, O>) {
+        self.settle().await;
+        self.informer.take_in(vec![event], Vec::new()).await;
+    }
+
+    /// Adds a deletion. The object is gone whatever the transformer thinks of its last state, so
+    /// if that is refused, the key alone remains.
+    async fn delete(&mut self, object: O) -> Result<(), EnqueueError> {
+        let intake = &self.informer.intake;
+        let key = intake.key(&object)?;
+        let version = number(&object);
+        let last = match intake.transform(object) {
+            Ok(object) => LastState::Final(object),
+            Err(_) => LastState::unknown(key.key().clone(), None),
+        };
+        let stateless = last.is_tombstone().then(|| (key.key().clone(), version));
+        self.add(key, Delta::Deleted(last)).await;
+        self.stateless.extend(stateless);
+        Ok(())
+    }
+}
+
+impl<O: Handle + Described, R: Runtime> Consumer<O> for Batch<'_, O, R> {
+    async fn take(&mut self, delivery: Delivery<O>) -> Result<(), EnqueueError> {
+        let intake = &self.informer.intake;
+        match delivery {
+            Delivery::Add(object) => {
+                let keyed = intake.keyed(object)?;
+                self.add(keyed.key, Delta::Added(keyed.object)).await;
+            }
+            Delivery::Update(object) => {
+                let keyed = intake.keyed(object)?;
+                self.add(keyed.key, Delta::Updated(keyed.object)).await;
+            }
+            Delivery::Delete(object) => self.delete(object).await?,
+            Delivery::Replace(objects, resource_version) => {
+                let objects = objects.into_iter().map(|object| intake.transform(object));
+                let objects = objects.collect::<Result<_, _>>()?;
+                let list = Arc::new(Snapshot { resource_version, objects });
+                self.alone(Event::ReplacedAll(list)).await;
+            }
+            Delivery::Bookmark(resource_version) => {
+                self.alone(Event::Bookmark(Arc::new(Bookmark { resource_version }))).await;
+            }
+            Delivery::Resync => self.alone(Event::SyncAll).await,
+        }
+        Ok(())
+    }
+
+    async fn settle(&mut self) {
+        if !self.events.is_empty() {
+            self.keys.clear();
+            let (events, stateless) =
+                (std::mem::take(&mut self.events), std::mem::take(&mut self.stateless));
+            self.informer.take_in(events, stateless).await;
+        }
+    }
+}
+
+/// The version of an object; zero if it is not a number.
+fn number<O: Described>(object: &O) -> u64 {
+    let metadata = object.metadata();
+    metadata.and_then(|it| it.resource_version.parse().ok()).unwrap_or_default()
+}
 
 impl<O: Handle + Described, R: Runtime> Informer<O, R> {
-    /// Follows the collection until the token ends.
+    /// Follows the collection until the token ends. Changes that are not applied by then may stay
+    /// so (`cache:CT-3`).
     pub(super) async fn follow(&self, config: Config, token: &CancelToken<R>) {
-        let reflect = async {
-            self.reflector.run_with(config, &self.queue, token).await;
-            self.queue.close();
-        };
-        let (mut reflect, mut process) = (pin!(reflect), pin!(self.process(token)));
-        let (mut reflects, mut processes) = (true, true);
-        // Entries still queued when the token ends may stay (`cache:CT-3`).
-        poll_fn(|context| {
-            reflects = reflects && reflect.as_mut().poll(context).is_pending();
-            processes = processes && process.as_mut().poll(context).is_pending();
-            if reflects || processes { Poll::Pending } else { Poll::Ready(()) }
-        })
-        .await;
+        let keys = KeySet::with_capacity(0);
+        let mut batch = Batch { informer: self, events: Vec::new(), keys, stateless: Vec::new() };
+        self.reflector.run_with(config, &mut batch, token).await;
     }
 
-    /// Changes the store by the events of the queue, and tells readers of the changes.
-    async fn process(&self, token: &CancelToken<R>) {
-        // Whether the last list is in the store, except for its refused objects.
-        let mut stored = false;
-        let apply = |batch: &Batch<String, O>| {
-            let mut told = Line::new();
-            let readers = self.lock();
-            let before = self.visible.prepare(&batch.events).then(|| self.store.list());
-            let is_wanted = is_wanted(&readers.feeds);
-            let deleted = self.stored_before(&batch.events);
-            let tell = &mut |change| {
-                let Some(change) = as_known(change, &deleted) else { return };
-                if before.is_none() || is_wanted(&change) {
-                    told.push_back(mark(change, batch.initial));
-                }
-            };
-            let result = apply_what_can_be(&batch.events, batch.initial, &self.store, tell);
-            // The caller drops the replaced objects, without the lock.
-            (told, before, readers.feeds.clone(), result)
-        };
-        loop {
-            if token.is_cancelled() {
-                return;
-            }
-            let Ok((batch, (told, before, readers, result))) =
-                self.queue.pop_batch_async(apply).await
-            else {
-                return;
-            };
-            if matches!(&batch.events[..], [Event::ReplacedAll(_)]) {
-                stored = !matches!(result, Err(ApplyError::Store(_)));
-                if stored {
-                    *self.runtime.lock(&self.panics) = Panics::default();
-                }
-            }
-            // This comes before readers are told, so that a reader that is told of a version can
-            // wait for it.
-            let gone = self.take_forgotten(&batch.events);
-            let deleted_at = gone.iter().map(|(_, version)| *version).max();
-            self.visible.gone(gone);
-            self.visible.advance(&batch.events, result.as_ref().err());
-            if let Some(version) = deleted_at {
-                self.visible.advance_to(version);
-            }
-            if let Err(error) = result {
-                crate::caught::tell(|| (self.refused)(&error));
-            }
-            drop_caught(before);
-            drop_caught(batch);
-            self.tell(&readers, told).await;
-            if stored {
-                self.note_sync();
-            }
+    /// Changes the store by events that belong together, and tells readers of the changes.
+    /// `stateless` are the deletions among them whose last states were refused.
+    async fn take_in(&self, events: Vec<Event<String, O>>, stateless: Vec<(String, u64)>) {
+        let is_list = matches!(&events[..], [Event::ReplacedAll(_)]);
+        let (untold, before, result) = self.store_all(&events);
+        let is_stored = is_list && !matches!(result, Err(ApplyError::Store(_)));
+        if is_stored {
+            *self.runtime.lock(&self.panics) = Panics::default();
+        }
+        // This comes before readers are told, so that a reader that is told of a version can
+        // wait for it.
+        let deleted_at = stateless.iter().map(|(_, version)| *version).max();
+        self.visible.gone(stateless);
+        self.visible.advance(&events, result.as_ref().err());
+        if let Some(version) = deleted_at {
+            self.visible.advance_to(version);
+        }
+        if let Err(error) = result {
+            crate::caught::tell(|| (self.refused)(&error));
+        }
+        drop_caught(before);
+        drop_caught(events);
+        untold.tell().await;
+        if is_stored {
+            self.note_sync();
         }
     }
 
-    /// Tells readers of changes, in parts: a long list must not keep this thread from its other tasks.
-    async fn tell(&self, readers: &[Reader<O, R>], told: Line<Told<ObjectChange<O>>>) {
-        let mut rest = Untold { informer: self, readers, told };
-        while rest.tell_part() {
-            pause().await;
-        }
+    /// Changes the store. Returns the changes to tell, and the replaced objects of a list, to be
+    /// dropped without the lock.
+    fn store_all(&self, events: &[Event<String, O>]) -> Stored<'_, O, R> {
+        let mut untold = Untold { informer: self, readers: Vec::new(), told: Line::new() };
+        let readers = self.lock(); // if something panics, it ends before those are told
+        untold.readers.clone_from(&readers.feeds);
+        let initial = !readers.has_synced;
+        let before = self.visible.prepare(events).then(|| self.store.list());
+        let is_wanted = is_wanted(&readers.feeds);
+        let deleted = self.stored_before(events);
+        let tell = &mut |change| {
+            let Some(change) = as_known(change, &deleted) else { return };
+            if before.is_none() || is_wanted(&change) {
+                untold.told.push_back(mark(change, initial));
+            }
+        };
+        let result = apply_what_can_be(events, initial, &self.store, tell);
+        (untold, before, result)
     }
 
     /// Returns the stored states of deleted objects, by key, if the deletion cannot be told as it
@@ -131,15 +186,6 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         keys.map(|key| (self.store.get(&key), key)).map(|(object, key)| (key, object)).collect()
     }
 
-    /// Returns the deletions of which only the keys were queued, with their versions.
-    fn take_forgotten(&self, events: &[Event<String, O>]) -> Vec<(String, u64)> {
-        let gone = events.iter().filter_map(|event| match event.delta()? {
-            Delta::Deleted(LastState::Tombstone(gone)) => Some(&gone.key),
-            _ => None,
-        });
-        gone.filter_map(|key| self.runtime.lock(&self.forgotten).remove_entry(key)).collect()
-    }
-
     /// Forgets readers whose subscription is over.
     fn forget(&self, gone: &[&Shared<ObjectChange<O>, R>]) {
         if !gone.is_empty() {
@@ -149,9 +195,6 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
 
     /// Tells readers, once, that the first list is complete (`cache:PL-21`, `PL-22`).
     fn note_sync(&self) {
-        if !self.queue.has_synced() {
-            return;
-        }
         let feeds = {
             let mut readers = self.lock();
             if std::mem::replace(&mut readers.has_synced, true) {
@@ -167,15 +210,27 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
     }
 }
 
-/// Changes that are in the store. They are told even if the informer panics or is dropped meanwhile: a later list
-/// shows them as known.
+/// What a change of the store leaves to do.
+type Stored<'a, O, R> =
+    (Untold<'a, O, R>, Option<indexed::Snapshot<String, O>>, Result<(), ApplyError>);
+
+/// Changes that are in the store. They are told even if the informer panics or is dropped
+/// meanwhile: a later list shows them as known.
 struct Untold<'a, O: Handle + Described, R: Runtime> {
     informer: &'a Informer<O, R>,
-    readers: &'a [Reader<O, R>],
+    readers: Vec<Reader<O, R>>,
     told: Line<Told<ObjectChange<O>>>,
 }
 
 impl<O: Handle + Described, R: Runtime> Untold<'_, O, R> {
+    /// Tells readers of the changes, in parts: a long list must not keep this thread from its other
+    /// tasks.
+    async fn tell(mut self) {
+        while self.tell_part() {
+            pause().await;
+        }
+    }
+
     /// Tells the next part, and forgets readers whose subscription is over. Tells whether more is left.
     fn tell_part(&mut self) -> bool {
         if self.told.is_empty() {
@@ -183,7 +238,7 @@ impl<O: Handle + Described, R: Runtime> Untold<'_, O, R> {
         }
         let part: Vec<_> = std::iter::from_fn(|| self.told.pop_front()).take(PART).collect();
         let mut gone = Vec::new();
-        for reader in self.readers {
+        for reader in &self.readers {
             // A panic on the way to one reader must not keep the change from the others.
             let push = || {
                 let lost = reader.feed.call(Push(reader.wanted(&part)));
@@ -204,15 +259,6 @@ impl<O: Handle + Described, R: Runtime> Drop for Untold<'_, O, R> {
             self.tell_part();
         }
     }
-}
-
-/// Notes the versions of deletions of which only the keys are queued.
-pub(super) fn forget<R: Runtime>(runtime: &R, forgotten: &Arc<Forgotten<R>>) -> Forget {
-    let (runtime, forgotten) = (runtime.clone(), Arc::clone(forgotten));
-    Arc::new(move |key, version| {
-        let version = version.parse().unwrap_or_default();
-        runtime.lock(&forgotten).insert(key.to_owned(), version);
-    })
 }
 
 /// Objects by key, as they were stored.

@@ -7,9 +7,8 @@ use std::time::Duration;
 use crate::runtime::{Instant, Runtime};
 use crate::store::{Described, Handle};
 
-use super::apply::Change;
+use super::change::{Change, ObjectChange};
 use super::feed::{Shared, Told};
-use super::shared::ObjectChange;
 
 /// The shortest resync period; a shorter one is raised to it (`cache:SI-24`).
 const LEAST_RESYNC: Duration = Duration::from_secs(1);

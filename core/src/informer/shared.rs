@@ -1,4 +1,4 @@
-//! The informer: a reflector, a queue, a store, and their readers.
+//! The informer: a reflector, a store, and their readers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,30 +7,25 @@ use std::sync::atomic::Ordering;
 use crate::cancel::CancelToken;
 use crate::caught::discard;
 use crate::monitor::Monitor;
-use crate::ordered_fifo::{Options, OrderedFifo};
 use crate::polling::Delays as _;
 use crate::runtime::{Atomic, Runtime, System};
 use crate::store::Intake;
 use crate::store::indexed::{VersionOf, metadata_version};
 use crate::store::{Cause, Described, Handle, IndexedStore, metadata_key};
 
-use super::apply::{ApplyError, Change};
-use super::builder::{Builder, Built};
+use super::apply::ApplyError;
+use super::builder::Settings;
+use super::change::{Change, ObjectChange};
 use super::feed::{End, Feed, Subscription};
 use super::fresh::{Fresh, Visible};
 use super::handler::Crew;
 use super::health::{Panics, Recovery, Unwell, caught, message};
-use super::list_watch::ListWatch;
-use super::process::{Forgotten, forget};
 use super::readers::{Readers, Stage, Wants, resync_if_due};
 use super::reflector::known::stored;
-use super::reflector::{Config, Driver, Failed, Hooks, Skipped, delays};
+use super::reflector::{Config, Driver, Failed, Skipped, delays};
 
 /// Up to this number of notes none is looked for to forget.
 const FEW_NOTES: usize = 64;
-
-/// A change of an object whose key is a string.
-pub type ObjectChange<O> = Change<String, O>;
 
 /// A store that follows a collection of a server, and tells readers of its changes (client-go
 /// `SharedIndexInformer`). Shared by reference or in an `Arc`.
@@ -60,7 +55,8 @@ pub type ObjectChange<O> = Change<String, O>;
 pub struct Informer<O: Handle + Described, R: Runtime = System> {
     pub(super) runtime: R,
     pub(super) store: Arc<IndexedStore<String, O, R>>,
-    pub(super) queue: OrderedFifo<String, O, crate::store::NothingKnown, R>,
+    /// Names and transforms what comes from the source.
+    pub(super) intake: Intake<String, O>,
     pub(super) reflector: Driver<O, R>,
     pub(super) config: Config,
     pub(super) readers: Arc<R::Mutex<Readers<O, R>>>,
@@ -75,7 +71,6 @@ pub struct Informer<O: Handle + Described, R: Runtime = System> {
     pub(super) refused: Refused,
     pub(super) recovery: Recovery,
     pub(super) panics: R::Mutex<Panics>,
-    pub(super) forgotten: Arc<Forgotten<R>>,
 }
 
 /// A function that is told which objects the store refused.
@@ -94,57 +89,31 @@ impl fmt::Display for AlreadyRun {
 impl std::error::Error for AlreadyRun {}
 
 impl<O: Handle + Described, R: Runtime> Informer<O, R> {
-    /// Makes an informer with default settings.
-    pub fn new(runtime: &R, source: Arc<dyn ListWatch<O>>) -> Self {
-        Self::with(runtime, source, Config::default(), Hooks::default(), Arc::new(|_| ()))
-    }
-
-    /// Makes an informer with settings and hooks of the reflector, and a function that is told
-    /// which objects the store refused because an index function failed.
-    pub fn with(
-        runtime: &R,
-        source: Arc<dyn ListWatch<O>>,
-        config: Config,
-        hooks: Hooks,
-        refused: Refused,
-    ) -> Self {
-        Self::builder(runtime, source).config(config).hooks(hooks).refused(refused).build()
-    }
-
-    /// Begins an informer with custom settings.
-    pub fn builder(runtime: &R, source: Arc<dyn ListWatch<O>>) -> Builder<O, R> {
-        Builder::new(runtime, source)
-    }
-
-    pub(super) fn built(runtime: &R, builder: Built<O>) -> Self {
-        let Built { source, config, mut hooks, refused, transform, check, recovery } = builder;
+    pub(super) fn with_settings(runtime: &R, settings: Settings<O>) -> Self {
+        let Settings { source, config, mut hooks, refused, transform, check, recovery } = settings;
         let plain =
             Intake::new(runtime, |object: &O| -> Result<String, Cause> { metadata_key(object) });
-        // Only the queue transforms objects, so each is transformed once (`cache:INV-26`).
-        let transforms = transform.is_some();
-        let intake = match transform {
-            None => plain.clone(),
-            Some(transform) => plain.clone().with_transform(move |object| transform(object)),
-        };
         let version_of: VersionOf<O> = Arc::new(metadata_version);
-        let store = IndexedStore::with_intake(runtime, plain, Some(version_of));
+        let store = IndexedStore::with_intake(runtime, plain.clone(), Some(version_of));
         let store = Arc::new(store);
         // A transformer must not see an object again, and the check needs the objects as received.
-        let known = (!transforms && check.is_none()).then(|| stored(&store));
+        let known = (transform.is_none() && check.is_none()).then(|| stored(&store));
+        // The store does not transform, so each object is transformed once (`cache:INV-26`).
+        let intake = match transform {
+            None => plain,
+            Some(transform) => plain.with_transform(move |object| transform(object)),
+        };
         let readers = Arc::new(runtime.mutex(Readers::new(config.resync)));
         hooks.should_resync = resync_if_due(runtime, &readers, hooks.should_resync);
         let visible = Visible::new(runtime, Fresh::default(), FEW_NOTES);
         hooks.skipped = noted(visible.refuser(), hooks.skipped);
-        let forgotten: Arc<Forgotten<R>> =
-            Arc::new(runtime.mutex(std::collections::BTreeMap::new()));
         Self {
             runtime: runtime.clone(),
             store,
-            queue: OrderedFifo::with_options(runtime, intake, Options::default()),
+            intake,
             reflector: Driver::new(runtime, source, config.clone(), hooks)
                 .checking(check)
-                .knowing(known)
-                .forgetting(forget(runtime, &forgotten)),
+                .knowing(known),
             config,
             readers,
             synced: runtime.atomic(0),
@@ -154,7 +123,6 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
             refused,
             recovery,
             panics: runtime.mutex(Panics::default()),
-            forgotten,
         }
     }
 
@@ -282,7 +250,6 @@ impl<O: Handle + Described, R: Runtime> Drop for Ending<'_, O, R> {
 
 impl<O: Handle + Described, R: Runtime> Informer<O, R> {
     fn end(&self) {
-        self.queue.close();
         let feeds = {
             let mut readers = self.lock();
             readers.stage = Stage::Stopped;

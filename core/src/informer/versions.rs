@@ -1,7 +1,6 @@
 //! The versions of the events of an informer.
 
-use crate::delta_fifo::Delta;
-use crate::ordered_fifo::Event;
+use crate::events::{Delta, Event};
 use crate::store::Described;
 
 /// Returns the newest version of the events, among those that are numbers.

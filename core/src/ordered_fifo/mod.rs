@@ -30,7 +30,6 @@
 
 mod batch;
 mod contract;
-mod event;
 mod newest;
 mod operations;
 mod options;
@@ -51,8 +50,8 @@ use crate::runtime::{Runtime, System};
 use crate::store::{Cause, Handle, Hashed, Key, KeyError, KnownObjects, LastState, NothingKnown};
 use crate::store::{EnqueueError, Intake, Keyed};
 
+pub use crate::events::{Bookmark, Event, Snapshot};
 pub use batch::Batch;
-pub use event::{Bookmark, Event, Snapshot};
 pub use options::{Mode, Options};
 pub use state::Popped;
 

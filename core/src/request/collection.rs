@@ -119,10 +119,10 @@ where
     fn watch(
         &self,
         options: WatchOptions,
-    ) -> informer::Awaited<'_, Result<Box<dyn informer::Stream<Arc<O>>>, SourceError>> {
+    ) -> informer::Awaited<'_, Result<Box<dyn informer::OpenWatch<Arc<O>>>, SourceError>> {
         Box::pin(async {
             let events = self.events(options).await?;
-            Ok(Box::new(events) as Box<dyn informer::Stream<Arc<O>>>)
+            Ok(Box::new(events) as Box<dyn informer::OpenWatch<Arc<O>>>)
         })
     }
 }
@@ -153,7 +153,7 @@ pub(super) struct ListMeta {
 /// The events of a watch.
 struct Events<R: Runtime>(Watch<R>);
 
-impl<R, O> informer::Stream<Arc<O>> for Events<R>
+impl<R, O> informer::OpenWatch<Arc<O>> for Events<R>
 where
     R: Runtime,
     O: DeserializeOwned + Send + Sync + 'static,

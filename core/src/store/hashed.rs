@@ -103,6 +103,10 @@ impl<K: Eq, H: Borrow<Hashed<K>>> KeySet<K, H> {
         Self(HashTable::with_capacity(capacity), PhantomData)
     }
 
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
     pub(crate) fn contains(&self, key: &Hashed<K>) -> bool {
         self.0.find(spread(key.hash), |seen| seen.borrow() == key).is_some()
     }

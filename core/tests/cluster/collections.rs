@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use seatrial_core::informer::{
-    Event, ListOptions, ListWatch, Match, Page, SourceError, SourceKind, Stream, WatchOptions,
+    Event, ListOptions, ListWatch, Match, OpenWatch, Page, SourceError, SourceKind, WatchOptions,
 };
 use seatrial_core::request::http::HttpTransport;
 use seatrial_core::request::{Collection, Verb};
@@ -34,7 +34,10 @@ fn list(maps: &Maps, options: ListOptions) -> Result<Page<Arc<Value>>, SourceErr
     System::new().block_on(maps.list(options))
 }
 
-fn watch(maps: &Maps, options: WatchOptions) -> Result<Box<dyn Stream<Arc<Value>>>, SourceError> {
+fn watch(
+    maps: &Maps,
+    options: WatchOptions,
+) -> Result<Box<dyn OpenWatch<Arc<Value>>>, SourceError> {
     System::new().block_on(maps.watch(options))
 }
 
@@ -52,7 +55,7 @@ fn from(version: impl ToString) -> WatchOptions {
     options
 }
 
-fn next(stream: &mut Box<dyn Stream<Arc<Value>>>) -> String {
+fn next(stream: &mut Box<dyn OpenWatch<Arc<Value>>>) -> String {
     let event = System::new().block_on(stream.next());
     let name = |object: &Value| object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
     match event {

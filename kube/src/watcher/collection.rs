@@ -10,7 +10,7 @@ use std::time::Duration;
 use kube::Resource;
 use kube::api::{Api, ListParams, VersionMatch, WatchEvent, WatchParams};
 use seatrial_core::informer::{
-    Awaited, Event, ListOptions, ListWatch, Match, Page, SourceError, SourceKind, Stream,
+    Awaited, Event, ListOptions, ListWatch, Match, OpenWatch, Page, SourceError, SourceKind,
     WatchOptions,
 };
 use serde::de::DeserializeOwned;
@@ -80,7 +80,7 @@ where
     fn watch(
         &self,
         options: WatchOptions,
-    ) -> Awaited<'_, Result<Box<dyn Stream<Object<K>>>, SourceError>> {
+    ) -> Awaited<'_, Result<Box<dyn OpenWatch<Object<K>>>, SourceError>> {
         Box::pin(async move {
             let seconds = u32::try_from(options.timeout.as_secs()).unwrap_or(u32::MAX);
             let params = WatchParams {
@@ -95,7 +95,7 @@ where
             let watch = self.api.watch(&params, &options.resource_version);
             let events = self.last_error.note(until(deadline, watch).await)?;
             let (events, end) = (Box::pin(events), Box::pin(tokio::time::sleep_until(deadline)));
-            Ok(Box::new(Watch { events, end }) as Box<dyn Stream<Object<K>>>)
+            Ok(Box::new(Watch { events, end }) as Box<dyn OpenWatch<Object<K>>>)
         })
     }
 }
@@ -125,7 +125,7 @@ pub(super) struct Watch<S> {
     pub(super) end: Pin<Box<Sleep>>,
 }
 
-impl<K, S> Stream<Object<K>> for Watch<S>
+impl<K, S> OpenWatch<Object<K>> for Watch<S>
 where
     K: Send + Sync + 'static,
     S: futures_core::Stream<Item = kube::Result<WatchEvent<K>>> + Send,

@@ -8,7 +8,9 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
 use kube::api::WatchEvent;
 use kube::core::Status;
-use seatrial_core::informer::{ListOptions, ListWatch as _, SourceKind, Stream as _, WatchOptions};
+use seatrial_core::informer::{
+    ListOptions, ListWatch as _, OpenWatch as _, SourceKind, WatchOptions,
+};
 use serde_json::json;
 use tokio::time::Instant;
 

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use crate::events::Event;
 use crate::informer::apply::ApplyError;
 use crate::informer::partly::parted;
 use crate::informer::versions::{newest, of_list};
 use crate::machine::Host;
 use crate::monitor::Monitor;
-use crate::ordered_fifo::Event;
 use crate::runtime::{Instant, Runtime};
 use crate::store::{Described, Metadata, join};
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use crate::cancel::CancelToken;
 use crate::caught::discard;
+use crate::informer::change::ObjectChange;
 use crate::informer::feed::{Over, Subscription};
 use crate::informer::health::message;
-use crate::informer::shared::ObjectChange;
 use crate::runtime::Runtime;
 use crate::store::Handle;
 

@@ -11,9 +11,10 @@ use std::time::Duration;
 use crate::runtime::{Runtime, System};
 use crate::store::{Described, Handle};
 
+use super::change::ObjectChange;
 use super::feed::{End, Over, Progress, Shared};
 use super::readers::Wants;
-use super::shared::{Informer, ObjectChange};
+use super::shared::Informer;
 
 pub(super) use crew::Crew;
 use crew::Member;

@@ -1,4 +1,4 @@
-//! Drives a reflector: makes the calls, sleeps, and fills the queue.
+//! Drives a reflector: makes the calls, sleeps, and feeds the consumer.
 
 use std::fmt;
 use std::future::{pending, poll_fn};
@@ -10,14 +10,14 @@ use std::time::Duration;
 use crate::cancel::CancelToken;
 use crate::cancel::until::unless_ended;
 use crate::events::Queue;
-use crate::informer::list_watch::{Event, ListWatch, SourceError, SourceKind, Stream};
+use crate::informer::list_watch::{Event, ListWatch, OpenWatch, SourceError, SourceKind};
 use crate::polling::ExponentialDelays;
 use crate::runtime::{Instant, Runtime};
-use crate::store::EnqueueError;
-use crate::store::{Cause, Described, Handle, LastState};
+use crate::store::{Cause, Described, Handle};
 
 use super::config::Config;
 use super::consistency::Consistency;
+use super::consumer::{Consumer, Queued};
 use super::known::{self, Known};
 use super::machine::Reflector;
 use super::want::{Delivery, Failed, Got, Skipped, Want};
@@ -63,10 +63,6 @@ impl fmt::Debug for Hooks {
     }
 }
 
-/// A function that is told, by key and version, of a deletion whose last state a transformer
-/// refused.
-pub(in crate::informer) type Forget = Arc<dyn Fn(&str, &str) + Send + Sync>;
-
 /// A reflector and its source.
 pub struct Driver<O, R: Runtime> {
     runtime: R,
@@ -75,7 +71,6 @@ pub struct Driver<O, R: Runtime> {
     hooks: Hooks,
     check: Option<Consistency<O>>,
     known: Option<Known<O>>,
-    forget: Forget,
     /// The newest version that the consumer was given.
     last: R::Published<String>,
 }
@@ -84,8 +79,7 @@ impl<O: Handle + Described, R: Runtime> Driver<O, R> {
     /// Makes a reflector of `source` that has seen nothing.
     pub fn new(runtime: &R, source: Arc<dyn ListWatch<O>>, config: Config, hooks: Hooks) -> Self {
         let last = runtime.published(Arc::new(String::new()));
-        let (runtime, forget) = (runtime.clone(), Arc::new(|_: &str, _: &str| ()));
-        Self { runtime, source, config, hooks, check: None, known: None, forget, last }
+        Self { runtime: runtime.clone(), source, config, hooks, check: None, known: None, last }
     }
 
     /// Compares streams with lists.
@@ -102,13 +96,6 @@ impl<O: Handle + Described, R: Runtime> Driver<O, R> {
         self
     }
 
-    /// Tells `forget` of deletions whose last state a transformer refuses, before it queues them.
-    #[must_use]
-    pub(in crate::informer) fn forgetting(mut self, forget: Forget) -> Self {
-        self.forget = forget;
-        self
-    }
-
     /// Reports that the reflector begins anew.
     pub(in crate::informer) fn tell_failed(&self, failed: &Failed) {
         crate::caught::tell(|| (self.hooks.failed)(failed));
@@ -122,26 +109,27 @@ impl<O: Handle + Described, R: Runtime> Driver<O, R> {
 
     /// Keeps `queue` in step with the source until the token ends.
     pub async fn run<Q: Queue<String, O>>(&self, queue: &Q, token: &CancelToken<R>) {
-        self.run_with(self.config.clone(), queue, token).await;
+        self.run_with(self.config.clone(), &mut Queued(queue), token).await;
     }
 
-    /// As [`run`](Self::run), with other settings.
-    pub(in crate::informer) async fn run_with<Q: Queue<String, O>>(
+    /// As [`run`](Self::run), with other settings and any consumer.
+    pub(in crate::informer) async fn run_with(
         &self,
         config: Config,
-        queue: &Q,
+        consumer: &mut impl Consumer<O>,
         token: &CancelToken<R>,
     ) {
         let backoff = delays(&self.runtime);
         let streams = self.source.streams_lists();
         let mut machine = Reflector::new(config, streams, backoff);
-        let mut stream: Option<Box<dyn Stream<O>>> = None;
+        let mut stream: Option<Box<dyn OpenWatch<O>>> = None;
         let mut want = machine.begin(&self.runtime);
         let mut left = TURN;
         while !token.is_cancelled() {
             left -= 1;
             if left == 0 {
                 left = TURN;
+                consumer.settle().await;
                 pause().await;
             }
             let got = match want {
@@ -153,7 +141,7 @@ impl<O: Handle + Described, R: Runtime> Driver<O, R> {
                     if let (Some(check), Some(all)) = (&self.check, machine.gathered(&want)) {
                         check.check(&*self.source, all, token).await;
                     }
-                    self.answer(want, &mut stream, queue, token).await
+                    self.answer(want, &mut stream, consumer, token).await
                 }
             };
             let Some(got) = got else { return };
@@ -169,16 +157,17 @@ impl<O: Handle + Described, R: Runtime> Driver<O, R> {
     }
 
     /// Does what the machine asks for; `None` once the token has ended.
-    async fn answer<Q: Queue<String, O>>(
+    async fn answer(
         &self,
         want: Want<O>,
-        stream: &mut Option<Box<dyn Stream<O>>>,
-        queue: &Q,
+        stream: &mut Option<Box<dyn OpenWatch<O>>>,
+        consumer: &mut impl Consumer<O>,
         token: &CancelToken<R>,
     ) -> Option<Got<O>> {
         // The next step does not read a stream, so an open stream ends here (`cache:RE-21`).
         if matches!(want, Want::List(_) | Want::Watch(_) | Want::Sleep { .. }) {
             *stream = None;
+            consumer.settle().await;
         }
         Some(match want {
             Want::List(options) => {
@@ -195,10 +184,10 @@ impl<O: Handle + Described, R: Runtime> Driver<O, R> {
             }
             Want::Next { resync } => {
                 let stream = stream.as_mut().expect("a stream is open while it is read");
-                let next = self.next(stream.as_mut(), resync, token);
-                unless_ended(token, next).await.ok()?
+                let next = unless_ended(token, self.next(stream.as_mut(), resync, token));
+                settled(consumer, next).await.ok()?
             }
-            Want::Deliver(delivery) => Got::Delivered(self.deliver(delivery, queue)),
+            Want::Deliver(delivery) => Got::Delivered(self.deliver(delivery, consumer).await),
             Want::Sleep { until, failed } => {
                 if let Some(failed) = failed {
                     self.tell_failed(&failed);
@@ -210,7 +199,7 @@ impl<O: Handle + Described, R: Runtime> Driver<O, R> {
     }
 
     /// Waits for the next event of a stream that has not told all objects yet.
-    async fn next_of_all(&self, stream: &mut dyn Stream<O>, token: &CancelToken<R>) -> Got<O> {
+    async fn next_of_all(&self, stream: &mut dyn OpenWatch<O>, token: &CancelToken<R>) -> Got<O> {
         let (began, mut next) = (self.runtime.now(), stream.next());
         loop {
             let timer = token.child_with_deadline(self.runtime.now() + QUIET);
@@ -243,7 +232,7 @@ impl<O: Handle + Described, R: Runtime> Driver<O, R> {
     /// Waits for the next event, or until a resync is due.
     async fn next(
         &self,
-        stream: &mut dyn Stream<O>,
+        stream: &mut dyn OpenWatch<O>,
         resync: Option<Instant>,
         token: &CancelToken<R>,
     ) -> Got<O> {
@@ -257,38 +246,31 @@ impl<O: Handle + Described, R: Runtime> Driver<O, R> {
         .await
     }
 
-    fn deliver<Q: Queue<String, O>>(&self, delivery: Delivery<O>, queue: &Q) -> Result<(), Cause> {
-        let result = match delivery {
-            Delivery::Replace(objects, version) => queue.replace(objects, &version),
-            Delivery::Add(object) => queue.add(object),
-            Delivery::Update(object) => queue.update(object),
-            Delivery::Delete(object) => self.delete(object, queue),
-            Delivery::Bookmark(version) => {
-                queue.bookmark(&version);
-                Ok(())
+    async fn deliver(
+        &self,
+        delivery: Delivery<O>,
+        consumer: &mut impl Consumer<O>,
+    ) -> Result<(), Cause> {
+        if matches!(delivery, Delivery::Resync) {
+            let mut wanted = false;
+            crate::caught::tell(|| wanted = (self.hooks.should_resync)());
+            if !wanted {
+                return Ok(());
             }
-            Delivery::Resync => {
-                let mut wanted = false;
-                crate::caught::tell(|| wanted = (self.hooks.should_resync)());
-                if wanted { queue.resync() } else { Ok(()) }
-            }
-        };
-        result.map_err(|error: EnqueueError| Arc::new(error) as Cause)
+        }
+        consumer.take(delivery).await.map_err(|error| Arc::new(error) as Cause)
     }
+}
 
-    /// Queues a deletion. The object is gone whatever the transformer thinks of its last state, so
-    /// if that is refused, the key alone is queued.
-    fn delete<Q: Queue<String, O>>(&self, object: O, queue: &Q) -> Result<(), EnqueueError> {
-        let refused = match queue.delete(LastState::Final(object.clone())) {
-            Err(error @ EnqueueError::Transform(_)) => error,
-            result => return result,
-        };
-        let Some((key, metadata)) = object.key().ok().zip(object.metadata()) else {
-            return Err(refused);
-        };
-        (self.forget)(&key, metadata.resource_version);
-        queue.delete(LastState::unknown(key, None))
+/// Awaits an answer. If it is not there yet, the consumer settles first.
+async fn settled<O, T>(consumer: &mut impl Consumer<O>, answer: impl Future<Output = T>) -> T {
+    let mut answer = pin!(answer);
+    if let Poll::Ready(value) = poll_fn(|context| Poll::Ready(answer.as_mut().poll(context))).await
+    {
+        return value;
     }
+    consumer.settle().await;
+    answer.await
 }
 
 /// Returns the pauses between attempts that follow each other.

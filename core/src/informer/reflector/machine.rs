@@ -175,7 +175,7 @@ impl<O: Handle + Described> Reflector<O> {
                 Want::Deliver(Delivery::Resync)
             }
             (Stage::Telling(seen, told), Got::Delivered(result)) => {
-                self.told(told, result);
+                self.delivered(told, result);
                 self.watch_on(seen)
             }
             (Stage::Resyncing(seen), Got::Delivered(result)) => {
@@ -263,7 +263,7 @@ impl<O: Handle + Described> Reflector<O> {
     }
 
     /// The consumer has taken or refused an event: its version counts either way (`cache:RE-25`).
-    fn told(&mut self, told: Told<O>, result: Result<(), Cause>) {
+    fn delivered(&mut self, told: Told<O>, result: Result<(), Cause>) {
         match told {
             Told::Bookmark(version) => self.position.moves(version),
             Told::Object(object, counts) => {

@@ -1,11 +1,12 @@
-//! The reflector: keeps a queue in step with a collection, by lists and watches.
+//! The reflector: keeps a consumer in step with a collection, by lists and watches.
 //!
-//! The rules are a machine without IO: it returns its next step and takes the result.
-//! [`Driver::run`] drives one: it calls the source, fills a queue and sleeps. When its token ends,
-//! it ends at once, wherever it is.
+//! The rules are a machine without IO: it returns its next step and takes the result. A [`Driver`]
+//! drives one: it calls the source, feeds the consumer - the store of an informer, or a queue - and
+//! sleeps. When its token ends, it ends at once, wherever it is.
 
 mod config;
 mod consistency;
+mod consumer;
 mod driver;
 mod initial;
 pub(super) mod known;
@@ -19,8 +20,9 @@ mod want;
 
 pub use config::Config;
 pub use consistency::{Consistency, Difference};
+pub(super) use consumer::Consumer;
 pub use driver::{Driver, Hooks};
-pub(super) use driver::{Forget, delays, pause};
+pub(super) use driver::{delays, pause};
 pub use want::{Failed, Skipped};
 
 for_harness! {

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -14,10 +14,11 @@ use super::server::{Object, Server};
 use crate::cancel::CancelToken;
 use crate::informer::reflector::Hooks;
 use crate::informer::{
-    AlreadyRun, Awaited, Informer, ListOptions, ListWatch, Page, Recovery, SourceError, Stream,
+    AlreadyRun, Awaited, Informer, ListOptions, ListWatch, OpenWatch, Page, Recovery, SourceError,
     Unwell, WatchOptions,
 };
 use crate::runtime::Manual;
+use crate::store::NoMetadata;
 use crate::store::indexed::IndexFunction;
 
 /// Panics once after it was lit.
@@ -49,7 +50,7 @@ impl ListWatch<Object> for Source {
     fn watch(
         &self,
         options: WatchOptions,
-    ) -> Awaited<'_, Result<Box<dyn Stream<Object>>, SourceError>> {
+    ) -> Awaited<'_, Result<Box<dyn OpenWatch<Object>>, SourceError>> {
         self.server.watch(options)
     }
 
@@ -113,10 +114,10 @@ impl Bed {
     }
 }
 
-type Run<'a> = Pin<Box<dyn Future<Output = Result<(), AlreadyRun>> + 'a>>;
+pub(super) type Run<'a> = Pin<Box<dyn Future<Output = Result<(), AlreadyRun>> + 'a>>;
 
 /// Lets the informer do what it can do without a wait.
-fn step(run: &mut Run<'_>) -> Poll<Result<(), AlreadyRun>> {
+pub(super) fn step(run: &mut Run<'_>) -> Poll<Result<(), AlreadyRun>> {
     let mut context = Context::from_waker(Waker::noop());
     for _ in 0..20 {
         if let Poll::Ready(result) = run.as_mut().poll(&mut context) {
@@ -193,7 +194,7 @@ fn an_informer_may_end_with_the_panic() {
 }
 
 #[test]
-fn what_is_stored_is_told_although_the_informer_panics_meanwhile() {
+fn a_long_list_is_told_in_parts() {
     let bed = Bed::new(Where::Transformer, Recovery::ListAgain);
     for number in 0..3_000 {
         let _object = bed.server.put(&format!("b{number}"));
@@ -206,10 +207,36 @@ fn what_is_stored_is_told_although_the_informer_panics_meanwhile() {
             assert!(run.as_mut().poll(&mut context).is_pending());
         }
     }
-    assert!((1..3_000).contains(&reader.waiting()), "a part is told at a time");
-    bed.fuse.light();
-    bed.server.put("a");
+    assert!((1..3_000).contains(&reader.waiting()), "other tasks of the thread come between");
+    assert!(!bed.informer.has_synced());
+    assert!(step(&mut run).is_pending());
+    assert_eq!(reader.waiting(), 3_001);
+    assert!(bed.informer.has_synced());
+}
+
+#[test]
+fn what_is_stored_is_told_although_the_next_change_of_its_batch_panics() {
+    let bed = Bed::new(Where::Transformer, Recovery::ListAgain);
+    let calls = AtomicUsize::new(0);
+    // Its batch is refused, so the changes are stored one by one; then it panics; then it is stored.
+    let index: IndexFunction<Object> = Arc::new(move |object, _| match &*object.name {
+        "bad" => match calls.fetch_add(1, Ordering::Relaxed) {
+            0 => Err(Arc::new(NoMetadata)),
+            1 => panic!("a bug"),
+            _ => Ok(()),
+        },
+        _ => Ok(()),
+    });
+    bed.informer.store().add_indexers([("odd", index)]).unwrap();
+    let reader = bed.informer.subscribe();
+    let mut run: Run<'_> = Box::pin(bed.informer.run_async(&bed.token));
+    assert!(step(&mut run).is_pending());
+    bed.server.put("good");
+    bed.server.put("bad");
     assert!(step(&mut run).is_pending());
     assert!(matches!(bed.informer.check(), Err(Unwell::Panicked { times: 1, .. })));
-    assert_eq!(reader.waiting(), 3_001);
+    assert_eq!((bed.stored(), reader.waiting()), (vec!["a@1".to_owned(), "good@2".to_owned()], 2));
+    bed.runtime.advance(Duration::from_secs(2));
+    assert!(step(&mut run).is_pending());
+    assert_eq!((bed.informer.check(), reader.waiting()), (Ok(()), 3));
 }

@@ -1,8 +1,10 @@
 //! Informers on real threads, against a server in memory.
 
+mod batches;
 mod broken;
 mod handlers;
 mod known;
+mod queued;
 mod reads;
 mod refused;
 mod registry;

@@ -13,7 +13,7 @@ use super::server::{Object, Server};
 use crate::informer::list_watch::Awaited;
 use crate::informer::{Informer, Over, Recovery, Registry, Unwell};
 #[cfg(feature = "tokio")]
-use crate::informer::{ListOptions, ListWatch, Page, SourceError, Stream, WatchOptions};
+use crate::informer::{ListOptions, ListWatch, OpenWatch, Page, SourceError, WatchOptions};
 use crate::runtime::{Ambient, Instant, Runtime, System};
 
 const LONG: Duration = Duration::from_secs(600);
@@ -224,7 +224,7 @@ impl ListWatch<Object> for Sleepy {
     fn watch(
         &self,
         options: WatchOptions,
-    ) -> Awaited<'_, Result<Box<dyn Stream<Object>>, SourceError>> {
+    ) -> Awaited<'_, Result<Box<dyn OpenWatch<Object>>, SourceError>> {
         self.0.watch(options)
     }
 

@@ -7,7 +7,7 @@ use std::task::{Poll, Waker};
 use parking_lot::Mutex;
 
 use crate::informer::{
-    Awaited, Event, ListOptions, ListWatch, Page, SourceError, SourceKind, Stream, WatchOptions,
+    Awaited, Event, ListOptions, ListWatch, OpenWatch, Page, SourceError, SourceKind, WatchOptions,
 };
 use crate::store::{Described, Metadata};
 
@@ -175,7 +175,7 @@ impl ListWatch<Object> for Server {
     fn watch(
         &self,
         options: WatchOptions,
-    ) -> Awaited<'_, Result<Box<dyn Stream<Object>>, SourceError>> {
+    ) -> Awaited<'_, Result<Box<dyn OpenWatch<Object>>, SourceError>> {
         let mut state = self.0.lock();
         state.requests += 1;
         state.open += 1;
@@ -191,7 +191,7 @@ impl ListWatch<Object> for Server {
             }
         }
         let stream = Tail { server: self.clone(), initial, at };
-        Box::pin(std::future::ready(Ok(Box::new(stream) as Box<dyn Stream<Object>>)))
+        Box::pin(std::future::ready(Ok(Box::new(stream) as Box<dyn OpenWatch<Object>>)))
     }
 
     fn streams_lists(&self) -> bool {
@@ -211,7 +211,7 @@ impl Drop for Tail {
     }
 }
 
-impl Stream<Object> for Tail {
+impl OpenWatch<Object> for Tail {
     fn next(&mut self) -> Awaited<'_, Option<Event<Object>>> {
         Box::pin(std::future::poll_fn(|context| {
             if let Some(event) = self.initial.pop_front() {

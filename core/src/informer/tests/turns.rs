@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::server::{Object, Thing};
 use crate::cancel::CancelToken;
 use crate::informer::{
-    Awaited, Change, Event, Informer, ListOptions, ListWatch, Page, SourceError, Stream,
+    Awaited, Change, Event, Informer, ListOptions, ListWatch, OpenWatch, Page, SourceError,
     WatchOptions,
 };
 use crate::runtime::{Runtime as _, System};
@@ -28,8 +28,11 @@ impl ListWatch<Object> for Flood {
         Box::pin(ready(Ok(Page::whole(vec![thing(1)], "1"))))
     }
 
-    fn watch(&self, _: WatchOptions) -> Awaited<'_, Result<Box<dyn Stream<Object>>, SourceError>> {
-        Box::pin(ready(Ok(Box::new(self.clone()) as Box<dyn Stream<Object>>)))
+    fn watch(
+        &self,
+        _: WatchOptions,
+    ) -> Awaited<'_, Result<Box<dyn OpenWatch<Object>>, SourceError>> {
+        Box::pin(ready(Ok(Box::new(self.clone()) as Box<dyn OpenWatch<Object>>)))
     }
 
     fn streams_lists(&self) -> bool {
@@ -37,7 +40,7 @@ impl ListWatch<Object> for Flood {
     }
 }
 
-impl Stream<Object> for Flood {
+impl OpenWatch<Object> for Flood {
     fn next(&mut self) -> Awaited<'_, Option<Event<Object>>> {
         match self.0.fetch_add(1, Ordering::Relaxed) {
             number if number < MANY => Box::pin(ready(Some(Event::Modified(thing(number + 2))))),

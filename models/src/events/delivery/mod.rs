@@ -3,8 +3,7 @@
 //!
 //! The rules are the shipped ones: the reflector, `apply` on a store, the rate-limiting queue. In a
 //! program, threads without state of their own connect them. Here one step replaces each: the
-//! ordered queue between reflector and store, the informer's loop and its handlers (page
-//! `informer`), the pool's workers (page `pool`).
+//! informer's loop and its handlers (page `informer`), the pool's workers (page `pool`).
 //!
 //! `cargo seatrial list delivery` prints what is checked, and the mutants that break it.
 

@@ -1,7 +1,7 @@
 //! Records events around an informer as they happen.
 //!
-//! An informer is no machine under one lock: a reflector, a queue, a store and a line for each
-//! handler have locks of their own. So the book records the events that a user sees: the calls of
+//! An informer is no machine under one lock: a store and a line for each handler have locks of
+//! their own. So the book records the events that a user sees: the calls of
 //! handlers, the informer's answers, and its requests to the server.
 
 use std::time::Duration;

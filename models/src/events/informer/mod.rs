@@ -1,5 +1,5 @@
-//! The page of the informer: reflector, queue, store and handlers as a program runs them, each on
-//! its threads. In addition, recorded traces of the reference's queue, store and handlers are
+//! The page of the informer: reflector, store and handlers as a program runs them, each on its
+//! threads. In addition, recorded traces of the reference's queue, store and handlers are
 //! replayed.
 //!
 //! An informer is no machine of one lock, so the checks judge what a user sees: the calls of

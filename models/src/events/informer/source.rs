@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use seatrial_core::cancel::CancelToken;
 use seatrial_core::informer::{
-    Awaited, Event, ListOptions, ListWatch, Page, SourceError, SourceKind, Stream, WatchOptions,
+    Awaited, Event, ListOptions, ListWatch, OpenWatch, Page, SourceError, SourceKind, WatchOptions,
 };
 use seatrial_core::runtime::{Ambient as _, Runtime};
 use seatrial_core::store::{Described, Metadata};
@@ -168,7 +168,10 @@ impl Source {
         Ok(Page::whole(items.collect(), state.revision.to_string()))
     }
 
-    fn open_stream(&self, options: &WatchOptions) -> Result<Box<dyn Stream<Object>>, SourceError> {
+    fn open_stream(
+        &self,
+        options: &WatchOptions,
+    ) -> Result<Box<dyn OpenWatch<Object>>, SourceError> {
         let open = self.ask()?;
         let (mut first, mut at) = (Vec::new(), options.resource_version.parse().unwrap_or(0));
         if options.send_initial_events {
@@ -200,7 +203,7 @@ impl ListWatch<Object> for Source {
     fn watch(
         &self,
         options: WatchOptions,
-    ) -> Awaited<'_, Result<Box<dyn Stream<Object>>, SourceError>> {
+    ) -> Awaited<'_, Result<Box<dyn OpenWatch<Object>>, SourceError>> {
         Box::pin(async move { self.open_stream(&options) })
     }
 
@@ -216,7 +219,7 @@ struct Tail {
     at: u64,
 }
 
-impl Stream<Object> for Tail {
+impl OpenWatch<Object> for Tail {
     fn next(&mut self) -> Awaited<'_, Option<Event<Object>>> {
         Box::pin(poll_fn(|context| {
             if let Some(event) = self.first.pop() {

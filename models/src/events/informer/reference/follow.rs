@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use seatrial_core::cancel::CancelToken;
 use seatrial_core::informer::reflector::{Config, Delivery, Got, Reflector, Want};
-use seatrial_core::informer::{ListOptions, ListWatch, Page, SourceError, Stream};
+use seatrial_core::informer::{ListOptions, ListWatch, OpenWatch, Page, SourceError};
 use seatrial_core::polling::ExponentialDelays;
 use seatrial_core::runtime::{Ambient, Instant, Runtime, WallTime};
 use seatrial_core::store::{Cause, LastState};
@@ -59,7 +59,7 @@ impl Plain {
         let backoff = ExponentialDelays::new(initial, max, reset, 2.0, 1.0, began);
         let config = Config::default().resync(self.lock().resync);
         let mut machine = Reflector::new(config, self.source.streams_lists(), backoff);
-        let mut stream: Option<Box<dyn Stream<Object>>> = None;
+        let mut stream: Option<Box<dyn OpenWatch<Object>>> = None;
         let mut want = machine.begin(&self.runtime);
         // Whether the last request was for a list.
         let mut listed = false;
@@ -118,7 +118,7 @@ impl Plain {
 
     async fn next(
         &self,
-        stream: &mut dyn Stream<Object>,
+        stream: &mut dyn OpenWatch<Object>,
         resync: Option<Instant>,
         token: &CancelToken<AnyRuntime>,
     ) -> Option<Got<Object>> {

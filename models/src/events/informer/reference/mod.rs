@@ -51,7 +51,7 @@ struct Inside {
     /// The shortest period after which unchanged objects are shown again.
     resync: Duration,
     /// Streams that are never dropped: a mistake.
-    kept: Vec<Box<dyn seatrial_core::informer::Stream<Object>>>,
+    kept: Vec<Box<dyn seatrial_core::informer::OpenWatch<Object>>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::delta_fifo::Delta;
+use super::Delta;
 
 /// One event, in the order of arrival.
 #[derive(Clone, PartialEq, Eq, Debug)]
