@@ -8,14 +8,15 @@ mod attempt;
 mod mistake;
 mod release;
 mod run;
+mod set_up;
 
 use std::time::Duration;
 
 use seatrial_core::elector::{
-    Bounds, Config, ConfigError, Election, Fence, Name, Next, Notes, Observed, Op, RUN, Record,
-    Reply, Ret, StoreError, Stored, TERM, Timestamp, Turn, Version, Versions, validate_nanos,
+    Config, ConfigError, Fence, Name, Next, Notes, Observed, Op, RUN, Record, Reply, Ret,
+    StoreError, Stored, TERM, Timestamp, Turn, Version, Versions, validate_nanos,
 };
-use seatrial_core::machine::{Boxed, Cx, Machine, Step};
+use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::runtime::Instant;
 
 use attempt::Attempt;
@@ -23,53 +24,11 @@ use mistake::Mistake::*;
 use release::Release;
 
 pub(crate) use mistake::{Mistake, REFERENCE};
+pub(crate) use set_up::rules;
+pub use set_up::{by_reference, elector, is_reference, reference, validate};
 
 /// The rules of an elector: the shipped ones, or others.
 pub(crate) type Rules = Box<dyn Machine<Op = Op, Ret = Ret>>;
-
-/// Makes a set-up one by the reference's rules: its leader acts without limit.
-#[must_use]
-pub fn by_reference(config: Config) -> Config {
-    config.bounds(Bounds::default().acting(Some(Duration::MAX)))
-}
-
-/// Makes the usual set-up of the reference, in which work that returns does not end its term.
-#[must_use]
-pub fn reference(identity: &str) -> Config {
-    by_reference(Config::new(identity)).work_ends_term(false)
-}
-
-/// Tells whether a set-up is one by the reference's rules.
-#[must_use]
-pub fn is_reference(config: &Config) -> bool {
-    config.bounds.acting == Some(Duration::MAX)
-}
-
-/// Checks a set-up. The reference refuses none because it is not safe.
-///
-/// # Errors
-/// The first rule that is violated.
-pub fn validate(config: &Config) -> Result<(), ConfigError> {
-    use ConfigError::{LeaseNotWholeSeconds, UnsafeTiming};
-    match config.validate() {
-        Err(LeaseNotWholeSeconds | UnsafeTiming { .. }) if is_reference(config) => Ok(()),
-        checked => checked,
-    }
-}
-
-/// Makes the elector that ships, or the reference's if the set-up is one by its rules.
-#[must_use]
-pub fn elector(config: Config) -> Boxed<Election> {
-    Boxed(rules(config))
-}
-
-pub(crate) fn rules(config: Config) -> Rules {
-    if is_reference(&config) {
-        Box::new(Plain::new(REFERENCE, config))
-    } else {
-        Box::new(Election::unchecked(config))
-    }
-}
 
 /// The stage of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

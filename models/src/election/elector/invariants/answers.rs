@@ -125,7 +125,7 @@ fn checks_are_answered_at_once(history: &History) -> Result<(), Violation> {
     Ok(())
 }
 
-/// In the classic profile callbacks run side by side, in any order.
+/// By the reference's rules callbacks run side by side, in any order.
 fn reports_in_order(known: &ElectorLedger, moment: Moment<'_, Elector>) -> Checked {
     match moment {
         Moment::Before(event) => match event.noted(IS_TOLD) {
