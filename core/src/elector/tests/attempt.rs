@@ -328,7 +328,7 @@ fn a_coordinated_elector_renews_what_names_it_until_another_is_preferred() {
     bench.io(Try);
     let Io::Update(record, version) = bench.reply_io(Ok(named.clone())) else { panic!("update") };
     assert_eq!(record.strategy, named.record.strategy);
-    assert_eq!((record.transitions, record.acquire_time), (7, named.record.acquire_time));
+    assert_eq!((record.transitions, record.acquire_time), (8, record.renew_time), "LE-26");
     assert_eq!(bench.accept(Io::Update(record, version), 2), Next::Done(true));
     assert_eq!(bench.io(Try), Io::Get, "there is no fast path");
     named.record.preferred_holder = "other".into();

@@ -166,7 +166,8 @@ fn a_cancelled_renewal_makes_no_further_call() {
     let mut bench = leads(Bench::usual());
     bench.rest_io();
     bench.call(CANCEL);
-    assert_eq!(bench.reply(Err(StoreError::Conflict)), Next::Rest, "election:INV-13");
+    let ends = Next::Ended { led: true };
+    assert_eq!(bench.reply(Err(StoreError::Conflict)), ends, "election:INV-13");
 }
 
 #[test]

@@ -66,7 +66,6 @@ fn a_coordinated_lease_that_is_released_names_nobody_at_all() {
         holder: "a".into(),
         duration_seconds: 15,
         strategy: "S".into(),
-        preferred_holder: "b".into(),
         ..Record::default()
     };
     let object = Object { meta: Meta::new(name.clone()), content: LeaseSpec::from_record(&record) };
@@ -74,7 +73,11 @@ fn a_coordinated_lease_that_is_released_names_nobody_at_all() {
     let config = Config { coordinated: true, ..Config::new("a") };
     let lock = LeaseLock::new(Arc::clone(&store), "ns", "lease");
     let elector = Elector::new(&System::new(), lock, config).unwrap();
-    assert_eq!((elector.attempt(), elector.release()), (Ok(false), Ok(true)));
+    assert_eq!(elector.attempt(), Ok(true));
+    let mut named = ObjectStore::get(&*store, &name, Call::default()).unwrap();
+    named.content.preferred_holder = Some("b".into());
+    ObjectStore::update(&*store, &named, Call::default()).unwrap();
+    assert_eq!(elector.release(), Ok(true));
     let left = ObjectStore::get(&*store, &name, Call::default()).unwrap().content.to_record();
     let named = [left.holder, left.strategy, left.preferred_holder];
     assert!(named.iter().all(|name| name.is_empty()), "{named:?}: LE-41");
