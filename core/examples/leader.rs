@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use seatrial_core::cancel::CancelToken;
 use seatrial_core::elector::{
-    Bounds, Callbacks, Config, Elector, Leadership, LeaseLock, MemoryStore, Profile, Timing,
+    Bounds, Callbacks, Config, Elector, Leadership, LeaseLock, MemoryStore, Timing,
 };
 use seatrial_core::runtime::{Ambient, Runtime, System};
 
@@ -49,9 +49,8 @@ fn config(name: &'static str) -> Config {
     let ms = Duration::from_millis;
     let timing = Timing { lease: ms(2000), renew: ms(1000), retry: ms(20) };
     let bounds = Bounds::default().work(ms(300));
-    let profile = Profile::Strict(bounds);
     // A leader that steps down releases the lease, so nobody has to wait for it to expire.
-    Config::new(name).timing(timing).profile(profile).release_on_cancel(true)
+    Config::new(name).timing(timing).bounds(bounds).release_on_cancel(true)
 }
 
 fn main() {

@@ -21,7 +21,7 @@ use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams, P
 use kube::runtime::{reflector, watcher};
 use seatrial_core::cancel::CancelToken;
 use seatrial_core::runtime::Tokio;
-use seatrial_kube::election::{Bounds, LeaderElection, Profile, Timing};
+use seatrial_kube::election::{Bounds, LeaderElection, Timing};
 use seatrial_kube::watcher::informer;
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -176,7 +176,7 @@ async fn elect(client: &Client) -> Found {
         LeaderElection::new(client.clone(), "default", "client")
             .identity(name)
             .timing(timing)
-            .profile(Profile::Strict(Bounds::default().work(Duration::from_millis(200))))
+            .bounds(Bounds::default().work(Duration::from_millis(200)))
             .on_new_leader(move |leader| {
                 if leader == name {
                     let _full = tell.try_send(name); // a full channel has been told before

@@ -11,7 +11,7 @@ mod place;
 use std::time::Duration;
 
 use kube::Client;
-use seatrial_kube::election::{Bounds, LeaderElection, Leadership, Profile, Timing};
+use seatrial_kube::election::{Bounds, LeaderElection, Leadership, Timing};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
@@ -31,7 +31,7 @@ fn replica(
     LeaderElection::new(client.clone(), "default", "example")
         .identity(name)
         .timing(timing)
-        .profile(Profile::Strict(Bounds::default().work(Duration::from_millis(200))))
+        .bounds(Bounds::default().work(Duration::from_millis(200)))
         .on_new_leader(move |leader| {
             if leader == name {
                 let _full = leads.try_send(name); // a full channel has been told before

@@ -20,8 +20,6 @@ pub static TESTS: &[Tests] = &[
     crate::election::elector::records::tests::TESTS,
     crate::election::elector::tests::beside::TESTS,
     crate::election::elector::tests::laws::TESTS,
-    crate::election::elector::tests::mutants::TESTS,
-    crate::election::elector::tests::proptest::TESTS,
     crate::election::elector::tests::reference::TESTS,
     crate::election::elector::tests::simulations::TESTS,
     crate::election::elector::tests::told::TESTS,

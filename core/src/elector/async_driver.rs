@@ -29,8 +29,8 @@ pub trait AsyncCallbacks<R: Runtime, H: Host<Election> = Election>: Send + Sync 
     ///
     /// The work should end when its leadership is [`lost`](Leadership::lost). If it ends earlier,
     /// the term ends, as in the [blocking](super::Callbacks::started_leading) form. Work that is
-    /// unfinished when the run ends, or in the strict profile when the lease is freed, is dropped,
-    /// so it has stopped before the stop callback is called.
+    /// unfinished when the run ends, or when the lease is freed, is dropped, so it has stopped
+    /// before the stop callback is called.
     fn started_leading(&self, leadership: Leadership<R, H>) -> impl Future<Output = ()> + Send;
 
     /// Called when the run is over, even if it never led or was dropped (`election:LE-47`). The
@@ -216,11 +216,10 @@ impl<L: AsyncLock, R: Runtime, H: Host<Election>, C: AsyncCallbacks<R, H>> Runni
     }
 
     async fn call(&mut self, io: &Io, deadline: Option<Instant>, releases: bool) -> Turn {
-        // A release is not part of the run that was cancelled (LE-40). In the strict profile
-        // unfinished work is dropped here, so that nothing works under a lease that is given away
-        // (LE-42).
+        // A release is not part of the run that was cancelled (LE-40). Unfinished work is dropped
+        // here, so that nothing works under a lease that is given away (LE-42).
         let token = if releases { None } else { Some(&self.token) };
-        if releases && self.elector.is_strict {
+        if releases {
             self.work = None;
         }
         let lock = self.lock.as_mut().expect("the lock is lent until the run stops");

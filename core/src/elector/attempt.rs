@@ -8,7 +8,6 @@ use crate::runtime::Instant;
 use super::fence::Fence;
 use super::lock::{StoreError, Stored};
 use super::record::{Name, Record, Timestamp};
-use super::run::Phase;
 use super::state::Election;
 use super::turn::{Io, Next, Turn};
 
@@ -59,13 +58,13 @@ impl Election {
         }
     }
 
-    /// Tells whether the fast path applies (`election:LE-18`). The strict profile takes it only to
-    /// renew its current term, so that a record of an earlier life is always read first.
+    /// Tells whether the fast path applies (`election:LE-18`): only to renew the current term, so
+    /// that a record of an earlier life is always read first.
     fn may_update_unread(&mut self, now: Instant, cx: &mut Cx<'_>) -> bool {
         !self.config.coordinated
             && self.is_holder()
             && self.lease_valid(now)
-            && (!self.is_strict() || self.term_is_live(cx))
+            && self.term_is_live(cx)
     }
 
     /// Sends the pending call of an attempt. If its time is up, it makes no call, because the call
@@ -79,7 +78,7 @@ impl Election {
             Pending::Create => Io::Create(attempt.desired.clone()),
             Pending::FastUpdate | Pending::Update => {
                 let version = self.remembered.clone();
-                match version.filter(|version| !self.is_strict() || !version.is_empty()) {
+                match version.filter(|version| !version.is_empty()) {
                     Some(version) => Io::Update(attempt.desired.clone(), version),
                     None => return self.attempt_over(false, cx), // election:LK-2, LK-4
                 }
@@ -118,31 +117,24 @@ impl Election {
                 attempt.pending = Pending::Get; // the copied fields stay (LE-18)
                 self.send(attempt, cx)
             }
-            (pending, Err(_)) => {
-                if pending == Pending::Create && !self.is_strict() {
-                    self.remembered = None; // LK-3: the reference forgets it here
-                }
-                self.attempt_over(false, cx)
-            }
+            (_, Err(_)) => self.attempt_over(false, cx),
         }
     }
 
     /// Handles that the lock does not exist (`election:LE-20`, `LC-12`).
     fn not_found(&mut self, mut attempt: Attempt, cx: &mut Cx<'_>) -> Turn {
-        if self.is_strict() && self.term.live {
+        if self.term.live {
             self.revoke(cx); // LE-38: the lease of this term is gone
             return self.attempt_over(false, cx);
         }
         if self.config.coordinated {
             return self.attempt_over(false, cx);
         }
-        if self.is_strict() {
-            self.sightings.see_none(self.written_transitions.is_some(), cx.now());
-            // The last holder may not know yet, unless it was this elector.
-            let was_own = self.is_holder() && attempt.began < self.term.valid_until;
-            if !was_own && !self.may_take(attempt.began) {
-                return self.attempt_over(false, cx);
-            }
+        self.sightings.see_none(self.written_transitions.is_some(), cx.now());
+        // The last holder may not know yet, unless it was this elector.
+        let was_own = self.is_holder() && attempt.began < self.term.valid_until;
+        if !was_own && !self.may_take(attempt.began) {
+            return self.attempt_over(false, cx);
         }
         attempt.pending = Pending::Create;
         self.send(attempt, cx)
@@ -153,23 +145,15 @@ impl Election {
         if !self.observe(stored, cx.now()) {
             return self.attempt_over(false, cx); // CX-12: a lagging read
         }
-        let renews = if self.is_strict() {
-            let live = self.term_is_live(cx);
-            if live && !self.is_of_this_term(stored) {
-                self.revoke(cx); // LE-38: seen to be lost
-                return self.attempt_over(false, cx);
-            }
-            live
-        } else {
-            self.is_holder()
-        };
+        let renews = self.term_is_live(cx);
+        if renews && !self.is_of_this_term(stored) {
+            self.revoke(cx); // LE-38: seen to be lost
+            return self.attempt_over(false, cx);
+        }
         let allowed = if self.config.coordinated {
             self.may_renew_coordinated(&attempt, stored)
-        } else if self.is_strict() {
-            renews || self.may_take(attempt.began)
         } else {
-            let held = !stored.record.holder.is_empty() && self.lease_valid(attempt.began);
-            self.is_holder() || !held
+            renews || self.may_take(attempt.began)
         };
         if !allowed {
             return self.attempt_over(false, cx);
@@ -192,9 +176,7 @@ impl Election {
             return;
         }
         desired.transitions = read.transitions.saturating_add(1);
-        if self.is_strict() {
-            desired.acquire_time = desired.renew_time;
-        }
+        desired.acquire_time = desired.renew_time;
     }
 
     /// Tells whether this elector wrote the record that was read in its current term.
@@ -219,26 +201,19 @@ impl Election {
         let now = cx.now();
         let transitions = attempt.desired.transitions;
         self.observe_own(attempt.desired, stored, now);
-        if self.is_strict() {
-            let valid_until = attempt.began + self.acting;
-            self.own_until = valid_until;
-            let was_live = self.term.live;
-            if self.term_is_live(cx) {
-                self.term.valid_until = valid_until;
-            } else if was_live || valid_until <= now || self.phase_leads() {
-                return self.attempt_over(false, cx); // SF-11, LE-51: too late to act on it
-            } else {
-                self.begin_term(fence(stored, transitions), valid_until);
-            }
-        } else if matches!(self.phase, Phase::Acquire { .. }) {
-            self.begin_term(fence(stored, transitions), Instant::NEVER);
+        let valid_until = attempt.began + self.acting;
+        self.own_until = valid_until;
+        let was_live = self.term.live;
+        if self.term_is_live(cx) {
+            self.term.valid_until = valid_until;
+        } else if was_live || valid_until <= now || self.phase_leads() {
+            return self.attempt_over(false, cx); // SF-11, LE-51: too late to act on it
+        } else {
+            let (uid, version) = (stored.uid.clone(), stored.version.clone());
+            self.begin_term(Fence { uid, transitions, version }, valid_until);
         }
         self.attempt_over(true, cx)
     }
-}
-
-fn fence(stored: &Stored, transitions: i64) -> Fence {
-    Fence { uid: stored.uid.clone(), transitions, version: stored.version.clone() }
 }
 
 pub(super) fn seconds(duration: Duration) -> i64 {

@@ -48,7 +48,7 @@ impl Timing {
     }
 }
 
-/// The bounds that a user of the strict profile guarantees (`election:LE-4`).
+/// The bounds that a user guarantees (`election:LE-4`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Bounds {
@@ -103,22 +103,6 @@ impl Bounds {
     }
 }
 
-/// The rules that an elector follows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Profile {
-    /// Exactly the reference, defects included. Two leaders are possible when replies are late,
-    /// clocks drift or processes pause (`election:SF-9`).
-    Classic,
-    /// At most one leader, within the stated bounds, whatever the latency (`election:SF-10`).
-    Strict(Bounds),
-}
-
-impl Default for Profile {
-    fn default() -> Self {
-        Self::Strict(Bounds::default())
-    }
-}
-
 /// How the versions of an object may be compared (`election:CX-12`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Versions {
@@ -135,12 +119,11 @@ pub enum Versions {
 ///
 /// ```
 /// use std::time::Duration;
-/// use seatrial_core::elector::{Bounds, Config, Profile, Timing};
+/// use seatrial_core::elector::{Bounds, Config, Timing};
 ///
-/// let bounds = Bounds::default().work(Duration::from_millis(300));
 /// let config = Config::new("pod-1_4711")
 ///     .timing(Timing::seconds(30, 20, 4))
-///     .profile(Profile::Strict(bounds))
+///     .bounds(Bounds::default().work(Duration::from_millis(300)))
 ///     .release_on_cancel(true);
 /// assert!(config.validate().is_ok());
 /// ```
@@ -151,8 +134,9 @@ pub struct Config {
     pub identity: Name,
     /// Lease, renew and retry durations.
     pub timing: Timing,
-    /// The rules to follow.
-    pub profile: Profile,
+    /// What the program guarantees: within these bounds there is at most one leader, whatever the
+    /// latency (`election:SF-10`).
+    pub bounds: Bounds,
     /// Whether to free the lease when a term ends.
     pub release_on_cancel: bool,
     /// Whether work that returns ends its term, so that another participant can lead. Work that
@@ -171,7 +155,7 @@ setters! {
     Config {
         identity: Name,
         timing: Timing,
-        profile: Profile,
+        bounds: Bounds,
         release_on_cancel: bool,
         work_ends_term: bool,
         coordinated: bool,
@@ -181,26 +165,19 @@ setters! {
 }
 
 impl Config {
-    /// Makes the recommended settings: strict, 15/10/2 seconds.
+    /// Makes the recommended settings: the default bounds, 15/10/2 seconds.
     #[must_use]
     pub fn new(identity: &str) -> Self {
         Self {
             identity: Name::new(identity),
             timing: Timing::DEFAULT,
-            profile: Profile::default(),
+            bounds: Bounds::default(),
             release_on_cancel: false,
             work_ends_term: true,
             coordinated: false,
             versions: Versions::default(),
             name: Arc::from(""),
         }
-    }
-
-    /// Makes settings with the recommended durations and the reference's rules, so work that
-    /// returns does not end its term.
-    #[must_use]
-    pub fn classic(identity: &str) -> Self {
-        Self { profile: Profile::Classic, work_ends_term: false, ..Self::new(identity) }
     }
 
     /// Checks the settings (`election:LE-2`, `LE-4`).
@@ -213,22 +190,14 @@ impl Config {
         if self.identity.is_empty() {
             return Err(ConfigError::EmptyIdentity);
         }
-        match self.profile {
-            Profile::Classic => Ok(()),
-            Profile::Strict(bounds) => validate_strict(&self.timing, &bounds),
-        }
+        validate_bounds(&self.timing, &self.bounds)
     }
 
-    /// Returns how long a leader may act after the start of its last successful attempt: A in the
-    /// strict profile, no limit in the classic one.
+    /// Returns how long a leader may act after the start of its last successful attempt (A).
     #[must_use]
     pub fn acting(&self) -> Duration {
-        match self.profile {
-            Profile::Classic => Duration::MAX,
-            Profile::Strict(bounds) => {
-                bounds.acting.unwrap_or_else(|| bounds.longest_acting(self.timing.stored_lease()))
-            }
-        }
+        let Self { timing, bounds, .. } = self;
+        bounds.acting.unwrap_or_else(|| bounds.longest_acting(timing.stored_lease()))
     }
 }
 
@@ -256,7 +225,7 @@ pub fn validate_nanos(lease: i64, renew: i64, retry: i64) -> Result<(), ConfigEr
     Ok(())
 }
 
-fn validate_strict(timing: &Timing, bounds: &Bounds) -> Result<(), ConfigError> {
+fn validate_bounds(timing: &Timing, bounds: &Bounds) -> Result<(), ConfigError> {
     if timing.lease.as_secs() == 0 || timing.lease.subsec_nanos() != 0 {
         return Err(ConfigError::LeaseNotWholeSeconds);
     }
@@ -353,7 +322,7 @@ impl fmt::Display for ConfigError {
 fn unsafe_timing(f: &mut fmt::Formatter<'_>, needed: Duration, given: Duration) -> fmt::Result {
     write!(
         f,
-        "`timing` is not safe within the bounds of `profile`: {needed:?} needed, {given:?} given; \
+        "`timing` is not safe within `bounds`: {needed:?} needed, {given:?} given; \
          lengthen `timing.lease` or vouch for less `drift_ppm`, `work` and `scheduling`; if `acting` \
          is your own and too short, lengthen it or shorten `timing.retry`"
     )

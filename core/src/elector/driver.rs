@@ -34,8 +34,8 @@ pub trait Callbacks<R: Runtime, H: Host<Election> = Election>: Send + Sync + 'st
     fn stopped_leading(&self);
 
     /// Called when a different leader is seen: this elector, another one, or nobody
-    /// (`election:LE-52`). It runs on its own thread; in the strict profile in the order of
-    /// observation. A panic ends nothing: the panic hook reports it, and later leaders are told.
+    /// (`election:LE-52`), in the order of observation. It runs on its own thread. A panic ends
+    /// nothing: the panic hook reports it, and later leaders are told.
     fn new_leader(&self, leader: &Name) {
         let _ = leader;
     }
@@ -230,12 +230,6 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
     }
 
     fn report<C: Callbacks<R, H>>(&self, leader: Name, callbacks: &Arc<C>) {
-        if !self.is_strict {
-            let callbacks = Arc::clone(callbacks);
-            let report = move || callbacks.new_leader(&leader);
-            drop(self.runtime().spawn("new leader", report)); // detached, as in the reference
-            return;
-        }
         let mut reporter = self.runtime().lock(&self.reporter);
         if reporter.queue.is_none() {
             let queue = Arc::new(WorkQueue::new(self.runtime()));

@@ -12,7 +12,7 @@ use super::record::Name;
 pub struct Fence {
     /// The uid of the lock object; a new object begins a new epoch.
     pub uid: Name,
-    /// The record's count of transitions. Raised by every acquisition in the strict profile.
+    /// The record's count of transitions. Raised by every acquisition.
     pub transitions: i64,
     /// The version that the acquisition gave the lock object.
     pub version: Version,

@@ -14,7 +14,7 @@ use super::state::Election;
 use super::watchdog::Watchdog;
 use super::work::EndOfWork;
 
-/// One term of leadership. Within the bounds of the strict profile it is revoked before another
+/// One term of leadership. Within the [bounds](super::Bounds) it is revoked before another
 /// participant can lead.
 ///
 /// Asking and waiting also act as the watchdog: both compare the end of the term with the clock, so

@@ -7,9 +7,8 @@ use std::sync::{Arc, OnceLock};
 pub trait LeaderMetrics: Send + Sync {
     /// The elector of that name leads.
     fn on(&self, name: &str);
-    /// The elector does not lead: called when it is made, and when it loses leadership. In the
-    /// classic profile it is not called if the run is cancelled or dropped while it leads, as in
-    /// the reference (`election:LE-39`).
+    /// The elector does not lead: called when it is made, and when it loses leadership, also if the
+    /// run is cancelled or dropped while it leads (`election:LE-39`).
     fn off(&self, name: &str);
     /// A leader had to read the lock before it renewed.
     fn slow_path(&self, name: &str) {

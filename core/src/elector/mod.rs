@@ -7,16 +7,14 @@
 //! A run blocks its thread ([`Elector::run`]) or is awaited on any executor
 //! ([`Elector::run_async`]); the protected work runs beside it.
 //!
-//! The same code has two profiles:
+//! There is at most one leader, whatever the latency of the store, as long as clocks keep their
+//! stated rate and work stops within its stated time ([`Bounds`], `election:SF-10`). A store that
+//! goes back to an older state makes no second leader either, as long as the leader reaches it and
+//! the other participants knew the lock. No clock can help if a process pauses between its check
+//! and its action; for that case the resource refuses outdated effects by the term's [`Fence`].
 //!
-//! * [`Profile::Strict`] (default): at most one leader, whatever the latency of the store, as long
-//!   as clocks keep their stated rate and work stops within its stated time (`election:SF-10`).
-//!   A store that goes back to an older state makes no second leader either, as long as the leader
-//!   reaches it and the other participants knew the lock.
-//!   No clock can help if a process pauses between its check and its action; for that case the
-//!   resource refuses outdated effects by the term's [`Fence`].
-//! * [`Profile::Classic`]: exactly the reference's rules. Late replies, drift and some orders of
-//!   release lead to two leaders (`election:SF-9`, `CX-1` to `CX-15`).
+//! The reference's rules are weaker: late replies, drift and some orders of release lead to two
+//! leaders (`election:SF-9`, `CX-1` to `CX-15`). The pages of checks rebuild them as an exhibit.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -97,7 +95,7 @@ use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
 
 pub use async_driver::AsyncCallbacks;
-pub use config::{Bounds, Config, ConfigError, Profile, Timing, Versions, validate_nanos};
+pub use config::{Bounds, Config, ConfigError, Timing, Versions, validate_nanos};
 pub use driver::{AlreadyRunning, Callbacks};
 pub use fence::{Fence, Gate};
 pub use health::{HealthCheck, Wedged};
@@ -136,7 +134,6 @@ pub struct Elector<L: Send + 'static, R: Runtime = System, H: Host<Election> = E
     reporter: R::Mutex<Reporter<R>>,
     identity: Name,
     name: Arc<str>,
-    is_strict: bool,
     metrics: Option<Arc<dyn LeaderMetrics>>,
 }
 
@@ -156,8 +153,8 @@ impl<L: Send + 'static, R: Runtime, H: Host<Election>> Elector<L, R, H> {
     ///
     /// # For harnesses
     /// The state must have been made from the same settings, and these must be
-    /// [valid](Config::validate). This is not checked: the participant would use the durations and
-    /// the profile of the state, and report under the names of `config`.
+    /// [valid](Config::validate). This is not checked: the participant would use the durations of
+    /// the state, and report under the names of `config`.
     #[cfg_attr(not(feature = "harness"), doc(hidden))]
     pub fn with_host(runtime: &R, lock: L, config: &Config, host: H) -> Self {
         let elector = Self {
@@ -166,7 +163,6 @@ impl<L: Send + 'static, R: Runtime, H: Host<Election>> Elector<L, R, H> {
             reporter: runtime.mutex(Reporter::default()),
             identity: config.identity.clone(),
             name: Arc::clone(&config.name),
-            is_strict: config.profile != Profile::Classic,
             metrics: metrics::current(),
         };
         if let Some(metrics) = &elector.metrics {
@@ -192,8 +188,7 @@ impl<L: Send + 'static, R: Runtime, H: Host<Election>> Elector<L, R, H> {
         &self.identity
     }
 
-    /// Tells whether this participant leads (`election:LE-12`). In the strict profile the answer
-    /// takes time into account; in the classic one it stays true for a lease that ran out.
+    /// Tells whether this participant leads at this moment (`election:LE-12`).
     pub fn is_leader(&self) -> bool {
         self.monitor.call(IsLeader)
     }

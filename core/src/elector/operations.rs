@@ -59,7 +59,7 @@ pub struct WorkEnded {
     pub panicked: bool,
 }
 
-/// Sleeps until a term is over. In the strict profile this is also the watchdog that ends it.
+/// Sleeps until a term is over. This is also the watchdog that ends it.
 #[derive(Clone, Debug)]
 pub struct Watch {
     /// The number of the term.

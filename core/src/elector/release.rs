@@ -58,9 +58,7 @@ impl Election {
         if self.phase != Phase::Idle {
             return self.turn(Next::Refused);
         }
-        if self.is_strict() {
-            self.revoke(cx); // LE-42: nothing works under a lease that is given away
-        }
+        self.revoke(cx); // LE-42: nothing works under a lease that is given away
         self.start_release(None, cx)
     }
 
@@ -110,17 +108,10 @@ impl Election {
     }
 
     fn release_fetched(&mut self, stored: &Stored, cx: &mut Cx<'_>) -> Turn {
-        let ours = if self.is_strict() {
-            // LE-42: observe the record just read. Otherwise a later run could overwrite it
-            // (CX-15).
-            self.observe(stored, cx.now())
-                && stored.record.holder == self.config.identity
-                && self.written_transitions == Some(stored.record.transitions)
-        } else {
-            // The reference relies on its earlier observation, not on the record just read (CX-3).
-            self.remembered = Some(stored.version.clone());
-            self.is_holder()
-        };
+        // LE-42: observe the record just read. Otherwise a later run could overwrite it (CX-15).
+        let ours = self.observe(stored, cx.now())
+            && stored.record.holder == self.config.identity
+            && self.written_transitions == Some(stored.record.transitions);
         if !ours {
             return self.release_over(true, cx);
         }
@@ -144,12 +135,8 @@ impl Election {
         }
     }
 
-    /// Tries again: at once in the reference's rules, and after a twentieth to a tenth of the retry
-    /// period in the strict profile.
+    /// Tries again after a twentieth to a tenth of the retry period.
     fn release_conflicted(&mut self, cx: &mut Cx<'_>) -> Turn {
-        if !self.is_strict() {
-            return self.try_release(cx);
-        }
         let pause = self.config.timing.retry.mul_f64((1.0 + fraction(cx.entropy())) / 20.0);
         if let Phase::Release(release) = &mut self.phase {
             release.stage = Stage::Pause { due: (cx.now() + pause).min(release.deadline) };

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::machine::{Cx, Step};
 use crate::runtime::Instant;
 
-use super::config::{JITTER, Profile};
+use super::config::JITTER;
 use super::release::{Release, Stage};
 use super::state::{Election, RUN};
 use super::turn::{Next, Notes, Turn};
@@ -27,7 +27,7 @@ pub(super) enum Phase {
     Round(Round),
     /// Has renewed; the next round is at `due`.
     Between { due: Instant },
-    /// Waits for the protected work to end, at most until `until` (strict).
+    /// Waits for the protected work to end, at most until `until`.
     Drain { until: Instant },
     /// Gives up the lease.
     Release(Release),
@@ -88,10 +88,7 @@ impl Election {
     pub(super) fn call_deadline(&self) -> Option<Instant> {
         match self.phase {
             Phase::Release(release) => Some(release.deadline),
-            Phase::Round(round) if self.is_strict() => {
-                Some(round.deadline.min(self.term.valid_until))
-            }
-            Phase::Round(round) => Some(round.deadline),
+            Phase::Round(round) => Some(round.deadline.min(self.term.valid_until)),
             _ => None,
         }
     }
@@ -140,7 +137,7 @@ impl Election {
     }
 
     fn round_attempt_over(&mut self, success: bool, cx: &mut Cx<'_>) -> Turn {
-        if self.is_strict() && !self.term_is_live(cx) {
+        if !self.term_is_live(cx) {
             return self.fail_round(cx);
         }
         if !success {
@@ -162,23 +159,16 @@ impl Election {
         self.begin_attempt(cx)
     }
 
-    /// The round, or in the strict profile the term, has failed.
+    /// The round or the term has failed.
     fn fail_round(&mut self, cx: &mut Cx<'_>) -> Turn {
         self.notes.new_leader = self.report_transition();
         self.notes.metric_off = true;
         self.end_leading(cx)
     }
 
-    /// The renew loop is over. The strict profile first cancels the work; the classic one leaves it
-    /// running until the lease is given away (`election:LE-50`).
+    /// The renew loop is over. First the work is cancelled, then the lease is given away
+    /// (`election:LE-50`).
     fn end_leading(&mut self, cx: &mut Cx<'_>) -> Turn {
-        let Profile::Strict(bounds) = self.config.profile else {
-            return if self.config.release_on_cancel {
-                self.begin_release(true, cx)
-            } else {
-                self.end_run(true, cx)
-            };
-        };
         self.notes.metric_off = true;
         self.revoke(cx);
         if !self.config.release_on_cancel {
@@ -187,14 +177,14 @@ impl Election {
         if !self.term.working {
             return self.begin_release(true, cx);
         }
-        self.phase = Phase::Drain { until: self.term.ended_at + bounds.work };
+        self.phase = Phase::Drain { until: self.term.ended_at + self.config.bounds.work };
         self.turn(Next::Rest)
     }
 
-    /// The acquire loop was cancelled. The last attempt may have written a record; the strict
-    /// profile takes that back (`election:LE-33`).
+    /// The acquire loop was cancelled. If the last attempt may have written a record, that is taken
+    /// back (`election:LE-33`).
     fn acquire_gave_up(&mut self, cx: &mut Cx<'_>) -> Turn {
-        if self.is_strict() && self.config.release_on_cancel && self.wrote {
+        if self.config.release_on_cancel && self.wrote {
             self.begin_release(false, cx)
         } else {
             self.end_run(false, cx)
@@ -214,7 +204,7 @@ impl Election {
     /// (`election:LE-35`, [S] `LE-39`).
     pub(super) fn abort_run(&mut self, cx: &mut Cx<'_>) -> Notes {
         self.notes = Notes {
-            metric_off: self.is_strict() && self.phase_leads(),
+            metric_off: self.phase_leads(),
             stopped_leading: self.phase_leads() || self.ends_a_term(),
             ..Notes::default()
         };
@@ -240,7 +230,7 @@ impl Election {
             return Step::Done(self.turn(Next::Refused)); // an answer is awaited
         }
         let now = cx.now();
-        let over = self.cancelled || self.lost(cx);
+        let over = self.cancelled || !self.term_is_live(cx);
         match self.phase {
             Phase::Idle | Phase::Once => Step::Done(self.turn(Next::Refused)),
             Phase::Acquire { .. } if self.cancelled => Step::Done(self.acquire_gave_up(cx)),
@@ -263,7 +253,7 @@ impl Election {
     /// The token is checked before the tick (`election:ENV-7`).
     fn rest_in_round(&mut self, mut round: Round, cx: &mut Cx<'_>) -> Step<Turn> {
         let now = cx.now();
-        if self.token_is_done(cx) || self.lost(cx) {
+        if self.token_is_done(cx) || !self.term_is_live(cx) {
             return Step::Done(self.fail_round(cx));
         }
         if now < round.tick {
@@ -272,11 +262,6 @@ impl Election {
         round.tick = next_tick(round.began, self.config.timing.retry, now);
         self.phase = Phase::Round(round);
         Step::Done(self.begin_attempt(cx))
-    }
-
-    /// Tells whether the strict profile's term is over.
-    fn lost(&mut self, cx: &mut Cx<'_>) -> bool {
-        self.is_strict() && !self.term_is_live(cx)
     }
 }
 

@@ -1,14 +1,13 @@
 //! The states of the lock that an elector has seen, and when (`election:LE-8`, `LE-21`).
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use crate::runtime::Instant;
 
 use super::lock::{Stored, Version};
 use super::record::{Name, Record};
 
-/// How many distinct states of the lock the strict profile remembers (`election:CX-12`).
+/// How many distinct states of the lock are remembered (`election:CX-12`).
 const REMEMBERED: usize = 8;
 
 /// The record that the elector relies on, and the local time from which its lease counts. Both are
@@ -30,38 +29,6 @@ impl Observed {
     }
 }
 
-/// Distinguishes the states of the lock in the classic profile: the "raw bytes" of the rules.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) enum Raw {
-    /// Nothing was seen yet, or an object without a record.
-    #[default]
-    Nothing,
-    /// The record as JSON, that is, with whole seconds (`election:LK-13`). It is kept as a record,
-    /// because comparing records has the same result and needs no text.
-    Json(Record),
-    /// The text of an annotation (`election:LK-19`).
-    Text(Arc<str>),
-}
-
-impl Raw {
-    /// Tells whether the fetched object has the same state, by the rules of the classic profile.
-    pub(super) fn is_still(&self, stored: &Stored) -> bool {
-        match (self, &stored.text) {
-            (Self::Text(seen), Some(text)) => seen == text,
-            (Self::Nothing, Some(text)) => text.is_empty(),
-            (Self::Json(record), None) => record.same_json(&stored.record),
-            _ => false,
-        }
-    }
-
-    pub(super) fn of(stored: &Stored) -> Self {
-        match &stored.text {
-            Some(text) => Self::Text(Arc::clone(text)),
-            None => Self::Json(stored.record.clone()),
-        }
-    }
-}
-
 /// One state of the lock; the default one is the absence of the lock object.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Sighting {
@@ -72,7 +39,7 @@ struct Sighting {
     follows: bool,
 }
 
-/// The last few distinct states of the lock (strict).
+/// The last few distinct states of the lock.
 ///
 /// A lagging replica may show an old state after a newer one, and then the newer one again. So a
 /// lease counts from the last time at which a state was seen for the *first* time; otherwise a dead

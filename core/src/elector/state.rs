@@ -18,12 +18,12 @@ use crate::machine::{Channel, Cx};
 use crate::runtime::Instant;
 
 use super::attempt::Attempt;
-use super::config::{Config, ConfigError, Profile, Versions};
+use super::config::{Config, ConfigError, Versions};
 use super::fence::Fence;
 use super::lock::{StoreError, Stored, Version};
 use super::record::{Name, Record, Timestamp};
 use super::run::Phase;
-use super::sighting::{Observed, Raw, Sightings};
+use super::sighting::{Observed, Sightings};
 use super::turn::{Next, Notes, Turn};
 
 /// The run sleeps here.
@@ -37,8 +37,7 @@ pub(super) struct Term {
     /// The number of the term; kept when the term is over.
     pub(super) number: u64,
     pub(super) live: bool,
-    /// When the term ends unless it is renewed (`election:SF-11`). In the classic profile it does
-    /// not end by time.
+    /// When the term ends unless it is renewed (`election:SF-11`).
     pub(super) valid_until: Instant,
     pub(super) fence: Option<Fence>,
     /// When the term was revoked.
@@ -51,10 +50,9 @@ pub(super) struct Term {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Election {
     pub(super) config: Config,
-    /// A of the strict profile; unlimited in the classic one.
+    /// A: how long a leader may act after the start of its last success.
     pub(super) acting: Duration,
     pub(super) observed: Observed,
-    pub(super) raw: Raw,
     pub(super) sightings: Sightings,
     /// The newest version seen, if versions are ordered.
     pub(super) newest: Option<Version>,
@@ -99,7 +97,6 @@ impl Election {
             acting: config.acting(),
             config,
             observed: Observed::default(),
-            raw: Raw::default(),
             sightings: Sightings::default(),
             newest: None,
             remembered: None,
@@ -141,10 +138,6 @@ impl Election {
         self.term.live.then_some(self.term.valid_until)
     }
 
-    pub(super) fn is_strict(&self) -> bool {
-        matches!(self.config.profile, Profile::Strict(_))
-    }
-
     /// Tells whether the observed record names this elector; it says nothing about time
     /// (`election:LE-12`).
     pub(super) fn is_holder(&self) -> bool {
@@ -153,16 +146,15 @@ impl Election {
 
     /// Tells whether the observed lease is still running (`election:LE-13`, `LE-14`).
     pub(super) fn lease_valid(&self, now: Instant) -> bool {
-        let seconds = self.observed.record.duration_seconds;
-        if seconds <= 0 && self.is_strict() {
-            return self.observed.at + self.config.timing.stored_lease() > now;
-        }
-        let length = Duration::from_secs(seconds.unsigned_abs());
-        if seconds < 0 { self.observed.at > now + length } else { self.observed.at + length > now }
+        let lease = match u64::try_from(self.observed.record.duration_seconds) {
+            Ok(seconds @ 1..) => Duration::from_secs(seconds),
+            _ => self.config.timing.stored_lease(),
+        };
+        self.observed.at + lease > now
     }
 
     /// Tells whether a participant that does not lead may write, by what it has seen of the lock
-    /// (strict; `election:LE-22`, `CX-12`). If the store may have gone back, or the lock object is gone,
+    /// (`election:LE-22`, `CX-12`). If the store may have gone back, or the lock object is gone,
     /// it waits even if nobody or this participant holds the lease by that state. It also waits for a
     /// lease of its own whose time is over, since another may have held it meanwhile.
     pub(super) fn may_take(&self, began: Instant) -> bool {
@@ -183,14 +175,6 @@ impl Election {
     /// Notes a fetched state of the lock (`election:LE-21`). If it is older than one seen before,
     /// changes nothing and returns false.
     pub(super) fn observe(&mut self, stored: &Stored, now: Instant) -> bool {
-        if !self.is_strict() {
-            if !self.raw.is_still(stored) {
-                self.observed = Observed { record: stored.record.clone(), at: now };
-                self.raw = Raw::of(stored);
-            }
-            self.remembered = Some(stored.version.clone());
-            return true;
-        }
         if self.config.versions == Versions::Ordered && !self.advance(&stored.version) {
             return false;
         }
@@ -217,9 +201,6 @@ impl Election {
     pub(super) fn observe_own(&mut self, record: Record, stored: &Stored, now: Instant) {
         self.observed = Observed { record, at: now };
         self.remembered = Some(stored.version.clone());
-        if !self.is_strict() {
-            return;
-        }
         self.sightings.was_overtaken();
         if self.config.versions == Versions::Ordered {
             self.advance(&stored.version);
@@ -229,7 +210,7 @@ impl Election {
     /// Notes why the store has not accepted this elector's own write.
     pub(super) fn observe_refusal(&mut self, why: &StoreError) {
         use StoreError::{AlreadyExists, Conflict, NotFound};
-        if self.is_strict() && matches!(why, AlreadyExists | Conflict | NotFound) {
+        if matches!(why, AlreadyExists | Conflict | NotFound) {
             self.sightings.was_overtaken();
         }
     }
@@ -267,7 +248,7 @@ impl Election {
     /// Tells whether the term is live now, and ends it if its time has passed. The first call after
     /// that time does the work of the watchdog (`election:SF-11`).
     pub(super) fn term_is_live(&mut self, cx: &mut Cx<'_>) -> bool {
-        if self.term.live && self.is_strict() && cx.now() >= self.term.valid_until {
+        if self.term.live && cx.now() >= self.term.valid_until {
             self.revoke(cx);
         }
         self.term.live
@@ -295,7 +276,7 @@ impl Election {
 
     /// Tells whether this elector leads, for users (`election:LE-12`).
     pub(super) fn leads(&mut self, cx: &mut Cx<'_>) -> bool {
-        self.is_holder() && (!self.is_strict() || self.term_is_live(cx))
+        self.is_holder() && self.term_is_live(cx)
     }
 
     /// Tells whether the leader's own lease has long run out, which means that the leader neither
@@ -313,9 +294,8 @@ impl Election {
     pub(super) fn check(&self) {
         let in_call = self.attempt.is_some() || matches!(self.phase, Phase::Release(_));
         assert!(!(in_call && self.phase == Phase::Idle), "a call is part of a run or an attempt");
-        assert!(!self.term.live || self.term.fence.is_some(), "a live term has a fencing token");
         assert!(!(self.cancelled && self.term.live), "cancelling a run revokes its leadership");
-        if self.is_strict() && self.term.live {
+        if self.term.live {
             let fence = self.term.fence.as_ref().expect("a live term has a fencing token");
             assert!(
                 self.written_transitions.is_some_and(|written| written >= fence.transitions),

@@ -8,9 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use seatrial_core::cancel::CancelToken;
-use seatrial_core::elector::{
-    Bounds, Callbacks, Config, Elector, Leadership, LeaseLock, Profile, Timing,
-};
+use seatrial_core::elector::{Bounds, Callbacks, Config, Elector, Leadership, LeaseLock, Timing};
 use seatrial_core::informer::{Change, Informer, ObjectChange};
 use seatrial_core::limited_queue::LimitedQueue;
 use seatrial_core::pool::{Action, Attempt, Fault, Pool, Reconcile};
@@ -149,8 +147,8 @@ fn replica(name: String) {
     let (system, tokio) = (System::new(), bed::tokio());
     let client = || address.client(&tokio);
     let lock = LeaseLock::new(Leases::new(client(), &TIMING), "default", "controller");
-    let profile = Profile::Strict(Bounds::default().work(Duration::from_millis(500)));
-    let config = Config::new(name.as_str()).timing(TIMING).profile(profile);
+    let bounds = Bounds::default().work(Duration::from_millis(500));
+    let config = Config::new(name.as_str()).timing(TIMING).bounds(bounds);
     let elector = Elector::new(&system, lock, config).unwrap();
     let client = Arc::new(client());
     let replica = Arc::new(Replica { system, client, name });

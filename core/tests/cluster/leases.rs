@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use seatrial_core::cancel::CancelToken;
 use seatrial_core::elector::{
     AsyncLock, Bounds, Call, Callbacks, Config, Elector, Leadership, LeaseLock, LeaseSpec, Lock,
-    Name, ObjectName, ObjectStore, Profile, Record, StoreError, Stored, Timestamp, Timing,
+    Name, ObjectName, ObjectStore, Record, StoreError, Stored, Timestamp, Timing,
 };
 use seatrial_core::request::Leases;
 use seatrial_core::request::http::HttpTransport;
@@ -196,7 +196,7 @@ fn when_a_leader_stops_without_a_word_another_leads_in_time() {
     let leaders = Arc::new(AtomicU32::new(0));
     let start = |identity: &'static str| {
         let bounds = Bounds::default().work(Duration::from_millis(100));
-        let config = Config::new(identity).timing(TIMING).profile(Profile::Strict(bounds));
+        let config = Config::new(identity).timing(TIMING).bounds(bounds);
         let elector = Elector::new(&system, lock(&cluster), config).expect("these times are safe");
         let (stop, leads) = (CancelToken::new(&system), CancelToken::new(&system));
         let leaders = Arc::clone(&leaders);

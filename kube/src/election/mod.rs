@@ -58,7 +58,7 @@ use seatrial_core::runtime::{Ambient, Tokio};
 use crate::events::Recorder;
 
 pub use seatrial_core::elector::{
-    Bounds, ConfigError, Fence, LeaderMetrics, Profile, Timing, Wedged, set_leader_metrics,
+    Bounds, ConfigError, Fence, LeaderMetrics, Timing, Wedged, set_leader_metrics,
 };
 pub use store::LeaseStore;
 
@@ -86,8 +86,7 @@ pub struct LeaderElection {
 
 impl LeaderElection {
     /// Takes part in the election for that Lease. The identity is `$POD_NAME` or `$HOSTNAME` with a
-    /// random suffix. The profile is strict, with 15, 10 and 2 seconds; the Lease is freed at the
-    /// end.
+    /// random suffix. A Lease lasts 15 seconds, with 10 and 2 to renew; it is freed at the end.
     ///
     /// # Panics
     /// Outside of a tokio runtime: tokio's own panic.
@@ -128,10 +127,10 @@ impl LeaderElection {
         self
     }
 
-    /// Sets the rules: [`Profile::Strict`] with bounds that you guarantee, or the reference's.
+    /// Sets the bounds that you guarantee. Within them there is at most one leader.
     #[must_use]
-    pub fn profile(mut self, profile: Profile) -> Self {
-        self.config.profile = profile;
+    pub fn bounds(mut self, bounds: Bounds) -> Self {
+        self.config.bounds = bounds;
         self
     }
 
@@ -204,10 +203,7 @@ impl LeaderElection {
         T: Send + 'static,
     {
         let Self { client, namespace, runtime, config, shutdown, .. } = self;
-        let bounds = match config.profile {
-            Profile::Strict(bounds) => bounds,
-            Profile::Classic => Bounds::default(),
-        };
+        let bounds = config.bounds;
         let runs = work::Runs::default();
         let patience = config.timing.request_timeout();
         let store = LeaseStore::new(client.clone(), patience).protecting(runs.clone());

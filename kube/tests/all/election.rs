@@ -12,7 +12,7 @@ use kube::Client;
 use kube::api::{Api, ListParams};
 use seatrial_core::elector::Gate;
 use seatrial_kube::election::{
-    Bounds, ConfigError, Fence, LeaderElection, LeaderMetrics, Leadership, Profile, Timing,
+    Bounds, ConfigError, Fence, LeaderElection, LeaderMetrics, Leadership, Timing,
     set_leader_metrics,
 };
 use seatrial_sim::apiserver::{Fault, Point, Trouble};
@@ -30,7 +30,7 @@ fn election(client: &Client, identity: &str) -> LeaderElection {
     LeaderElection::new(client.clone(), "default", "operator")
         .identity(identity)
         .timing(timing())
-        .profile(Profile::Strict(bounds))
+        .bounds(bounds)
 }
 
 async fn lease(client: &Client) -> LeaseSpec {

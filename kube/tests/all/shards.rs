@@ -12,7 +12,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Api, PostParams};
 use kube::{Client, ResourceExt};
 use seatrial_kube::controller::{Action, Controller, ObjectRef};
-use seatrial_kube::election::{Bounds, ConfigError, Profile, Timing};
+use seatrial_kube::election::{Bounds, ConfigError, Timing};
 use seatrial_kube::shards::{NoShards, Shard, Shards};
 use seatrial_kube::watcher::Config;
 use tokio::sync::oneshot;
@@ -76,7 +76,7 @@ fn shards(client: &Client) -> Shards {
         Timing { lease: LEASE, renew: Duration::from_secs(2), retry: Duration::from_millis(200) };
     let bounds = Bounds::default().work(Duration::from_millis(500));
     let shards = Shards::new(client.clone(), "default", "dealt", SHARDS).expect("some");
-    shards.elections(move |it| it.timing(timing).profile(Profile::Strict(bounds)))
+    shards.elections(move |it| it.timing(timing).bounds(bounds))
 }
 
 /// Reconciles its shards until the process ends: each object again and again.

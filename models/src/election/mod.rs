@@ -3,3 +3,4 @@
 pub mod candidate;
 pub mod cluster;
 pub mod elector;
+pub mod plain;

@@ -150,7 +150,6 @@ fn without_leader(config: Config, action: Action, at: u64, seed: u64) -> u64 {
         client_timeout: None,
         actions: vec![(at, action)],
         horizon,
-        lenient: false,
         probe: false,
     };
     let run = simulate(setup, Calm(Random::new(seed)));

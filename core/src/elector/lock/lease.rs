@@ -132,7 +132,6 @@ fn stored(lease: &Object<LeaseSpec>) -> Stored {
         record: lease.content.to_record(),
         version: lease.meta.version.clone(),
         uid: lease.meta.uid.clone(),
-        text: None,
     }
 }
 

@@ -9,7 +9,7 @@ use crate::caught::drop_caught;
 use crate::elector::record::Name;
 use crate::runtime::Runtime;
 
-use super::annotation::{ConfigMap, Endpoints};
+use super::retired::{ConfigMap, Endpoints};
 use super::{
     AsyncObjectStore, Call, LeaseSpec, Object, ObjectName, ObjectStore, StoreError, Version,
 };

@@ -5,13 +5,12 @@
 //! so that an update sends the whole object with only the election content replaced
 //! (`election:LK-2`).
 
-mod annotation;
 mod awaited;
 mod kind;
 mod lease;
 mod memory;
 mod object;
-mod pair;
+mod retired;
 mod slot;
 mod version;
 
@@ -25,15 +24,15 @@ use crate::runtime::{Instant, Runtime};
 
 use super::record::{Name, Record};
 
-pub use annotation::{
-    ANNOTATION, AnnotationLock, ConfigMap, ConfigMapLock, Endpoints, EndpointsLock,
-};
 pub use awaited::{AsyncLock, AsyncObjectStore};
 pub use kind::{LockKind, LockKindError};
 pub use lease::{LeaseLock, LeaseSpec};
 pub use memory::{Content, MemoryStore};
 pub use object::{Meta, Object, ObjectName, ObjectStore};
-pub use pair::{PairLock, UNKNOWN_HOLDER};
+pub use retired::{
+    ANNOTATION, AnnotationLock, ConfigMap, ConfigMapLock, Endpoints, EndpointsLock, PairLock,
+    UNKNOWN_HOLDER,
+};
 pub use slot::{EventRecorder, Kind, LockEvent};
 pub use version::Version;
 
@@ -96,16 +95,13 @@ pub struct Stored {
     pub version: Version,
     /// Distinguishes the object from an earlier one with the same name.
     pub uid: Name,
-    /// The text of the record, for locks that keep a text; it may change even if the record does
-    /// not (`election:LK-19`).
-    pub text: Option<Arc<str>>,
 }
 
 impl Stored {
-    /// Makes the answer of a lock that keeps no text.
+    /// Makes the answer of a lock.
     #[must_use]
     pub const fn new(record: Record, version: Version, uid: Name) -> Self {
-        Self { record, version, uid, text: None }
+        Self { record, version, uid }
     }
 }
 

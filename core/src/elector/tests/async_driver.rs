@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::driver::{Log, Store, config, token};
 use crate::elector::{
     AlreadyRunning, AsyncCallbacks, AsyncLock, AsyncObjectStore, Config, Elector, Leadership,
-    LeaseLock, MemoryStore, Name, PairLock, Profile, Record, StoreError, Stored, Version,
+    LeaseLock, MemoryStore, Name, PairLock, Record, StoreError, Stored, Version,
 };
 use crate::runtime::{Ambient, Runtime, System};
 
@@ -79,28 +79,26 @@ fn poll_once<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {
 
 #[test]
 fn an_awaited_run_leads_and_frees_the_lease_when_it_is_cancelled() {
-    for profile in [Profile::Classic, config("").profile] {
-        let store = store();
-        let a = elector(&store, Config { profile, ..config("a") });
-        let (log, token) = (Log::new(), token());
-        let system = System::new();
-        let canceller = {
-            let (log, token) = (Arc::clone(&log), token.clone());
-            system.spawn("canceller", move || {
-                let lines = lines::<2>(&log);
-                token.cancel();
-                lines
-            })
-        };
-        let told = Told(Arc::clone(&log), Works::UntilItIsLost);
-        assert_eq!(system.block_on(a.run_async(&token, &told)), Ok(true));
-        assert_eq!(system.join(canceller).unwrap(), ["leader a", "started 0"]);
-        assert_eq!(lines(&log), ["work ended", "work dropped", "stopped"]);
-        assert!(!a.is_leader());
-        let b = elector(&store, Config { profile, ..config("b") });
-        assert_eq!(system.block_on(b.attempt_async()), Ok(true), "the lease is free");
-        assert_eq!(system.block_on(b.release_async()), Ok(true));
-    }
+    let store = store();
+    let a = elector(&store, config("a"));
+    let (log, token) = (Log::new(), token());
+    let system = System::new();
+    let canceller = {
+        let (log, token) = (Arc::clone(&log), token.clone());
+        system.spawn("canceller", move || {
+            let lines = lines::<2>(&log);
+            token.cancel();
+            lines
+        })
+    };
+    let told = Told(Arc::clone(&log), Works::UntilItIsLost);
+    assert_eq!(system.block_on(a.run_async(&token, &told)), Ok(true));
+    assert_eq!(system.join(canceller).unwrap(), ["leader a", "started 0"]);
+    assert_eq!(lines(&log), ["work ended", "work dropped", "stopped"]);
+    assert!(!a.is_leader());
+    let b = elector(&store, config("b"));
+    assert_eq!(system.block_on(b.attempt_async()), Ok(true), "the lease is free");
+    assert_eq!(system.block_on(b.release_async()), Ok(true));
 }
 
 #[test]

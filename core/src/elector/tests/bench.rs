@@ -57,7 +57,6 @@ pub(super) fn stored(holder: &str, renewed: f64, version: u64) -> Stored {
         },
         version: Version::Number(version),
         uid: Name::new("uid"),
-        text: None,
     }
 }
 
@@ -69,11 +68,7 @@ impl Bench {
         bench
     }
 
-    pub(super) fn classic() -> Self {
-        Self::new(Config::classic("me"))
-    }
-
-    pub(super) fn strict() -> Self {
+    pub(super) fn usual() -> Self {
         Self::new(Config::new("me"))
     }
 
@@ -142,12 +137,7 @@ impl Bench {
     /// Answers a write: the store accepted it with this version.
     pub(super) fn accept(&mut self, io: Io, version: u64) -> Next {
         let record = written(io);
-        self.reply(Ok(Stored {
-            record,
-            version: Version::Number(version),
-            uid: "uid".into(),
-            text: None,
-        }))
+        self.reply(Ok(Stored { record, version: Version::Number(version), uid: "uid".into() }))
     }
 
     /// Returns how long the run sleeps from now on.

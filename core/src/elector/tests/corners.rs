@@ -3,7 +3,7 @@
 use super::bench::{BEGIN, Bench, CANCEL, s, stored, written};
 use crate::elector::{
     Abort, Begin, Config, Election, GiveUp, Holds, Io, Next, Record, Rest, StoreError, Stored,
-    Timing, Try, Version, WorkEnded,
+    Timing, Try, WorkEnded,
 };
 
 fn releasing() -> Bench {
@@ -49,32 +49,20 @@ fn a_write_of_an_earlier_attempt_is_not_taken_back() {
 
 #[test]
 fn a_renewal_keeps_the_count_of_its_term() {
-    for bench in [Bench::classic(), Bench::strict()] {
-        let mut bench = taken_over(bench);
-        assert_eq!(written(bench.io(Try)).transitions, 8, "LE-18");
-    }
+    let mut bench = taken_over(Bench::usual());
+    assert_eq!(written(bench.io(Try)).transitions, 8, "LE-18");
 }
 
 #[test]
 fn a_leader_whose_lease_has_run_out_reads_first() {
-    let mut bench = taken_over(Bench::classic());
+    let mut bench = taken_over(Bench::usual());
     bench.pass(s(15.0));
     assert_eq!(bench.io(Try), Io::Get, "LE-18");
 }
 
 #[test]
-fn only_classic_updates_an_object_without_a_version() {
-    for (mut bench, updates) in [(Bench::classic(), true), (Bench::strict(), false)] {
-        bench.io(Try);
-        let unversioned = Stored { version: Version::new(""), ..stored("", 0.0, 1) };
-        let next = bench.reply(Ok(unversioned));
-        assert_eq!(matches!(next, Next::Call { io: Io::Update(..), .. }), updates, "LK-4");
-    }
-}
-
-#[test]
 fn the_lease_of_the_second_term_is_released_as_well() {
-    let mut bench = Bench::strict();
+    let mut bench = Bench::usual();
     bench.io(Try);
     let create = bench.reply_io(Err(StoreError::NotFound));
     bench.accept(create, 1);
@@ -85,25 +73,8 @@ fn the_lease_of_the_second_term_is_released_as_well() {
 }
 
 #[test]
-fn only_classic_forgets_a_version_when_it_fails_to_create() {
-    for (mut bench, kept) in [(Bench::classic(), false), (Bench::strict(), true)] {
-        bench.io(Try);
-        bench.reply(Ok(stored("other", 0.0, 4)));
-        bench.io(Try);
-        if kept {
-            assert_eq!(bench.reply(Err(StoreError::NotFound)), Next::Done(false));
-            bench.pass(s(15.0));
-            bench.io(Try);
-        }
-        bench.reply_io(Err(StoreError::NotFound));
-        bench.reply(Err(StoreError::AlreadyExists));
-        assert_eq!(bench.election.remembered().is_some(), kept, "LK-3");
-    }
-}
-
-#[test]
 fn the_count_alone_makes_no_record_the_own() {
-    let mut bench = leads(Bench::strict());
+    let mut bench = leads(Bench::usual());
     bench.rest_io();
     bench.reply_io(Err(StoreError::Conflict));
     bench.reply(Ok(held("other", 0, 9)));
@@ -117,8 +88,8 @@ fn the_count_alone_makes_no_record_the_own() {
 }
 
 #[test]
-fn a_renewal_prolongs_a_strict_term() {
-    let mut bench = taken_over(Bench::strict());
+fn a_renewal_prolongs_a_term() {
+    let mut bench = taken_over(Bench::usual());
     let before = bench.election.valid_until().expect("a term");
     bench.pass(s(2.0));
     let update = bench.io(Try);
@@ -137,7 +108,7 @@ fn a_renewal_that_comes_after_the_end_begins_no_term() {
 
 #[test]
 fn what_a_failing_driver_says_depends_on_where_it_failed() {
-    let mut bench = leads(Bench::strict());
+    let mut bench = leads(Bench::usual());
     assert!(bench.call(Abort).stopped_leading, "before the first renewal");
 
     let mut bench = leads(releasing());
@@ -155,10 +126,9 @@ fn what_a_failing_driver_says_depends_on_where_it_failed() {
 
 #[test]
 fn a_release_is_refused_while_a_run_is_under_way() {
-    for mut bench in [Bench::classic(), Bench::strict()] {
-        bench.io(BEGIN);
-        assert_eq!(bench.turn(GiveUp), Next::Refused);
-    }
+    let mut bench = Bench::usual();
+    bench.io(BEGIN);
+    assert_eq!(bench.turn(GiveUp), Next::Refused);
 }
 
 #[test]
@@ -168,14 +138,6 @@ fn a_conflict_is_tried_again_only_after_a_write() {
     bench.call(WorkEnded { term: 1, panicked: false });
     bench.rest_io();
     assert_eq!(bench.reply(Err(StoreError::Conflict)), Next::Ended { led: true });
-}
-
-#[test]
-fn classic_remembers_what_a_release_read() {
-    let mut bench = Bench::classic();
-    bench.io(GiveUp);
-    bench.reply(Ok(stored("other", 0.0, 9)));
-    assert_eq!(bench.election.remembered(), Some(&Version::Number(9)), "LK-2");
 }
 
 #[test]
@@ -192,7 +154,7 @@ fn a_pause_of_a_release_ends_with_its_deadline() {
 
 #[test]
 fn a_run_that_is_cancelled_before_it_begins_reports_nobody() {
-    let mut bench = Bench::strict();
+    let mut bench = Bench::usual();
     bench.io(Try);
     bench.reply(Ok(stored("other", 0.0, 1)));
     assert_eq!(bench.turn(Begin { cancelled: true }), Next::Ended { led: false });
@@ -201,10 +163,11 @@ fn a_run_that_is_cancelled_before_it_begins_reports_nobody() {
 
 #[test]
 fn a_cancelled_renewal_makes_no_further_call() {
-    let mut bench = leads(Bench::classic());
+    let mut bench = leads(Bench::usual());
     bench.rest_io();
     bench.call(CANCEL);
-    assert_eq!(bench.reply(Err(StoreError::Conflict)), Next::Rest, "election:INV-13");
+    let ends = Next::Ended { led: true };
+    assert_eq!(bench.reply(Err(StoreError::Conflict)), ends, "election:INV-13");
 }
 
 #[test]
@@ -235,7 +198,7 @@ fn the_time_for_the_work_counts_from_the_end_of_the_term() {
 #[test]
 fn a_round_ends_at_its_deadline_also_between_two_ticks() {
     let timing = Timing::seconds(15, 5, 2);
-    let mut bench = leads(Bench::new(Config { timing, ..Config::classic("me") }));
+    let mut bench = leads(Bench::new(Config { timing, ..Config::new("me") }));
     let began = bench.now();
     let over = loop {
         match bench.rest() {
@@ -252,8 +215,8 @@ fn a_round_ends_at_its_deadline_also_between_two_ticks() {
 #[test]
 fn a_period_of_nothing_does_not_break_a_round() {
     let timing = Timing::seconds(15, 10, 0);
-    let mut bench = Bench::classic();
-    bench.election = Election::unchecked(Config { timing, ..Config::classic("me") });
+    let mut bench = Bench::usual();
+    bench.election = Election::unchecked(Config { timing, ..Config::new("me") });
     let mut bench = leads(bench);
     bench.rest_io();
     bench.reply_io(Err(StoreError::Timeout));

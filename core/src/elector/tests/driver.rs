@@ -8,8 +8,7 @@ use std::time::Duration;
 use crate::cancel::CancelToken;
 use crate::elector::{
     AlreadyRunning, Bounds, Call, Callbacks, Config, Elector, HealthCheck, Leadership, LeaseLock,
-    LeaseSpec, Lock, MemoryStore, Name, ObjectName, Profile, Record, StoreError, Stored, Timing,
-    Version,
+    LeaseSpec, Lock, MemoryStore, Name, ObjectName, Record, StoreError, Stored, Timing, Version,
 };
 use crate::queue::WorkQueue;
 use crate::runtime::{Ambient, Manual, Runtime, System};
@@ -52,7 +51,7 @@ impl Callbacks<System> for Log {
     }
 }
 
-/// Short enough for a test; one second is the shortest strict lease.
+/// Short enough for a test; one second is the shortest lease.
 pub(super) fn config(identity: &str) -> Config {
     let timing = Timing {
         lease: Duration::from_secs(1),
@@ -60,12 +59,7 @@ pub(super) fn config(identity: &str) -> Config {
         retry: Duration::from_millis(20),
     };
     let bounds = Bounds { work: Duration::from_millis(300), ..Bounds::default() };
-    Config {
-        timing,
-        profile: Profile::Strict(bounds),
-        release_on_cancel: true,
-        ..Config::new(identity)
-    }
+    Config { timing, bounds, release_on_cancel: true, ..Config::new(identity) }
 }
 
 pub(super) fn elector(store: &Store, config: Config) -> Arc<Elector<LeaseLock<Store>>> {
@@ -91,32 +85,30 @@ pub(super) fn run(
 #[test]
 fn leadership_passes_on_when_the_leader_is_cancelled() {
     let store: Store = Arc::new(MemoryStore::new(&System::new()));
-    for profile in [Profile::Classic, config("").profile] {
-        let [a, b] = ["a", "b"].map(|id| elector(&store, Config { profile, ..config(id) }));
-        let [log_a, log_b] = [Log::new(), Log::new()];
-        let [token_a, token_b] = [token(), token()];
-        let run_a = run(&a, &token_a, &log_a);
-        let mut first = [log_a.next(), log_a.next()];
-        first.sort();
-        assert_eq!(first[0], "leader a");
-        assert!(first[1].starts_with("started"));
-        assert!(a.is_leader());
-        let run_b = run(&b, &token_b, &log_b);
-        assert_eq!(log_b.next(), "leader a");
-        token_a.cancel();
-        assert_eq!(System::new().join(run_a).unwrap(), Ok(true));
-        assert!(!a.is_leader());
-        loop {
-            let line = log_b.next(); // "leader" lines of a released record may come first
-            if line.starts_with("started") {
-                break;
-            }
+    let [a, b] = ["a", "b"].map(|id| elector(&store, config(id)));
+    let [log_a, log_b] = [Log::new(), Log::new()];
+    let [token_a, token_b] = [token(), token()];
+    let run_a = run(&a, &token_a, &log_a);
+    let mut first = [log_a.next(), log_a.next()];
+    first.sort();
+    assert_eq!(first[0], "leader a");
+    assert!(first[1].starts_with("started"));
+    assert!(a.is_leader());
+    let run_b = run(&b, &token_b, &log_b);
+    assert_eq!(log_b.next(), "leader a");
+    token_a.cancel();
+    assert_eq!(System::new().join(run_a).unwrap(), Ok(true));
+    assert!(!a.is_leader());
+    loop {
+        let line = log_b.next(); // "leader" lines of a released record may come first
+        if line.starts_with("started") {
+            break;
         }
-        assert!(b.is_leader());
-        token_b.cancel();
-        assert_eq!(System::new().join(run_b).unwrap(), Ok(true));
-        store.delete(&ObjectName::new("ns", "lease"));
     }
+    assert!(b.is_leader());
+    token_b.cancel();
+    assert_eq!(System::new().join(run_b).unwrap(), Ok(true));
+    store.delete(&ObjectName::new("ns", "lease"));
 }
 
 #[test]
@@ -155,23 +147,21 @@ impl Callbacks<System> for Incurious {
 #[test]
 fn who_wants_no_reports_gets_none() {
     let store: Store = Arc::new(MemoryStore::new(&System::new()));
-    for profile in [Profile::Classic, config("").profile] {
-        let elector = elector(&store, Config { profile, ..config("a") });
-        let log = Log::new();
-        let token = token();
-        let run = {
-            let (elector, token) = (Arc::clone(&elector), token.clone());
-            let callbacks = Arc::new(Incurious(Arc::clone(&log)));
-            System::new().spawn("run", move || elector.run(&token, &callbacks))
-        };
-        assert!(log.next().starts_with("started"));
-        token.cancel();
-        assert_eq!(System::new().join(run).unwrap(), Ok(true));
-        let mut rest = [log.next(), log.next()];
-        rest.sort();
-        assert_eq!(rest, ["stopped", "work ended"]);
-        store.delete(&ObjectName::new("ns", "lease"));
-    }
+    let elector = elector(&store, config("a"));
+    let log = Log::new();
+    let token = token();
+    let run = {
+        let (elector, token) = (Arc::clone(&elector), token.clone());
+        let callbacks = Arc::new(Incurious(Arc::clone(&log)));
+        System::new().spawn("run", move || elector.run(&token, &callbacks))
+    };
+    assert!(log.next().starts_with("started"));
+    token.cancel();
+    assert_eq!(System::new().join(run).unwrap(), Ok(true));
+    let mut rest = [log.next(), log.next()];
+    rest.sort();
+    assert_eq!(rest, ["stopped", "work ended"]);
+    store.delete(&ObjectName::new("ns", "lease"));
 }
 
 #[test]
@@ -287,39 +277,15 @@ fn a_health_check_finds_a_leader_that_neither_renews_nor_stops() {
     let (store, clock): (Store, _) = (Arc::new(MemoryStore::new(&System::new())), Manual::new());
     let health = HealthCheck::new(&clock, Duration::ZERO);
     assert_eq!(health.check(), Ok(()), "nothing is attached");
-    let timing = Timing {
-        lease: Duration::from_millis(30),
-        renew: Duration::from_millis(20),
-        retry: Duration::from_millis(1),
-    };
-    let named = Config { timing, name: "controller".into(), ..Config::classic("a") };
-    let lock = AnySeconds(LeaseLock::new(store, "ns", "lease"));
-    let elector = Elector::new(&clock, lock, named).unwrap();
+    let named = Config::new("a").name("controller".into());
+    let elector = Elector::new(&clock, LeaseLock::new(store, "ns", "lease"), named).unwrap();
     health.attach(&elector);
     assert_eq!(elector.attempt(), Ok(true));
     assert_eq!(health.check(), Ok(()));
-    clock.advance(Duration::from_millis(40));
+    clock.advance(Duration::from_secs(16));
     let wedged = health.check().unwrap_err();
     assert_eq!(&*wedged.lease, "controller");
     assert_eq!(elector.check(Duration::from_secs(60)), Ok(()), "a tolerance helps");
-}
-
-/// Stores at least one second, so that a server accepts a lease of less.
-pub(super) struct AnySeconds<L>(pub(super) L);
-
-impl<L: Lock> Lock for AnySeconds<L> {
-    fn get(&mut self, call: Call<'_>) -> Result<Stored, StoreError> {
-        self.0.get(call)
-    }
-    fn create(&mut self, record: &Record, call: Call<'_>) -> Result<Stored, StoreError> {
-        self.0.create(&Record { duration_seconds: 1, ..record.clone() }, call)
-    }
-    fn update(&mut self, _: &Record, _: &Version, _: Call<'_>) -> Result<Stored, StoreError> {
-        Err(StoreError::Timeout)
-    }
-    fn describe(&self) -> String {
-        self.0.describe()
-    }
 }
 
 /// Passes its leading token on.

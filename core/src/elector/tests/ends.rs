@@ -141,7 +141,7 @@ impl AsyncCallbacks<Manual> for Works {
 }
 
 #[test]
-fn a_strict_term_that_ends_by_itself_ends_its_work_before_the_lease_is_freed() {
+fn a_term_that_ends_by_itself_ends_its_work_before_the_lease_is_freed() {
     let (runtime, lines) = (Manual::new(), Lines::default());
     let store = Arc::new(Stubborn(MemoryStore::new(&runtime), Arc::clone(&lines)));
     let config = Config { release_on_cancel: true, ..Config::new("a") };

@@ -31,7 +31,7 @@ impl Half {
         let (record, version) = object.held.clone().ok_or(StoreError::NotFound)?;
         let version =
             if object.hides_version { Version::new("") } else { Version::Number(version) };
-        Ok(Stored { record, version, uid: Name::EMPTY, text: None })
+        Ok(Stored { record, version, uid: Name::EMPTY })
     }
 
     fn call(

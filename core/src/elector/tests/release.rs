@@ -1,9 +1,7 @@
 //! Giving up the lease: which lease, when, and how often it is tried.
 
 use super::bench::{BEGIN, Bench, CANCEL, s, stored, written};
-use crate::elector::{
-    Config, GiveUp, Holds, Io, IsLeader, Next, Rest, StoreError, Stored, WorkEnded,
-};
+use crate::elector::{Config, GiveUp, Io, IsLeader, Next, Rest, StoreError, Stored, WorkEnded};
 use crate::machine::Step;
 
 fn releasing(config: Config) -> Bench {
@@ -23,22 +21,18 @@ fn renewed(mut bench: Bench) -> (Bench, Stored) {
 
 #[test]
 fn a_released_record_names_nobody_and_keeps_its_transitions() {
-    for config in [Config::classic("me"), Config::new("me")] {
-        let (mut bench, held) = renewed(releasing(config));
-        bench.call(CANCEL);
-        bench.call(WorkEnded { term: 1, panicked: false });
-        assert_eq!(bench.rest(), call(Io::Get, &bench));
-        let Io::Update(record, version) = bench.reply_io(Ok(held.clone())) else {
-            panic!("update")
-        };
-        assert_eq!(version, held.version);
-        assert!(record.holder.is_empty());
-        assert_eq!((record.duration_seconds, record.transitions), (1, 0), "LE-43");
-        assert!(record.renew_time.is_some() && record.acquire_time.is_some());
-        assert_eq!(bench.accept(Io::Update(record, version), 3), Next::Ended { led: true });
-        assert!(bench.notes.stopped_leading && bench.notes.new_leader.is_none(), "LE-45");
-        assert!(bench.observed().record.holder.is_empty());
-    }
+    let (mut bench, held) = renewed(releasing(Config::new("me")));
+    bench.call(CANCEL);
+    bench.call(WorkEnded { term: 1, panicked: false });
+    assert_eq!(bench.rest(), call(Io::Get, &bench));
+    let Io::Update(record, version) = bench.reply_io(Ok(held.clone())) else { panic!("update") };
+    assert_eq!(version, held.version);
+    assert!(record.holder.is_empty());
+    assert_eq!((record.duration_seconds, record.transitions), (1, 0), "LE-43");
+    assert!(record.renew_time.is_some() && record.acquire_time.is_some());
+    assert_eq!(bench.accept(Io::Update(record, version), 3), Next::Ended { led: true });
+    assert!(bench.notes.stopped_leading && bench.notes.new_leader.is_none(), "LE-45");
+    assert!(bench.observed().record.holder.is_empty());
 }
 
 /// A call with the deadline of a release that begins now.
@@ -47,41 +41,18 @@ fn call(io: Io, bench: &Bench) -> Next {
 }
 
 #[test]
-fn classic_blanks_the_lease_of_another_and_strict_does_not() {
-    for (config, blanks) in [(Config::classic("me"), true), (Config::new("me"), false)] {
-        let (mut bench, _) = renewed(releasing(config));
-        bench.call(CANCEL);
-        bench.call(WorkEnded { term: 1, panicked: false });
-        bench.rest();
-        let next = bench.reply(Ok(stored("other", 3.0, 9)));
-        assert_eq!(matches!(next, Next::Call { .. }), blanks, "CX-3");
-        if !blanks {
-            assert_eq!(bench.observed().record.holder.as_str(), "other", "LE-42");
-        }
-    }
+fn the_lease_of_another_is_not_freed() {
+    let (mut bench, _) = renewed(releasing(Config::new("me")));
+    bench.call(CANCEL);
+    bench.call(WorkEnded { term: 1, panicked: false });
+    bench.rest();
+    let next = bench.reply(Ok(stored("other", 3.0, 9)));
+    assert_eq!(next, Next::Ended { led: true }, "CX-3");
+    assert_eq!(bench.observed().record.holder.as_str(), "other", "LE-42");
 }
 
 #[test]
-fn classic_releases_while_the_work_still_runs() {
-    let (mut bench, held) = renewed(releasing(Config::classic("me")));
-    loop {
-        match bench.rest() {
-            Next::Call { io: Io::Get, .. } => break, // the round has failed
-            Next::Call { .. } => {
-                bench.reply_io(Err(StoreError::Timeout));
-                bench.reply(Err(StoreError::Timeout));
-            }
-            next => panic!("{next:?}"),
-        }
-    }
-    let update = bench.reply_io(Ok(held));
-    assert!(bench.call(Holds { term: 1 }), "CX-2");
-    bench.accept(update, 3);
-    assert!(!bench.call(Holds { term: 1 }));
-}
-
-#[test]
-fn strict_waits_for_the_work_before_it_releases_but_not_for_ever() {
+fn a_release_waits_for_the_work_but_not_for_ever() {
     let (mut bench, _) = renewed(releasing(Config::new("me")));
     bench.call(CANCEL);
     assert_eq!(bench.turn(Rest), Next::Rest, "draining");
@@ -101,95 +72,76 @@ fn strict_waits_for_the_work_before_it_releases_but_not_for_ever() {
 }
 
 #[test]
-fn a_conflict_is_tried_again_at_once_by_classic_and_after_a_pause_by_strict() {
-    for (config, pause) in [(Config::classic("me"), None), (Config::new("me"), Some(s(0.1)))] {
-        let (mut bench, held) = renewed(releasing(config));
-        bench.call(CANCEL);
-        bench.call(WorkEnded { term: 1, panicked: false });
-        bench.rest();
-        bench.reply_io(Ok(held.clone()));
-        let next = bench.reply(Err(StoreError::Conflict));
-        match pause {
-            None => assert!(matches!(next, Next::Call { io: Io::Get, .. })),
-            Some(pause) => {
-                assert_eq!(next, Next::Rest);
-                assert_eq!(bench.sleeps(), pause);
-                assert_eq!(bench.rest_io(), Io::Get);
-            }
-        }
-        assert!(matches!(bench.reply_io(Ok(held)), Io::Update(..)));
-    }
+fn a_conflict_is_tried_again_after_a_pause() {
+    let (mut bench, held) = renewed(releasing(Config::new("me")));
+    bench.call(CANCEL);
+    bench.call(WorkEnded { term: 1, panicked: false });
+    bench.rest();
+    bench.reply_io(Ok(held.clone()));
+    assert_eq!(bench.reply(Err(StoreError::Conflict)), Next::Rest);
+    assert_eq!(bench.sleeps(), s(0.1));
+    assert_eq!(bench.rest_io(), Io::Get);
+    assert!(matches!(bench.reply_io(Ok(held)), Io::Update(..)));
 }
 
 #[test]
 fn a_release_gives_up_at_its_deadline() {
-    for config in [Config::classic("me"), Config::new("me")] {
-        let (mut bench, held) = renewed(releasing(config));
-        bench.call(CANCEL);
-        bench.call(WorkEnded { term: 1, panicked: false });
-        bench.rest();
-        bench.reply_io(Ok(held));
-        bench.pass(s(10.0));
-        let next = match bench.reply(Err(StoreError::Conflict)) {
-            Next::Rest => bench.rest(),
-            next => next,
-        };
-        assert_eq!(next, Next::Ended { led: true }, "LE-41");
-    }
+    let (mut bench, held) = renewed(releasing(Config::new("me")));
+    bench.call(CANCEL);
+    bench.call(WorkEnded { term: 1, panicked: false });
+    bench.rest();
+    bench.reply_io(Ok(held));
+    bench.pass(s(10.0));
+    let next = match bench.reply(Err(StoreError::Conflict)) {
+        Next::Rest => bench.rest(),
+        next => next,
+    };
+    assert_eq!(next, Next::Ended { led: true }, "LE-41");
 }
 
 #[test]
 fn a_read_that_fails_ends_the_release() {
     for error in [StoreError::NotFound, StoreError::Timeout] {
-        for config in [Config::classic("me"), Config::new("me")] {
-            let (mut bench, _) = renewed(releasing(config));
-            bench.call(CANCEL);
-            bench.call(WorkEnded { term: 1, panicked: false });
-            bench.rest();
-            assert_eq!(bench.reply(Err(error.clone())), Next::Ended { led: true });
-        }
+        let (mut bench, _) = renewed(releasing(Config::new("me")));
+        bench.call(CANCEL);
+        bench.call(WorkEnded { term: 1, panicked: false });
+        bench.rest();
+        assert_eq!(bench.reply(Err(error)), Next::Ended { led: true });
     }
 }
 
 #[test]
-fn only_strict_takes_back_a_lease_that_it_may_have_won_after_its_cancellation() {
-    for (config, releases) in [(Config::classic("me"), false), (Config::new("me"), true)] {
-        let mut bench = releasing(config);
-        bench.io(BEGIN);
-        let create = bench.reply_io(Err(StoreError::NotFound));
-        bench.call(CANCEL);
-        let next = bench.reply(Err(StoreError::Cancelled)); // but it was applied
-        if !releases {
-            assert_eq!(next, Next::Ended { led: false }, "CX-10");
-            continue;
-        }
-        assert_eq!(next, call(Io::Get, &bench), "LE-33");
-        let applied = Stored { record: written(create), ..stored("", 0.0, 1) };
-        let update = bench.reply_io(Ok(applied));
-        assert_eq!(bench.accept(update, 2), Next::Ended { led: false });
-        assert!(!bench.notes.stopped_leading);
-    }
+fn a_lease_that_may_have_been_won_after_the_cancellation_is_taken_back() {
+    let mut bench = releasing(Config::new("me"));
+    bench.io(BEGIN);
+    let create = bench.reply_io(Err(StoreError::NotFound));
+    bench.call(CANCEL);
+    let next = bench.reply(Err(StoreError::Cancelled)); // but it was applied
+    assert_eq!(next, call(Io::Get, &bench), "LE-33");
+    let applied = Stored { record: written(create), ..stored("", 0.0, 1) };
+    let update = bench.reply_io(Ok(applied));
+    assert_eq!(bench.accept(update, 2), Next::Ended { led: false });
+    assert!(!bench.notes.stopped_leading);
 }
 
 #[test]
 fn a_release_outside_of_a_run_writes_only_for_the_holder() {
-    for mut bench in [Bench::classic(), Bench::strict()] {
-        assert_eq!(bench.io(GiveUp), Io::Get);
-        assert_eq!(bench.reply(Ok(stored("other", 0.0, 1))), Next::Done(true));
-        assert!(!bench.call(IsLeader));
-    }
+    let mut bench = Bench::usual();
+    assert_eq!(bench.io(GiveUp), Io::Get);
+    assert_eq!(bench.reply(Ok(stored("other", 0.0, 1))), Next::Done(true));
+    assert!(!bench.call(IsLeader));
 }
 
 #[test]
-fn strict_leaves_the_lease_of_its_former_self_alone() {
-    let mut bench = Bench::strict();
+fn a_release_leaves_the_lease_of_its_former_self_alone() {
+    let mut bench = Bench::usual();
     bench.io(GiveUp);
     assert_eq!(bench.reply(Ok(stored("me", 0.0, 1))), Next::Done(true));
 }
 
 #[test]
-fn a_single_release_ends_a_strict_term_first() {
-    let mut bench = Bench::strict();
+fn a_single_release_ends_its_term_first() {
+    let mut bench = Bench::usual();
     bench.io(crate::elector::Try);
     let create = bench.reply_io(Err(StoreError::NotFound));
     bench.accept(create, 1);

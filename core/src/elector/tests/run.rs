@@ -2,8 +2,8 @@
 
 use super::bench::{BEGIN, Bench, CANCEL, s, stored};
 use crate::elector::{
-    Abort, Begin, Config, GiveUp, Holds, Io, IsLeader, Next, Notes, Profile, RUN, Rest, StoreError,
-    TERM, Try, Watch, WorkEnded,
+    Abort, Begin, Config, GiveUp, Holds, Io, IsLeader, Next, Notes, RUN, Rest, StoreError, TERM,
+    Try, Watch, WorkEnded,
 };
 use crate::machine::Step;
 
@@ -23,65 +23,54 @@ fn renewed(bench: Bench) -> Bench {
     bench
 }
 
-fn both() -> [Bench; 2] {
-    [Bench::classic(), Bench::strict()]
-}
-
 #[test]
 fn a_candidate_polls_every_jittered_retry_period() {
-    for mut bench in both() {
-        bench.io(BEGIN);
-        assert_eq!(bench.reply(Err(StoreError::Timeout)), Next::Rest);
-        assert_eq!(bench.sleeps(), s(2.0));
-        bench.set_entropy(u64::MAX);
-        assert_eq!(bench.rest_io(), Io::Get);
-        bench.reply(Err(StoreError::Timeout));
-        let longest = bench.sleeps();
-        assert!(longest > s(4.399) && longest <= s(4.4), "{longest:?}");
-    }
+    let mut bench = Bench::usual();
+    bench.io(BEGIN);
+    assert_eq!(bench.reply(Err(StoreError::Timeout)), Next::Rest);
+    assert_eq!(bench.sleeps(), s(2.0));
+    bench.set_entropy(u64::MAX);
+    assert_eq!(bench.rest_io(), Io::Get);
+    bench.reply(Err(StoreError::Timeout));
+    let longest = bench.sleeps();
+    assert!(longest > s(4.399) && longest <= s(4.4), "{longest:?}");
 }
 
 #[test]
 fn winning_is_told_in_order_and_the_first_round_begins_at_once() {
-    for bench in both() {
-        let mut bench = leading(bench);
-        assert!(bench.notes.became_leader && !bench.notes.metric_off);
-        assert_eq!(bench.notes.new_leader.as_ref().map(|name| name.as_str()), Some("me"));
-        assert!(bench.call(Holds { term: 1 }));
-        assert!(matches!(bench.rest_io(), Io::Update(..)));
-    }
+    let mut bench = leading(Bench::usual());
+    assert!(bench.notes.became_leader && !bench.notes.metric_off);
+    assert_eq!(bench.notes.new_leader.as_ref().map(|name| name.as_str()), Some("me"));
+    assert!(bench.call(Holds { term: 1 }));
+    assert!(matches!(bench.rest_io(), Io::Update(..)));
 }
 
 #[test]
 fn rounds_are_a_retry_period_apart() {
-    for bench in both() {
-        let mut bench = renewed(bench);
-        assert_eq!(bench.sleeps(), s(2.0));
-        assert!(matches!(bench.rest_io(), Io::Update(..)));
-    }
+    let mut bench = renewed(Bench::usual());
+    assert_eq!(bench.sleeps(), s(2.0));
+    assert!(matches!(bench.rest_io(), Io::Update(..)));
 }
 
 #[test]
 fn a_failing_round_makes_five_attempts_and_gives_up_at_its_deadline() {
-    for bench in both() {
-        let mut bench = renewed(bench);
-        let renewal = bench.now();
-        for attempt in 0..5 {
-            assert!(matches!(bench.rest_io(), Io::Update(..)), "attempt {attempt}");
-            assert_eq!(bench.now().since(renewal), s(2.0 + 2.0 * f64::from(attempt)));
-            bench.reply_io(Err(StoreError::Timeout));
-            assert_eq!(bench.reply(Err(StoreError::Timeout)), Next::Rest);
-        }
-        assert_eq!(bench.rest(), Next::Ended { led: true });
-        assert_eq!(bench.now().since(renewal), s(12.0), "R + D, LE-37");
-        assert!(bench.notes.metric_off && bench.notes.stopped_leading);
-        assert!(!bench.call(Holds { term: 1 }));
+    let mut bench = renewed(Bench::usual());
+    let renewal = bench.now();
+    for attempt in 0..5 {
+        assert!(matches!(bench.rest_io(), Io::Update(..)), "attempt {attempt}");
+        assert_eq!(bench.now().since(renewal), s(2.0 + 2.0 * f64::from(attempt)));
+        bench.reply_io(Err(StoreError::Timeout));
+        assert_eq!(bench.reply(Err(StoreError::Timeout)), Next::Rest);
     }
+    assert_eq!(bench.rest(), Next::Ended { led: true });
+    assert_eq!(bench.now().since(renewal), s(12.0), "R + D, LE-37");
+    assert!(bench.notes.metric_off && bench.notes.stopped_leading);
+    assert!(!bench.call(Holds { term: 1 }));
 }
 
 #[test]
 fn an_attempt_that_overran_ticks_is_followed_by_one_at_once_and_then_in_step() {
-    let mut bench = renewed(Bench::classic());
+    let mut bench = renewed(Bench::usual());
     bench.rest_io(); // the round begins: ticks at 2, 4, 6, 8
     bench.pass(s(4.5));
     bench.reply_io(Err(StoreError::Timeout));
@@ -94,7 +83,7 @@ fn an_attempt_that_overran_ticks_is_followed_by_one_at_once_and_then_in_step() {
 
 #[test]
 fn a_success_after_the_deadline_of_the_round_still_counts() {
-    let mut bench = renewed(Bench::classic());
+    let mut bench = renewed(Bench::usual());
     let update = bench.rest_io();
     bench.pass(s(11.0));
     assert_eq!(bench.accept(update, 3), Next::Rest);
@@ -103,7 +92,7 @@ fn a_success_after_the_deadline_of_the_round_still_counts() {
 
 #[test]
 fn a_call_that_fails_after_the_deadline_is_not_followed_by_another() {
-    let mut bench = renewed(Bench::classic());
+    let mut bench = renewed(Bench::usual());
     bench.rest_io();
     bench.pass(s(10.0));
     assert_eq!(bench.reply(Err(StoreError::Timeout)), Next::Rest, "no read");
@@ -111,20 +100,17 @@ fn a_call_that_fails_after_the_deadline_is_not_followed_by_another() {
 }
 
 #[test]
-fn calls_of_a_round_carry_its_deadline_and_in_strict_that_of_the_term() {
-    for (bench, limit) in
-        [(Bench::classic(), s(10.0)), (Bench::strict(), Config::new("me").acting() - s(2.0))]
-    {
-        let mut bench = renewed(bench);
-        let Next::Call { deadline: Some(deadline), .. } = bench.rest() else { panic!("call") };
-        assert_eq!(deadline.since(bench.now()), limit.min(s(10.0)));
-    }
-    let mut bench = Bench::classic();
+fn calls_of_a_round_carry_its_deadline_or_that_of_the_term() {
+    let limit = Config::new("me").acting() - s(2.0);
+    let mut bench = renewed(Bench::usual());
+    let Next::Call { deadline: Some(deadline), .. } = bench.rest() else { panic!("call") };
+    assert_eq!(deadline.since(bench.now()), limit.min(s(10.0)));
+    let mut bench = Bench::usual();
     assert!(matches!(bench.turn(BEGIN), Next::Call { deadline: None, .. }), "LE-34");
 }
 
 #[test]
-fn in_strict_a_call_and_a_sleep_end_with_the_term_at_the_latest() {
+fn a_call_and_a_sleep_end_with_the_term_at_the_latest() {
     let timing = crate::elector::Timing::seconds(15, 14, 6);
     let config = Config { timing, ..Config::new("me") };
     let mut bench = leading(Bench::new(config.clone()));
@@ -138,7 +124,7 @@ fn in_strict_a_call_and_a_sleep_end_with_the_term_at_the_latest() {
 
 #[test]
 fn who_finds_that_the_term_is_over_wakes_the_run() {
-    let mut bench = renewed(Bench::strict());
+    let mut bench = renewed(Bench::usual());
     bench.pass(Config::new("me").acting());
     let (over, wakes) = bench.step_and_wakes(Watch { term: 1 });
     assert!(matches!(over, Step::Done(())));
@@ -147,7 +133,7 @@ fn who_finds_that_the_term_is_over_wakes_the_run() {
 
 #[test]
 fn a_term_of_single_attempts_does_not_go_on_in_a_run() {
-    let mut bench = Bench::strict();
+    let mut bench = Bench::usual();
     bench.io(Try);
     let create = bench.reply_io(Err(StoreError::NotFound));
     bench.accept(create, 1);
@@ -158,88 +144,70 @@ fn a_term_of_single_attempts_does_not_go_on_in_a_run() {
 
 #[test]
 fn cancelling_before_the_first_attempt_makes_none() {
-    for mut bench in both() {
-        assert_eq!(bench.turn(Begin { cancelled: true }), Next::Ended { led: false });
-        assert!(!bench.notes.stopped_leading, "no event without a renew loop");
-        assert_eq!(bench.io(BEGIN), Io::Get, "only that run was cancelled");
-        bench.call(CANCEL);
-        bench.reply(Err(StoreError::Timeout));
-        assert_eq!(bench.sleeps(), s(2.0), "a late cancellation of another run changes nothing");
-    }
+    let mut bench = Bench::usual();
+    assert_eq!(bench.turn(Begin { cancelled: true }), Next::Ended { led: false });
+    assert!(!bench.notes.stopped_leading, "no event without a renew loop");
+    assert_eq!(bench.io(BEGIN), Io::Get, "only that run was cancelled");
+    bench.call(CANCEL);
+    bench.reply(Err(StoreError::Timeout));
+    assert_eq!(bench.sleeps(), s(2.0), "a late cancellation of another run changes nothing");
 }
 
 #[test]
 fn a_late_cancellation_does_not_reach_a_release_of_its_own() {
-    for mut bench in both() {
-        assert_eq!(bench.turn(Begin { cancelled: true }), Next::Ended { led: false });
-        assert_eq!(bench.io(GiveUp), Io::Get);
-        bench.call(CANCEL);
-        bench.reply(Err(StoreError::NotFound));
-        bench.io(Try);
-        let create = bench.reply_io(Err(StoreError::NotFound));
-        assert_eq!(bench.accept(create, 1), Next::Done(true));
-        assert!(bench.call(IsLeader), "what it holds now was never cancelled");
-    }
+    let mut bench = Bench::usual();
+    assert_eq!(bench.turn(Begin { cancelled: true }), Next::Ended { led: false });
+    assert_eq!(bench.io(GiveUp), Io::Get);
+    bench.call(CANCEL);
+    bench.reply(Err(StoreError::NotFound));
+    bench.io(Try);
+    let create = bench.reply_io(Err(StoreError::NotFound));
+    assert_eq!(bench.accept(create, 1), Next::Done(true));
+    assert!(bench.call(IsLeader), "what it holds now was never cancelled");
 }
 
 #[test]
 fn cancelling_a_candidate_ends_its_sleep() {
-    for mut bench in both() {
-        bench.io(BEGIN);
-        bench.reply(Err(StoreError::Timeout));
-        bench.call(CANCEL);
-        assert_eq!(bench.turn(Rest), Next::Ended { led: false });
-    }
+    let mut bench = Bench::usual();
+    bench.io(BEGIN);
+    bench.reply(Err(StoreError::Timeout));
+    bench.call(CANCEL);
+    assert_eq!(bench.turn(Rest), Next::Ended { led: false });
 }
 
 #[test]
 fn cancelling_a_leader_revokes_its_leadership_before_the_run_ends() {
-    for (bench, strict) in [(Bench::classic(), false), (Bench::strict(), true)] {
-        let mut bench = renewed(bench);
-        assert!(matches!(bench.step(Watch { term: 1 }), Step::Wait { .. }));
-        bench.call(CANCEL);
-        assert!(!bench.call(Holds { term: 1 }));
-        bench.call(Watch { term: 1 });
-        assert_eq!(bench.turn(Rest), Next::Ended { led: true });
-        assert_eq!(bench.notes.metric_off, strict, "LE-39");
-        assert!(bench.notes.stopped_leading);
-    }
+    let mut bench = renewed(Bench::usual());
+    assert!(matches!(bench.step(Watch { term: 1 }), Step::Wait { .. }));
+    bench.call(CANCEL);
+    assert!(!bench.call(Holds { term: 1 }));
+    bench.call(Watch { term: 1 });
+    assert_eq!(bench.turn(Rest), Next::Ended { led: true });
+    assert!(bench.notes.metric_off && bench.notes.stopped_leading, "LE-39");
 }
 
 #[test]
 fn a_write_that_is_answered_after_the_cancellation_leads_with_a_token_that_has_ended() {
-    for mut bench in both() {
-        bench.io(BEGIN);
-        let create = bench.reply_io(Err(StoreError::NotFound));
-        bench.call(CANCEL);
-        assert!(matches!(bench.accept(create, 1), Next::Lead { .. }), "LE-32");
-        assert!(!bench.call(Holds { term: 1 }));
-        assert_eq!(bench.turn(Rest), Next::Ended { led: true });
-    }
+    let mut bench = Bench::usual();
+    bench.io(BEGIN);
+    let create = bench.reply_io(Err(StoreError::NotFound));
+    bench.call(CANCEL);
+    assert!(matches!(bench.accept(create, 1), Next::Lead { .. }), "LE-32");
+    assert!(!bench.call(Holds { term: 1 }));
+    assert_eq!(bench.turn(Rest), Next::Ended { led: true });
 }
 
 #[test]
 fn a_cancelled_attempt_makes_no_further_call() {
-    for mut bench in both() {
-        bench.io(BEGIN);
-        bench.call(CANCEL);
-        assert_eq!(bench.reply(Err(StoreError::NotFound)), Next::Ended { led: false });
-    }
+    let mut bench = Bench::usual();
+    bench.io(BEGIN);
+    bench.call(CANCEL);
+    assert_eq!(bench.reply(Err(StoreError::NotFound)), Next::Ended { led: false });
 }
 
 #[test]
-fn a_classic_leader_ignores_that_another_holds_the_lease_until_the_deadline() {
-    let mut bench = renewed(Bench::classic());
-    bench.rest_io();
-    bench.reply_io(Err(StoreError::Conflict));
-    assert_eq!(bench.reply(Ok(stored("other", 0.0, 9))), Next::Rest);
-    assert!(bench.call(Holds { term: 1 }), "LE-38");
-    assert!(!bench.call(IsLeader));
-}
-
-#[test]
-fn a_strict_leader_stops_when_it_reads_that_another_holds_the_lease() {
-    let mut bench = renewed(Bench::strict());
+fn a_leader_stops_when_it_reads_that_another_holds_the_lease() {
+    let mut bench = renewed(Bench::usual());
     bench.rest_io();
     bench.reply_io(Err(StoreError::Conflict));
     assert_eq!(bench.reply(Ok(stored("other", 0.0, 9))), Next::Ended { led: true });
@@ -248,7 +216,7 @@ fn a_strict_leader_stops_when_it_reads_that_another_holds_the_lease() {
 }
 
 #[test]
-fn a_strict_term_ends_in_the_middle_of_a_round_and_of_a_call() {
+fn a_term_ends_in_the_middle_of_a_round_and_of_a_call() {
     let timing = crate::elector::Timing::seconds(15, 14, 2);
     let config = Config { timing, ..Config::new("me") };
     let mut bench = leading(Bench::new(config.clone()));
@@ -269,35 +237,30 @@ fn a_strict_term_ends_in_the_middle_of_a_round_and_of_a_call() {
 
 #[test]
 fn a_run_refuses_a_second_one_and_single_attempts() {
-    for mut bench in both() {
-        bench.io(BEGIN);
-        assert_eq!(bench.turn(BEGIN), Next::Refused);
-        assert_eq!(bench.turn(Try), Next::Refused);
-        assert_eq!(bench.turn(Rest), Next::Refused, "an answer is awaited");
-        bench.reply_io(Err(StoreError::NotFound));
-        bench.reply(Err(StoreError::Timeout));
-        assert_eq!(bench.reply(Err(StoreError::Timeout)), Next::Refused, "nothing was asked");
-        bench.call(Abort);
-        assert_eq!(bench.turn(Rest), Next::Refused);
-        assert_eq!(bench.io(BEGIN), Io::Get);
-    }
+    let mut bench = Bench::usual();
+    bench.io(BEGIN);
+    assert_eq!(bench.turn(BEGIN), Next::Refused);
+    assert_eq!(bench.turn(Try), Next::Refused);
+    assert_eq!(bench.turn(Rest), Next::Refused, "an answer is awaited");
+    bench.reply_io(Err(StoreError::NotFound));
+    bench.reply(Err(StoreError::Timeout));
+    assert_eq!(bench.reply(Err(StoreError::Timeout)), Next::Refused, "nothing was asked");
+    bench.call(Abort);
+    assert_eq!(bench.turn(Rest), Next::Refused);
+    assert_eq!(bench.io(BEGIN), Io::Get);
 }
 
 #[test]
 fn a_run_that_breaks_down_says_what_it_leaves() {
-    for strict in [false, true] {
-        let bench = || if strict { Bench::strict() } else { Bench::classic() };
-        let mut acquires = bench();
-        acquires.io(BEGIN);
-        assert_eq!(acquires.call(Abort), Notes::default(), "it never led");
+    let mut acquires = Bench::usual();
+    acquires.io(BEGIN);
+    assert_eq!(acquires.call(Abort), Notes::default(), "it never led");
 
-        let mut leads = renewed(bench());
-        leads.rest_io();
-        let told = leads.call(Abort);
-        assert!(told.stopped_leading, "LE-35: on every exit path");
-        assert_eq!(told.metric_off, strict, "LE-39");
-        assert!(!leads.call(Holds { term: 1 }));
-    }
+    let mut leads = renewed(Bench::usual());
+    leads.rest_io();
+    let told = leads.call(Abort);
+    assert!(told.stopped_leading && told.metric_off, "LE-35, LE-39: on every exit path");
+    assert!(!leads.call(Holds { term: 1 }));
 }
 
 #[test]
@@ -312,28 +275,9 @@ fn a_release_that_breaks_down_ends_the_term_once() {
 }
 
 #[test]
-fn classic_runs_again_with_what_it_remembers_and_strict_reads_first() {
-    for (bench, reads) in [(Bench::classic(), false), (Bench::strict(), true)] {
-        let mut bench = renewed(bench);
-        bench.call(CANCEL);
-        bench.turn(Rest);
-        assert_eq!(bench.io(BEGIN) == Io::Get, reads, "LE-54");
-    }
-}
-
-#[test]
-fn a_lease_that_is_won_back_within_a_round_is_the_same_classic_term() {
-    let mut bench = renewed(Bench::classic());
-    bench.rest_io();
-    bench.reply_io(Err(StoreError::Conflict));
-    let update = bench.reply_io(Ok(stored("", 0.0, 9)));
-    assert_eq!(bench.accept(update, 10), Next::Rest);
-    assert!(bench.call(Holds { term: 1 }) && !bench.notes.became_leader);
-}
-
-#[test]
-fn the_profiles_differ_by_configuration_alone() {
-    assert_eq!(Config::new("me").profile, Profile::default());
-    let classic = Config { profile: Profile::Classic, work_ends_term: false, ..Config::new("me") };
-    assert_eq!(classic, Config::classic("me"));
+fn a_second_run_reads_first() {
+    let mut bench = renewed(Bench::usual());
+    bench.call(CANCEL);
+    bench.turn(Rest);
+    assert_eq!(bench.io(BEGIN), Io::Get, "LE-54");
 }

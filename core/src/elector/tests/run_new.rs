@@ -4,38 +4,36 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::driver::{AnySeconds, Store, token};
+use super::driver::{Store, token};
+use crate::cancel::CancelToken;
 use crate::elector::{
     Callbacks, Config, ConfigError, Elector, HealthCheck, Leadership, LeaseLock, MemoryStore,
-    Timing,
 };
-use crate::runtime::{Ambient, Manual, Runtime, System};
+use crate::runtime::{Manual, Runtime, System};
 
 /// Does nothing.
 struct Idle;
 
-impl Callbacks<System> for Idle {
-    fn started_leading(&self, _: &Leadership<System>) {}
+impl<R: Runtime> Callbacks<R> for Idle {
+    fn started_leading(&self, _: &Leadership<R>) {}
     fn stopped_leading(&self) {}
 }
 
-fn lock() -> AnySeconds<LeaseLock<Store>> {
+fn lock() -> LeaseLock<Store> {
     let store: Store = Arc::new(MemoryStore::new(&System::new()));
-    AnySeconds(LeaseLock::new(store, "ns", "lease"))
+    LeaseLock::new(store, "ns", "lease")
 }
 
 #[test]
 fn a_run_in_one_call_is_watched() {
-    let millis = Duration::from_millis;
-    let timing = Timing { lease: millis(30), renew: millis(20), retry: millis(1) };
-    let config = Config { timing, name: "controller".into(), ..Config::classic("a") };
-    let system = System::new();
-    let health = HealthCheck::new(&system, Duration::ZERO);
-    let callbacks = Arc::new(Idle);
-    let ran = Elector::run_new(&system, lock(), config, &token(), &callbacks, Some(&health));
-    assert_eq!(ran, Ok(true), "its renewals are refused");
-    system.sleep_until(system.now() + millis(40));
-    // A classic elector considers itself the leader as long as it sees no other.
+    let config = Config::new("a").name("controller".into());
+    let clock = Manual::new();
+    let health = HealthCheck::new(&clock, Duration::ZERO);
+    let (token, callbacks) = (CancelToken::new(&clock), Arc::new(Idle));
+    let ran = Elector::run_new(&clock, lock(), config, &token, &callbacks, Some(&health));
+    assert_eq!(ran, Ok(true), "its work is nothing");
+    clock.advance(Duration::from_secs(16));
+    // The record that it has seen last still names it.
     assert_eq!(&*health.check().unwrap_err().lease, "controller");
 }
 
@@ -55,7 +53,7 @@ fn a_health_check_watches_the_elector_that_was_attached_last() {
     let store: Arc<MemoryStore<Manual>> = Arc::new(MemoryStore::new(&runtime));
     let elector = |name: &str| {
         let lock = LeaseLock::new(Arc::clone(&store), "ns", name);
-        Elector::new(&runtime, lock, Config { name: name.into(), ..Config::classic("a") }).unwrap()
+        Elector::new(&runtime, lock, Config { name: name.into(), ..Config::new("a") }).unwrap()
     };
     let (one, two) = (elector("one"), elector("two"));
     let health = HealthCheck::new(&runtime, Duration::ZERO);

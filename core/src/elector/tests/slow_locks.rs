@@ -84,27 +84,26 @@ impl AsyncCallbacks<Manual> for Works {
 #[test]
 fn a_release_that_takes_its_time_is_not_ended_by_the_token_that_ended_the_run() {
     let (clock, bell) = (Manual::new(), Arc::<Bell>::default());
-    for config in [Config::classic("a"), Config::new("a")] {
-        let (store, lock) = lease(&clock);
-        let config = Config { release_on_cancel: true, ..config };
-        let elector = Elector::new(&clock, Slow(lock), config).unwrap();
-        let token = CancelToken::new(&clock);
-        let mut run = pin!(elector.run_async(&token, &Works));
-        for then in ["it reads", "it creates", "it leads"] {
-            assert!(poll(run.as_mut(), &bell).is_pending(), "{then}");
-        }
-        assert!(elector.is_leader());
-        token.cancel();
-        assert_eq!(clock.block_on(run), Ok(true));
-        let object = store.get(&ObjectName::new("ns", "lease"), Call::default()).unwrap();
-        assert!(object.content.to_record().holder.is_empty(), "the lease is free (LE-40)");
+    let config = Config::new("a");
+    let (store, lock) = lease(&clock);
+    let config = Config { release_on_cancel: true, ..config };
+    let elector = Elector::new(&clock, Slow(lock), config).unwrap();
+    let token = CancelToken::new(&clock);
+    let mut run = pin!(elector.run_async(&token, &Works));
+    for then in ["it reads", "it creates", "it leads"] {
+        assert!(poll(run.as_mut(), &bell).is_pending(), "{then}");
     }
+    assert!(elector.is_leader());
+    token.cancel();
+    assert_eq!(clock.block_on(run), Ok(true));
+    let object = store.get(&ObjectName::new("ns", "lease"), Call::default()).unwrap();
+    assert!(object.content.to_record().holder.is_empty(), "the lease is free (LE-40)");
 }
 
 #[test]
 fn a_call_that_is_never_answered_wakes_its_run_at_the_deadline() {
     let (clock, bell) = (Manual::new(), Arc::<Bell>::default());
-    let elector = Elector::new(&clock, Mute(lease(&clock).1), Config::classic("a")).unwrap();
+    let elector = Elector::new(&clock, Mute(lease(&clock).1), Config::new("a")).unwrap();
     let token = CancelToken::new(&clock);
     let mut run = pin!(elector.run_async(&token, &Works));
     assert!(poll(run.as_mut(), &bell).is_pending(), "it leads");
@@ -130,7 +129,7 @@ fn an_attempt_that_is_dropped_during_a_call_leaves_the_elector_ready_for_another
 #[test]
 fn a_call_that_is_answered_counts_although_its_token_has_ended_meanwhile() {
     let (clock, bell) = (Manual::new(), Arc::<Bell>::default());
-    let elector = Elector::new(&clock, Slow(lease(&clock).1), Config::classic("a")).unwrap();
+    let elector = Elector::new(&clock, Slow(lease(&clock).1), Config::new("a")).unwrap();
     let token = CancelToken::new(&clock);
     let mut run = pin!(elector.run_async(&token, &Works));
     for then in ["it reads", "it creates"] {

@@ -7,6 +7,7 @@ use super::Plan;
 use super::invariants::{Terms, breaches};
 use super::plan::SECOND;
 use super::simulate_plan;
+use crate::election::plain;
 use crate::regressions::tried;
 
 const MILLI: u64 = SECOND / 1_000;
@@ -53,7 +54,7 @@ prop_compose! {
         let plan = Plan { acting: longest / 1_000 * acting, ..plan };
         let mut config = plan.config();
         config.identity = "a".into();
-        config.validate().is_ok().then_some(plan)
+        plain::validate(&config).is_ok().then_some(plan)
     }
 }
 

@@ -3,32 +3,33 @@
 use std::sync::Arc;
 
 use seatrial_core::elector::{Config, Election};
-use seatrial_core::machine::Host;
+use seatrial_core::machine::{Boxed, Host};
 
 use super::faults::Weather;
 use super::plan::Plan;
 use super::run::Run;
 use super::world::{Make, Simulated};
+use crate::election::plain;
 
 /// Simulates the one run that a plan names.
 #[must_use]
 pub fn simulate_plan(plan: &Plan) -> Run {
     let (setup, weather) = plan.draw();
-    Simulated::new(setup, weather, Election::unchecked).finish()
+    Simulated::new(setup, weather, plain::elector).finish()
 }
 
 /// Simulates a plan with one seed after another, in the memory of the last run.
-pub struct Campaign<H = Election> {
+pub struct Campaign<H = Boxed<Election>> {
     world: Option<Simulated<Weather, H>>,
     make: Make<H>,
     spare: Run,
 }
 
 impl Campaign {
-    /// Prepares runs of the elector that ships.
+    /// Prepares runs of the elector that ships, or of the reference's if the plan says so.
     #[must_use]
     pub fn new() -> Self {
-        Self::of(Election::unchecked)
+        Self::of(plain::elector)
     }
 }
 

@@ -66,7 +66,6 @@ impl End {
             client_timeout: Some(Duration::from_secs(5)),
             actions,
             horizon: 70 * SECOND,
-            lenient: false,
             probe: false,
         };
         let away = if self.frees { SECOND } else { 17 * SECOND };

@@ -4,10 +4,11 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use seatrial_core::elector::{Bounds, Config, Profile, Timing, Versions};
+use seatrial_core::elector::{Bounds, Config, Timing, Versions};
 
 use super::faults::{Action, Weather};
 use super::world::{NodeSetup, Setup};
+use crate::election::plain::by_reference;
 use crate::random::Random;
 
 macro_rules! plan {
@@ -61,7 +62,7 @@ macro_rules! plan {
 }
 
 plan! {
-    /// The strict profile, not the classic one.
+    /// The rules that ship, not the reference's.
     strict: flag = true;
     /// How long a lease lasts.
     lease: time = 15 * SECOND;
@@ -216,13 +217,13 @@ impl Plan {
     /// Returns the set-up of every elector, but for its identity.
     #[must_use]
     pub fn config(&self) -> Config {
-        let profile = if self.strict { Profile::Strict(self.bounds()) } else { Profile::Classic };
         let versions = if self.ordered { Versions::Ordered } else { Versions::Opaque };
-        Config::new("")
+        let config = Config::new("")
             .timing(self.timing())
-            .profile(profile)
+            .bounds(self.bounds())
             .release_on_cancel(self.release)
-            .versions(versions)
+            .versions(versions);
+        if self.strict { config } else { by_reference(config) }
     }
 
     /// Draws the cluster and the weather of this seed.
@@ -238,7 +239,6 @@ impl Plan {
             client_timeout: timeout,
             actions,
             horizon: self.horizon,
-            lenient: false,
             probe: self.probe,
         };
         (setup, weather)

@@ -1,7 +1,5 @@
 //! The API server: one lock object with all its versions, and compare-and-swap.
 
-use std::sync::Arc;
-
 use seatrial_core::elector::{LeaseSpec, Name, Record, StoreError, Stored, Version};
 
 /// The writer of a version: a process, or somebody outside of the election.
@@ -38,22 +36,19 @@ pub struct Server {
     /// How many objects were created.
     epoch: u32,
     uids: Vec<Name>,
-    /// Whether an Endpoints or ConfigMap holds the lock. Such a store does not validate durations,
-    /// and compares the text of the record with whole seconds.
-    lenient: bool,
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Server {
     /// Makes a server without the object.
     #[must_use]
-    pub fn new(lenient: bool) -> Self {
-        Self {
-            history: Vec::new(),
-            versions: Vec::new(),
-            epoch: 0,
-            uids: vec![Name::EMPTY],
-            lenient,
-        }
+    pub fn new() -> Self {
+        Self { history: Vec::new(), versions: Vec::new(), epoch: 0, uids: vec![Name::EMPTY] }
     }
 
     /// Returns every version, oldest first.
@@ -75,12 +70,11 @@ impl Server {
     }
 
     /// Forgets everything, and goes on in the memory of an old history.
-    pub fn restart(&mut self, lenient: bool, mut history: Vec<Entry>) {
+    pub fn restart(&mut self, mut history: Vec<Entry>) {
         history.clear();
         self.history = history;
         self.versions.clear();
         self.epoch = 0;
-        self.lenient = lenient;
     }
 
     /// Hands over every version.
@@ -105,7 +99,7 @@ impl Server {
     /// # Errors
     /// The errors of a store.
     pub fn create(&mut self, record: Record, by: Writer, at: u64) -> Result<Stored, StoreError> {
-        self.validate(&record)?;
+        LeaseSpec::from_record(&record).validate()?;
         if self.current().is_some() {
             return Err(StoreError::AlreadyExists);
         }
@@ -127,7 +121,7 @@ impl Server {
         by: Writer,
         at: u64,
     ) -> Result<Stored, StoreError> {
-        self.validate(&record)?;
+        LeaseSpec::from_record(&record).validate()?;
         let Some(Entry { record: Some(_), epoch, .. }) = self.history.last() else {
             return Err(StoreError::NotFound);
         };
@@ -180,10 +174,6 @@ impl Server {
         self.history.last().and_then(|entry| entry.record.as_ref())
     }
 
-    fn validate(&self, record: &Record) -> Result<(), StoreError> {
-        if self.lenient { Ok(()) } else { LeaseSpec::from_record(record).validate() }
-    }
-
     fn append(&mut self, record: Record, by: Writer, over: u64, at: u64, epoch: u32) -> Stored {
         let version = self.newest() + 1;
         let stored = self.stored(record.clone(), version, epoch);
@@ -199,10 +189,6 @@ impl Server {
     }
 
     fn stored(&self, record: Record, version: u64, epoch: u32) -> Stored {
-        let uid = self.uids[epoch as usize].clone();
-        let text = self.lenient.then(|| Arc::from(record.to_json(Default::default())));
-        let mut stored = Stored::new(record, Version::Number(version), uid);
-        stored.text = text;
-        stored
+        Stored::new(record, Version::Number(version), self.uids[epoch as usize].clone())
     }
 }

@@ -1,14 +1,15 @@
 //! Random runs: promises hold, broken promises are found, and the same seed gives the same run.
 
-use seatrial_core::elector::{Config, Election};
+use seatrial_core::elector::Config;
 
 use super::boundary::liveness;
 use super::invariants::{Terms, breaches};
 use super::plan::SECOND;
-use super::world::{NodeSetup, Setup, Simulated};
+use super::world::{NodeSetup, Setup, simulate};
 use super::{
     Action, After, Attempted, Campaign, Fate, Faults, Plan, Random, Run, What, simulate_plan,
 };
+use crate::election::plain;
 
 fn plan(text: &str) -> Plan {
     text.parse().unwrap()
@@ -167,17 +168,9 @@ impl Faults for Calm {
 }
 
 fn calm(config: Config, nodes: Vec<NodeSetup>, actions: Vec<(u64, Action)>, seed: u64) -> Run {
-    let setup = Setup {
-        config,
-        nodes,
-        client_timeout: None,
-        actions,
-        horizon: 200 * SECOND,
-        lenient: false,
-        probe: false,
-    };
-    let make = Election::unchecked as fn(Config) -> Election;
-    Simulated::new(setup, Calm(Random::new(seed)), make).finish()
+    let setup =
+        Setup { config, nodes, client_timeout: None, actions, horizon: 200 * SECOND, probe: false };
+    simulate(setup, Calm(Random::new(seed)))
 }
 
 fn a_write_that_was_sent_arrives_although_its_process_has_crashed() {
@@ -186,9 +179,10 @@ fn a_write_that_was_sent_arrives_although_its_process_has_crashed() {
         run.happenings.iter().find(|happening| writes(&happening.what)).map(|it| it.at)
     };
     let alone = || vec![NodeSetup::default()];
-    let at = calls_at(&calm(Config::classic(""), alone(), vec![], 1)).expect("it creates the lock");
+    let at =
+        calls_at(&calm(plain::reference(""), alone(), vec![], 1)).expect("it creates the lock");
     let crash = Action::Crash { node: 0, back_after: 1_000 * SECOND, same_identity: false };
-    let run = calm(Config::classic(""), alone(), vec![(at + SECOND / 2_000, crash)], 1);
+    let run = calm(plain::reference(""), alone(), vec![(at + SECOND / 2_000, crash)], 1);
     let crashed = run.happenings.iter().position(|it| matches!(it.what, What::Crashed)).unwrap();
     let behind = &run.happenings[crashed..];
     let applied = |what: &What| matches!(what, What::Applied { .. });
@@ -201,7 +195,7 @@ fn overlapping_stalls_are_one() {
             (at * SECOND, Action::Stall { node: 0, nanos: nanos * SECOND })
         };
         let actions = stalls.iter().map(stall).collect();
-        let run = calm(Config::classic(""), vec![NodeSetup::default()], actions, 1);
+        let run = calm(plain::reference(""), vec![NodeSetup::default()], actions, 1);
         let after = run.happenings.iter().find(|happening| happening.at >= 45 * SECOND);
         let after = after.expect("it goes on");
         after.local - (after.at - 45 * SECOND)
@@ -222,7 +216,7 @@ fn led_after(run: &Run, at: u64) -> u64 {
 }
 
 fn a_crash_and_a_release_are_followed_by_a_leader_within_the_bounds() {
-    for config in [Config::new(""), Config::classic("")] {
+    for config in [Config::new(""), plain::reference("")] {
         let bound = liveness(&config.timing, 0, std::time::Duration::from_millis(2));
         let (mut longest_crash, mut longest_release) = (0, 0);
         for seed in 0..200 {
@@ -254,7 +248,7 @@ fn schedule(run: &Run) -> Vec<(u64, u16, String)> {
 }
 
 fn a_wall_clock_and_an_offset_decide_nothing() {
-    for config in [Config::new(""), Config::classic("")] {
+    for config in [Config::new(""), plain::reference("")] {
         let nodes = |wall_offset, offset| {
             let ahead = NodeSetup { wall_offset, offset, ..NodeSetup::default() };
             vec![ahead, NodeSetup { starts_at: SECOND, ..NodeSetup::default() }]
@@ -277,15 +271,14 @@ fn the_election_scales_with_its_durations() {
     slow.timing.renew *= 2;
     slow.timing.retry *= 2;
     let perfect = seatrial_core::elector::Bounds::PERFECT;
-    let profile = seatrial_core::elector::Profile::Strict(perfect);
     let nodes = |rate_ppm| {
         let node = NodeSetup { rate_ppm, ..NodeSetup::default() };
         vec![node.clone(), NodeSetup { starts_at: SECOND, ..node }]
     };
     let crash = Action::Crash { node: 0, back_after: 5 * SECOND, same_identity: false };
     let actions = || vec![(40 * SECOND, crash)];
-    let plain = calm(base.profile(profile), nodes(0), actions(), 3);
-    let scaled = calm(slow.profile(profile), nodes(1_000_000), actions(), 3);
+    let plain = calm(base.bounds(perfect), nodes(0), actions(), 3);
+    let scaled = calm(slow.bounds(perfect), nodes(1_000_000), actions(), 3);
     assert_eq!(plain.happenings.len(), scaled.happenings.len());
     for (plain, scaled) in schedule(&plain).iter().zip(schedule(&scaled)) {
         assert_eq!((plain.1, &plain.2), (scaled.1, &scaled.2));

@@ -11,7 +11,7 @@ use std::time::Duration;
 use seatrial_core::elector::{
     Config, Election, Fence, Gate, Io, Name, RUN, StoreError, Stored, TERM,
 };
-use seatrial_core::machine::{Cx, Host, Operation, Step};
+use seatrial_core::machine::{Boxed, Cx, Host, Operation, Step};
 use seatrial_core::runtime::{Ambient, Instant, WallTime};
 use seatrial_sim::world::{Agenda, Fate, NodeClock};
 
@@ -19,6 +19,7 @@ use super::due::Due;
 use super::faults::{Action, Faults};
 use super::run::{Happening, Process, Run, What};
 use super::server::Server;
+use crate::election::plain;
 
 /// The reading of every wall clock at the beginning: some day in 2001.
 const WALL_AT_START: i64 = 1_000_000_000_000_000_000;
@@ -51,8 +52,6 @@ pub struct Setup {
     pub actions: Vec<(u64, Action)>,
     /// The length of the simulation.
     pub horizon: u64,
-    /// Whether the lock is held in an annotation.
-    pub lenient: bool,
     /// Whether every observation of a process is written down, step by step.
     pub probe: bool,
 }
@@ -121,7 +120,7 @@ pub(super) struct Call {
 pub(super) type Make<H> = Arc<dyn Fn(Config) -> H + Send + Sync>;
 
 /// A cluster of machines of kind `H` under faults of kind `F`.
-pub struct Simulated<F, H = Election> {
+pub struct Simulated<F, H = Boxed<Election>> {
     pub(super) now: u64,
     pub(super) agenda: Agenda<Due>,
     pub(super) server: Server,
@@ -135,9 +134,9 @@ pub struct Simulated<F, H = Election> {
     pub(super) run: Run,
 }
 
-/// Simulates a cluster of the electors that ship.
+/// Simulates a cluster of the electors that ship, or of the reference's if the set-up says so.
 pub fn simulate<F: Faults>(setup: Setup, faults: F) -> Run {
-    Simulated::new(setup, faults, Election::unchecked).finish()
+    Simulated::new(setup, faults, plain::elector).finish()
 }
 
 impl<F: Faults, H: Host<Election>> Simulated<F, H> {
@@ -154,7 +153,7 @@ impl<F: Faults, H: Host<Election>> Simulated<F, H> {
         let mut world = Self {
             now: 0,
             agenda: Agenda::default(),
-            server: Server::new(setup.lenient),
+            server: Server::new(),
             nodes: Vec::new(),
             runners: Vec::new(),
             calls: Vec::new(),
@@ -175,7 +174,7 @@ impl<F: Faults, H: Host<Election>> Simulated<F, H> {
         run.steps = 0;
         self.now = 0;
         self.agenda.clear();
-        self.server.restart(setup.lenient, std::mem::take(&mut run.versions));
+        self.server.restart(std::mem::take(&mut run.versions));
         self.nodes.clear();
         self.runners.clear();
         self.calls.clear();

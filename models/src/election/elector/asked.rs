@@ -1,10 +1,11 @@
 //! The calls that the threads of a history made on their electors.
 
-use seatrial_core::elector::{Config, Io, Op, Profile, Ret, StoreError, Stored, Turn};
+use seatrial_core::elector::{Config, Io, Op, Ret, StoreError, Stored, Turn};
 use seatrial_core::machine::Step;
 
 use super::Event;
 use super::part::{Answer as Answered, Call};
+use crate::election::plain;
 use crate::trial::What;
 
 /// A step of an elector, if the event is one: its number, the call and the answer.
@@ -58,7 +59,7 @@ impl<'a> Asked<'a> {
     }
 
     /// Tells whether the caller was told here that this elector leads, and in which term, if the
-    /// answer names one. In the classic profile, `is_leader` is no such claim, because it ignores
+    /// answer names one. By the reference's rules `is_leader` is no such claim, because it ignores
     /// the time.
     pub(super) fn claims(&self, strict: bool) -> Option<Option<u64>> {
         match (self.op, self.outcome) {
@@ -86,7 +87,7 @@ impl Numbers {
 }
 
 pub(super) fn is_strict(config: &Config) -> bool {
-    config.profile != Profile::Classic
+    !plain::is_reference(config)
 }
 
 /// Tells whether a call writes in order to hold the lease.

@@ -2,16 +2,15 @@
 
 use seatrial_core::elector::{
     Abort, Begin, Bounds, Cancel, Check, Config, Election, GiveUp, Holds, Io, IsLeader, Leader,
-    Look, Next, Op, Profile, Record, Reply, Report, Rest, Ret, Runs, StoreError, Stored, Timing,
-    Try, Turn, Watch, WorkEnded,
+    Look, Next, Op, Record, Reply, Report, Rest, Ret, Runs, StoreError, Stored, Timing, Try, Turn,
+    Watch, WorkEnded,
 };
 use seatrial_core::machine::{Boxed, Cx, Step};
 use seatrial_core::runtime::{Ambient, Instant, WallTime};
 
 use super::mutants::Make;
-use super::part::Rules;
-use super::reference::Plain;
 use crate::cluster::{Random, Server, Writer};
+use crate::election::plain::{Plain, Rules};
 use crate::single_step::each_call;
 
 /// One event.
@@ -95,7 +94,7 @@ pub(super) struct Place {
 
 impl Place {
     pub(super) fn new(rules: Rules) -> Self {
-        Self { rules, server: Server::new(false), asks: None, now: 1_000_000_000_000, steps: 0 }
+        Self { rules, server: Server::new(), asks: None, now: 1_000_000_000_000, steps: 0 }
     }
 
     /// Carries out one event; describes the decision of the elector and the sleepers that it woke.
@@ -225,7 +224,7 @@ pub fn check_bytes(bytes: &[u8]) {
 pub(super) fn set_ups() -> [Config; 4] {
     let timing = Timing::seconds(3, 2, 1);
     let bounds = Bounds::default().drift_ppm(0);
-    let strict = Config::new("me").timing(timing).profile(Profile::Strict(bounds));
+    let strict = Config::new("me").timing(timing).bounds(bounds);
     let releases = strict.clone().release_on_cancel(true);
     let coordinated = strict.clone().coordinated(true);
     [strict, releases, Config::new("me"), coordinated]

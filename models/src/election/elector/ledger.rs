@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 
 use seatrial_core::elector::{
-    Config, Fence, Io, LeaseSpec, Name, Next, Object, Observed, Op, Profile, Record, StoreError,
-    Stored, Turn, WorkEnded,
+    Config, Fence, Io, LeaseSpec, Name, Next, Object, Observed, Op, Record, StoreError, Stored,
+    Turn, WorkEnded,
 };
 use seatrial_core::machine::Step;
 use seatrial_core::runtime::Instant;
@@ -361,10 +361,7 @@ fn turned(elector: &mut Elector, now: Instant, asked: &Asked<'_>, turn: &Turn) {
     if turn.notes.metric_off && elector.is_strict() {
         elector.end_term(now, "its term was ended");
         elector.winding_down = elector.config.release_on_cancel;
-        elector.patience = match elector.config.profile {
-            Profile::Strict(bounds) if elector.winding_down => Some(now + bounds.work),
-            _ => None,
-        };
+        elector.patience = elector.winding_down.then_some(now + elector.config.bounds.work);
     }
     match &turn.next {
         Next::Call { io, deadline, .. } => {

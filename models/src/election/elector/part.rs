@@ -6,9 +6,7 @@ use seatrial_core::machine::{Boxed, Cx, Host, Machine, Operation, Step};
 use seatrial_core::runtime::Ambient;
 
 use super::store::{Served, Store};
-
-/// The rules of an elector: the shipped ones, or broken ones.
-pub(super) type Rules = Box<dyn Machine<Op = Op, Ret = Ret>>;
+use crate::election::plain::{self, Rules};
 
 /// Makes the rules of an elector with this set-up, or refuses the set-up.
 pub(super) type Make = fn(Config) -> Result<Rules, ConfigError>;
@@ -93,7 +91,7 @@ impl Part {
 
     /// Makes a part whose electors follow the rules that ship.
     pub(super) fn shipped() -> Box<dyn Machine<Op = Call, Ret = Answer>> {
-        Self::of(|config| Ok(Box::new(Election::new(config)?)))
+        Self::of(|config| plain::validate(&config).map(|()| plain::rules(config)))
     }
 
     fn check(&self) {

@@ -10,7 +10,7 @@ use seatrial_core::cancel::CancelToken;
 use seatrial_core::elector::Elector as CoreElector;
 use seatrial_core::elector::{
     AsyncCallbacks, Bounds, Callbacks, Config, ConfigError, Leadership, LeaseLock, LeaseSpec, Meta,
-    Name, Object, ObjectName, Profile, Timing,
+    Name, Object, ObjectName, Timing,
 };
 use seatrial_core::monitor::Monitor;
 use seatrial_core::runtime::{Ambient as _, Runtime};
@@ -19,6 +19,7 @@ use super::Elector;
 use super::network::{Connection, Fate, Network, Passing, Shared};
 use super::part::{Edit, Request, Seat, Serve, SetUp};
 use super::store::Served;
+use crate::election::plain::reference;
 use crate::engine::AnyRuntime;
 use crate::shared::Lock;
 use crate::trial::World;
@@ -57,7 +58,7 @@ pub(super) const WORK: Duration = Duration::from_millis(500);
 /// A strict set-up over perfect clocks.
 pub(super) fn strict(identity: &str) -> Config {
     let bounds = Bounds::PERFECT.work(WORK);
-    Config::new(identity).timing(TIMING).profile(Profile::Strict(bounds))
+    Config::new(identity).timing(TIMING).bounds(bounds)
 }
 
 /// The same, and it frees the lease when it is cancelled.
@@ -67,7 +68,7 @@ pub(super) fn releasing(identity: &str) -> Config {
 
 /// The reference's rules. Retry and renew take less than the lease, as they must.
 pub(super) fn classic(identity: &str) -> Config {
-    Config::classic(identity).timing(Timing::seconds(15, 10, 2))
+    reference(identity).timing(Timing::seconds(15, 10, 2))
 }
 
 /// A store and the electors that share it.

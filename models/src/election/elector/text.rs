@@ -1,13 +1,14 @@
 //! Records that other programs may leave: any bytes in an annotation.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use seatrial_core::elector::{
     Config, Election, Fields, GiveUp, LeaseSpec, Next, Record, Reply, Stored, Try, Turn, Version,
 };
-use seatrial_core::machine::{Cx, Operation, Step};
+use seatrial_core::machine::{Boxed, Cx, Host, Operation, Step};
 use seatrial_core::runtime::{Ambient, Instant, WallTime};
+
+use crate::election::plain::{self, reference};
 
 /// The property on the bytes of a fuzzer: they are refused, or they are a record. A record reads
 /// the same after it was written, and no elector panics on it.
@@ -23,16 +24,15 @@ pub fn check_bytes(bytes: &[u8]) {
         assert!(fields == Fields::Older || again.same_json(&record), "{again:?} {record:?}");
     }
     let _refused = LeaseSpec::from_record(&record).validate();
-    for config in [Config::classic("me"), Config::new("me")] {
-        meet(config, &record, bytes);
+    for config in [reference("me"), Config::new("me")] {
+        meet(config, &record);
     }
 }
 
 /// Lets an elector read a record twice, a day apart, and free the lease.
-fn meet(config: Config, record: &Record, bytes: &[u8]) {
-    let mut stored = Stored::new(record.clone(), Version::Number(1), "uid".into());
-    stored.text = Some(Arc::from(String::from_utf8_lossy(bytes)));
-    let mut election = Election::new(config).expect("the usual set-up is accepted");
+fn meet(config: Config, record: &Record) {
+    let stored = Stored::new(record.clone(), Version::Number(1), "uid".into());
+    let mut election = plain::elector(config);
     let mut now = Duration::from_secs(1_000);
     let first = read(&mut election, now, Try, &stored);
     let held = !record.holder.is_empty() && record.holder.as_str() != "me";
@@ -65,11 +65,11 @@ impl Ambient for At {
 }
 
 fn step(
-    election: &mut Election,
+    election: &mut Boxed<Election>,
     now: Duration,
     mut op: impl Operation<Election, Ret = Turn>,
 ) -> Next {
-    match op.step(election, &mut Cx::new(&At(now))) {
+    match election.run(&mut op, &mut Cx::new(&At(now))) {
         Step::Done(turn) | Step::Held(turn) => turn.next,
         Step::Wait { .. } => unreachable!("only a rest waits"),
     }
@@ -77,7 +77,7 @@ fn step(
 
 /// Begins an attempt or a release, and answers its first call with the stored state.
 fn read(
-    election: &mut Election,
+    election: &mut Boxed<Election>,
     now: Duration,
     begin: impl Operation<Election, Ret = Turn>,
     stored: &Stored,
@@ -89,7 +89,7 @@ fn read(
 }
 
 /// Accepts all further writes of an elector.
-fn settle(election: &mut Election, now: Duration, mut next: Next, stored: &Stored) {
+fn settle(election: &mut Boxed<Election>, now: Duration, mut next: Next, stored: &Stored) {
     while let Next::Call { .. } = next {
         next = step(election, now, Reply(Some(Ok(stored.clone()))));
     }

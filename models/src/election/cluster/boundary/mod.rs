@@ -15,12 +15,13 @@ pub(crate) mod tests;
 
 use std::time::Duration;
 
-use seatrial_core::elector::{Bounds, Config, Election, Profile, Timing};
+use seatrial_core::elector::{Bounds, Config, Timing};
 
 use super::NodeClock;
 use super::invariants::nanos;
 use super::run::Run;
 use super::world::{NodeSetup, Setup, Simulated};
+use crate::election::plain::{self, by_reference};
 use crate::random::Random;
 use steer::Steered;
 
@@ -138,9 +139,8 @@ impl Question {
     #[must_use]
     pub fn config(&self, value: Duration) -> Config {
         let Self { timing, strict, bounds, .. } = *self;
-        let profile =
-            if strict { Profile::Strict(bounds.acting(Some(value))) } else { Profile::Classic };
-        Config::new("").timing(timing).profile(profile)
+        let config = Config::new("").timing(timing).bounds(bounds.acting(Some(value)));
+        if strict { config } else { by_reference(config) }
     }
 
     fn search(&self) -> Search {
@@ -216,10 +216,9 @@ impl Search {
             client_timeout: None,
             actions: Vec::new(),
             horizon: 6 * nanos(timing.lease) + 4 * reply,
-            lenient: false,
             probe: false,
         };
-        Simulated::new(setup, faults, Election::unchecked as fn(Config) -> Election).finish()
+        Simulated::new(setup, faults, plain::elector).finish()
     }
 }
 

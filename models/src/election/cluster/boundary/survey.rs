@@ -3,11 +3,12 @@
 
 use std::time::Duration;
 
-use seatrial_core::elector::{Bounds, Config, ConfigError, JITTER, Profile, Timing};
+use seatrial_core::elector::{Bounds, Config, ConfigError, JITTER, Timing};
 
 use super::{Boundary, Question, classic_largest_drift, strict_longest_acting};
 use crate::cluster::invariants::Terms;
 use crate::cluster::run::Run;
+use crate::election::plain;
 
 /// The region to survey.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,12 +71,12 @@ impl Region {
     /// The mistake and its remedy, in one line.
     pub fn validate(&self) -> Result<(), String> {
         const MOST_PERIODS: u128 = 1_000;
-        let profile = if self.strict { Profile::default() } else { Profile::Classic };
-        let config = Config::new("a").timing(self.timing).profile(profile);
+        let config = Config::new("a").timing(self.timing);
+        let config = if self.strict { config } else { plain::by_reference(config) };
         let advice = |error: ConfigError| {
             format!("{error}: give --lease longer than --renew, and --renew than 1.2 times --retry")
         };
-        config.validate().map_err(advice)?;
+        plain::validate(&config).map_err(advice)?;
         let Timing { lease, retry, .. } = self.timing;
         if lease.as_secs() == 0 {
             return Err("a lease is stored in whole seconds: give --lease of 1s or more".to_owned());

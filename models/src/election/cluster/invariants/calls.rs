@@ -1,7 +1,7 @@
 //! Promises about the calls of the electors, and their times.
 
 use super::leaders::claims;
-use seatrial_core::elector::{Profile, Versions};
+use seatrial_core::elector::Versions;
 
 use super::{Found, Terms, nanos};
 use crate::cluster::run::{Answer, Happening, Run, Verb, What};
@@ -93,9 +93,10 @@ pub(super) fn cancellation_is_prompt(run: &Run, terms: &Terms) -> Found {
         /// The latest time for the next step of the run.
         due: Option<u64>,
     }
-    let patience = match terms.config.profile {
-        Profile::Strict(bounds) => nanos(bounds.work.saturating_add(bounds.scheduling)),
-        Profile::Classic => 0,
+    let bounds = &terms.config.bounds;
+    let patience = match terms.is_strict() {
+        true => nanos(bounds.work.saturating_add(bounds.scheduling)),
+        false => 0,
     };
     per_process(run, |state: &mut State, happening| {
         let late = state.due.is_some_and(|due| happening.at > due);

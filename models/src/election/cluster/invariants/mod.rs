@@ -9,9 +9,10 @@ pub(crate) mod tests;
 
 use std::time::Duration;
 
-use seatrial_core::elector::{Config, Profile};
+use seatrial_core::elector::Config;
 
 use super::run::Run;
+use crate::election::plain;
 
 /// A broken promise.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,7 +36,7 @@ pub struct Terms {
 
 impl Terms {
     pub(super) fn is_strict(&self) -> bool {
-        self.config.profile != Profile::Classic
+        !plain::is_reference(&self.config)
     }
 
     /// Returns how long a follower with the fastest clock waits, at least, before it may take a

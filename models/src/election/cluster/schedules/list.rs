@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use seatrial_core::elector::{Bounds, Config, ConfigError, Profile, Timing};
+use seatrial_core::elector::{Bounds, Config, ConfigError, Timing};
 
 use super::script::{Calls, Script};
 use super::{Outcome, Schedule};
 use crate::cluster::Fate;
 use crate::cluster::faults::{Action, After};
 use crate::cluster::world::{NodeSetup, Setup};
+use crate::election::plain::by_reference;
 
 const SECOND: u64 = 1_000_000_000;
 const A: u8 = 0;
@@ -165,9 +166,8 @@ pub const SCHEDULES: &[Schedule] = &[
 
 /// The set-up of every schedule, unless it says otherwise: 15/10/2, perfect clocks.
 pub(super) fn config(strict: bool) -> Config {
-    let perfect = Bounds::PERFECT;
-    let profile = if strict { Profile::Strict(perfect) } else { Profile::Classic };
-    Config::new("").profile(profile)
+    let config = Config::new("").bounds(Bounds::PERFECT);
+    if strict { config } else { by_reference(config) }
 }
 
 /// A cluster in which A starts at once and the others start at the given seconds.
@@ -181,7 +181,6 @@ fn cluster(config: Config, starts: &[f64]) -> Setup {
         client_timeout: Some(Duration::from_secs(5)),
         actions: Vec::new(),
         horizon: s(200.0),
-        lenient: false,
         probe: true,
     }
 }

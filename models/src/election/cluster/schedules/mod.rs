@@ -1,5 +1,5 @@
 //! The schedules that lead to two leaders, or to none, under the reference's rules (`election`
-//! section 6.1), and the outcome of each in the strict profile.
+//! section 6.1), and the outcome of each under the rules that ship.
 
 mod list;
 mod script;
@@ -12,6 +12,7 @@ use seatrial_core::machine::Host;
 use super::invariants::{INVARIANTS, Terms, invariant};
 use super::run::{Run, What};
 use super::world::{Setup, Simulated};
+use crate::election::plain;
 
 pub use list::SCHEDULES;
 pub use script::{Calls, Rule, Script};
@@ -76,7 +77,7 @@ impl Schedule {
     /// Simulates the schedule.
     #[must_use]
     pub fn run(&self, strict: bool) -> Run {
-        self.run_on(strict, Election::unchecked)
+        self.run_on(strict, plain::elector)
     }
 
     /// Simulates the schedule on the electors that `make` makes.
@@ -94,7 +95,7 @@ impl Schedule {
     /// # Errors
     /// A description of the difference.
     pub fn verify(&self, strict: bool) -> Result<(), String> {
-        self.verify_on(strict, Election::unchecked)
+        self.verify_on(strict, plain::elector)
     }
 
     /// As [`verify`](Self::verify), on the electors that `make` makes.
@@ -109,10 +110,10 @@ impl Schedule {
         let expected = self.expected(strict);
         let config = self.config(strict);
         if let Outcome::Refused(error) = expected {
-            let found = config.validate();
+            let found = plain::validate(&config);
             return if found == Err(error) { Ok(()) } else { Err(format!("{found:?}")) };
         }
-        config.validate().map_err(|error| error.to_string())?;
+        plain::validate(&config).map_err(|error| error.to_string())?;
         let run = self.run_on(strict, make);
         let terms = Terms { config, drift_ppm: 0 };
         compare(expected, &run, &terms)

@@ -5,12 +5,12 @@ use std::mem::discriminant;
 use std::time::Duration;
 
 use seatrial_core::elector::{
-    Bounds, Config, ConfigError, JITTER, Name, Observed, Op, Profile, Ret, Timing,
+    Bounds, Config, ConfigError, JITTER, Name, Observed, Op, Ret, Timing,
 };
 use seatrial_core::machine::Step;
 
 use super::{Checked, at_every_step};
-use crate::elector::asked::Asked;
+use crate::elector::asked::{Asked, is_strict};
 use crate::elector::ledger::{Elector as Known, ElectorLedger};
 use crate::elector::part::{Answer, Ask, Call};
 use crate::elector::scene::{IS_HEALTHY, IS_TOLD, IS_WEDGED, told};
@@ -125,7 +125,7 @@ fn checks_are_answered_at_once(history: &History) -> Result<(), Violation> {
     Ok(())
 }
 
-/// In the classic profile callbacks run side by side, in any order.
+/// By the reference's rules callbacks run side by side, in any order.
 fn reports_in_order(known: &ElectorLedger, moment: Moment<'_, Elector>) -> Checked {
     match moment {
         Moment::Before(event) => match event.noted(IS_TOLD) {
@@ -200,14 +200,14 @@ fn refusal(config: &Config) -> Option<ConfigError> {
         (config.identity.is_empty(), ConfigError::EmptyIdentity),
     ];
     let broken = table.into_iter().find(|(broken, _)| *broken).map(|(_, error)| error);
-    match (broken, config.profile) {
-        (None, Profile::Strict(bounds)) => strict_refusal(lease, jittered, &bounds),
-        (broken, _) => broken,
+    match broken {
+        None if is_strict(config) => unsafe_timing(lease, jittered, &config.bounds),
+        broken => broken,
     }
 }
 
 /// `A/(1-ρ) + ε + γ ≤ L/(1+ρ)`, and A leaves enough time to renew (`election:LE-4`).
-fn strict_refusal(lease: Duration, jittered: Duration, bounds: &Bounds) -> Option<ConfigError> {
+fn unsafe_timing(lease: Duration, jittered: Duration, bounds: &Bounds) -> Option<ConfigError> {
     if lease.as_secs() == 0 || lease.subsec_nanos() != 0 {
         return Some(ConfigError::LeaseNotWholeSeconds);
     }

@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use seatrial_core::elector::{
-    Config, Election, Io, Next, Observed, Op, RUN, Record, Reply, Ret, StoreError, Stored, TERM,
-    Turn, Version,
+    Config, Election, Io, Look, Next, Observed, Op, RUN, Record, Reply, Ret, StoreError, Stored,
+    TERM, Turn, Version,
 };
 use seatrial_core::machine::{Boxed, Cx, Machine, Step};
 use seatrial_core::runtime::{Ambient, Instant, WallTime};
+
+use crate::election::plain::{self, Rules};
 
 type StepOf = fn(&mut Mutated, &mut Op, &mut Cx<'_>) -> Step<Ret>;
 type TellOf = fn(&mut Mutated, &mut Result<Stored, StoreError>);
@@ -15,7 +17,7 @@ type OrderOf = fn(&Mutated, &mut Record);
 
 /// An elector in a wrapper, with the state that the changes need.
 pub(super) struct Mutated {
-    election: Election,
+    rules: Rules,
     pub(super) config: Config,
     step: StepOf,
     tell: TellOf,
@@ -59,7 +61,7 @@ pub(super) fn orders(config: Config, order: OrderOf) -> Boxed<Election> {
 impl Mutated {
     fn new(config: Config, step: StepOf, tell: TellOf, order: OrderOf) -> Self {
         Self {
-            election: Election::unchecked(config.clone()),
+            rules: plain::rules(config.clone()),
             config,
             step,
             tell,
@@ -80,12 +82,15 @@ impl Mutated {
         }
     }
 
-    pub(super) fn observed(&self) -> &Observed {
-        self.election.observed()
+    pub(super) fn observed(&mut self, cx: &mut Cx<'_>) -> Observed {
+        match self.rules.step(&mut Op::Look(Look), cx) {
+            Step::Done(Ret::Look(observed)) => observed,
+            step => unreachable!("a look shows what was observed, and not {step:?}"),
+        }
     }
 
-    pub(super) fn is_holder(&self) -> bool {
-        self.observed().record.holder == self.config.identity
+    pub(super) fn is_holder(&mut self, cx: &mut Cx<'_>) -> bool {
+        self.observed(cx).record.holder == self.config.identity
     }
 
     /// Steps the elector, with the answers and the writes changed.
@@ -110,7 +115,7 @@ impl Mutated {
         } else if let Op::Cancel(_) = op {
             self.cancelled = true;
         }
-        let mut step = self.election.step(op, cx);
+        let mut step = self.rules.step(op, cx);
         if let Step::Done(ret) = &mut step
             && let Some(turn) = turn_of(ret)
         {

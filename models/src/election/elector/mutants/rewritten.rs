@@ -3,8 +3,8 @@
 use seatrial_core::machine::Boxed;
 
 use super::{Mutant, MutantKind};
+use crate::election::plain::{Mistake, Plain};
 use crate::elector::part::Part;
-use crate::elector::reference::{Mistake, Plain};
 
 use MutantKind::{Exhibit, Seeded};
 

@@ -1,9 +1,9 @@
 //! A store that is used wrongly, which shows that the checks of its content find mistakes.
 
-use seatrial_core::elector::Election;
-use seatrial_core::machine::{Boxed, Cx, Machine, Step};
+use seatrial_core::machine::{Cx, Machine, Step};
 
 use super::{Mutant, MutantKind};
+use crate::election::plain;
 use crate::elector::Elector;
 use crate::elector::part::{Answer, Call, Part, Request, Serve};
 use crate::trial::MachineOf;
@@ -14,7 +14,7 @@ pub(super) const STORE: &[Mutant] = &[Mutant {
     rules: &["election:LK-4", "election:INV-1"],
     breaks: &["versions_form_a_chain"],
     kind: MutantKind::Seeded,
-    make: |config| Boxed(Box::new(Election::unchecked(config))),
+    make: plain::elector,
     part: || Box::new(Unconditional(Part::shipped())),
 }];
 

@@ -4,14 +4,14 @@
 use std::time::Duration;
 
 use seatrial_core::elector::{
-    Bounds, Check, Io, Name, Next, Op, Profile, RUN, Record, Reply, Ret, StoreError, Stored, TERM,
-    Turn, Version,
+    Check, Io, Name, Next, Op, RUN, Record, Reply, Ret, StoreError, Stored, TERM, Turn, Version,
 };
 use seatrial_core::machine::{Cx, Step};
 use seatrial_core::runtime::Instant;
 
 use super::mutated::{Mutated, moved, orders, told, wrap};
 use super::{Mutant, MutantKind};
+use crate::election::plain;
 use crate::elector::part::Part;
 
 macro_rules! mutants {
@@ -25,7 +25,7 @@ macro_rules! mutants {
             kind: MutantKind::$kind,
             make: $make,
             part: || Part::of(|config| {
-                config.validate()?;
+                plain::validate(&config)?;
                 let make: super::Make = $make;
                 Ok(make(config).0)
             }),
@@ -145,16 +145,9 @@ mutants! {
     Seeded no_watchdog ["election:SF-10", "election:SF-11"]
         ["leads_within_its_time", "one_leader_per_lease_window"]
         "rounds have a deadline, but the leadership has none": |config| {
-        let bounds = match config.profile {
-            Profile::Strict(bounds) => bounds,
-            Profile::Classic => Bounds::default(),
-        };
-        let acting = Some(config.timing.lease * 10);
-        let profile = match config.profile {
-            Profile::Strict(_) => Profile::Strict(bounds.acting(acting)),
-            Profile::Classic => Profile::Classic,
-        };
-        wrap(config.profile(profile), Mutated::inner)
+        let acting = config.acting().max(config.timing.lease * 10);
+        let bounds = config.bounds.acting(Some(acting));
+        wrap(config.bounds(bounds), Mutated::inner)
     };
     Seeded acting_time_from_the_reply ["election:SF-12"]
         ["one_leader_per_lease_window"]
@@ -315,12 +308,12 @@ mutants! {
 fn check_reads_apart(mutated: &mut Mutated, op: &mut Op, cx: &mut Cx<'_>) -> Step<Ret> {
     let Op::Check(Check { tolerance }) = op else { return mutated.inner(op, cx) };
     let Some(since) = mutated.noted.take() else {
-        mutated.noted = Some(mutated.observed().at);
+        mutated.noted = Some(mutated.observed(cx).at);
         let later = cx.now() + Duration::from_nanos(1);
         return Step::Wait { on: RUN, until: Some(later) };
     };
     let allowed = mutated.config.timing.lease.saturating_add(*tolerance);
-    let wedged = mutated.is_holder() && cx.now().since(since) > allowed;
+    let wedged = mutated.is_holder(cx) && cx.now().since(since) > allowed;
     Step::Done(Ret::Check(!wedged))
 }
 
@@ -344,8 +337,8 @@ fn first_record_of_each_holder(told: &mut Mutated, reply: &mut Result<Stored, St
     match known {
         Some(known) => {
             stored.record = known.clone();
-            // The mutant also repeats the uid; otherwise the strict profile would notice.
-            if let Profile::Strict(_) = told.config.profile {
+            // The mutant also repeats the uid; otherwise what ships would notice.
+            if !plain::is_reference(&told.config) {
                 stored.uid = "uid".into();
             }
         }

@@ -41,7 +41,7 @@ pub(super) fn race_for_a_free_lease() -> Scenario<Elector> {
 pub(super) fn classic_race() -> Scenario<Elector> {
     Scenario::new(
         "classic_race",
-        "two electors of the classic profile race for a lease",
+        "two electors race for a lease by the reference's rules",
         |world| {
             let scene = Scene::new(world);
             let (a, b) = (scene.elector(classic("a")), scene.elector(classic("b")));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use seatrial_core::elector::{Bounds, Profile, Timing};
+use seatrial_core::elector::{Bounds, Timing};
 
 use super::{millis, terms};
 use crate::elector::Elector;
@@ -135,8 +135,8 @@ pub(super) fn refused_set_ups() -> Scenario<Elector> {
             }
             let bounds = Bounds::default().drift_ppm(0).work(Duration::ZERO);
             for acting in [2_000, 3_000, 3_001, 1_200].map(millis) {
-                let profile = Profile::Strict(bounds.acting(Some(acting)));
-                let _answer = scene.try_elector(strict("a").profile(profile)).map(drop);
+                let bounds = bounds.acting(Some(acting));
+                let _answer = scene.try_elector(strict("a").bounds(bounds)).map(drop);
             }
         },
         |history| history.finished(),

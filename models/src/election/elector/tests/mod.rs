@@ -2,8 +2,6 @@
 
 pub(crate) mod beside;
 pub(crate) mod laws;
-pub(crate) mod mutants;
-pub(crate) mod proptest;
 pub(crate) mod reference;
 pub(crate) mod simulations;
 pub(crate) mod told;

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use ::proptest::collection::vec;
 use ::proptest::prelude::*;
-use seatrial_core::elector::{Bounds, Config, Election, Profile, Timing};
+use seatrial_core::elector::{Bounds, Config, Election, Timing};
 use seatrial_core::machine::Boxed;
 
 use crate::cluster::going_back::two_leaders;
+use crate::election::plain::{Mistake, Plain};
 use crate::elector::decisions::{Happens, Place, random_happenings, set_ups};
-use crate::elector::reference::{Mistake, Plain};
 use crate::regressions::tried;
 
 fn happens() -> impl Strategy<Value = Happens> {
@@ -49,8 +49,8 @@ prop_compose! {
         let timing = Timing { lease, renew, retry: renew / 1_000 * retry };
         let [work, scheduling] = [work, scheduling].map(Duration::from_millis);
         let acting = acting.map(Duration::from_millis);
-        let profile = Profile::Strict(Bounds::default().drift_ppm(drift_ppm).work(work).scheduling(scheduling).acting(acting));
-        Config::new("me").timing(timing).profile(profile).release_on_cancel(release_on_cancel)
+        let bounds = Bounds::default().drift_ppm(drift_ppm).work(work).scheduling(scheduling).acting(acting);
+        Config::new("me").timing(timing).bounds(bounds).release_on_cancel(release_on_cancel)
     }
 }
 

@@ -1,30 +1,34 @@
-//! The strict elector again, written for readers and not for speed, and with the mistakes that a
-//! programmer may make in it. Without a mistake it decides at every step like the machine that
-//! ships.
+//! The rules of the elector in plain code: for readers, as the specification, and as the place
+//! where mistakes are made. Without a mistake it decides at every step like the machine that ships.
+//! With the mistakes of the reference it is the exhibit that replays the recorded traces.
 //!
-//! Not included: the classic profile, ordered versions, and coordinated elections.
+//! Not included: ordered versions and coordinated elections.
 
 mod attempt;
 mod mistake;
 mod release;
 mod run;
+mod set_up;
 
 use std::time::Duration;
 
 use seatrial_core::elector::{
-    Bounds, Config, ConfigError, Election, Fence, Name, Next, Notes, Observed, Op, Profile, RUN,
-    Record, Reply, Ret, StoreError, Stored, TERM, Timestamp, Turn, Version, Versions,
-    validate_nanos,
+    Config, ConfigError, Fence, Name, Next, Notes, Observed, Op, RUN, Record, Reply, Ret,
+    StoreError, Stored, TERM, Timestamp, Turn, Version, Versions, validate_nanos,
 };
 use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::runtime::Instant;
 
-use super::part::Rules;
 use attempt::Attempt;
+use mistake::Mistake::*;
 use release::Release;
 
-pub(super) use mistake::Mistake;
-use mistake::Mistake::*;
+pub(crate) use mistake::{Mistake, REFERENCE};
+pub(crate) use set_up::rules;
+pub use set_up::{by_reference, elector, is_reference, reference, validate};
+
+/// The rules of an elector: the shipped ones, or others.
+pub(crate) type Rules = Box<dyn Machine<Op = Op, Ret = Ret>>;
 
 /// The stage of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,16 +72,17 @@ type State = Option<(Name, Version, Record)>;
 /// A state, when it was first seen, and whether it can follow the one seen before it.
 type Sighting = (State, Instant, bool);
 
-/// The strict elector, in plain code.
+/// An elector, in plain code.
 #[derive(Clone, Debug)]
-pub(super) struct Plain {
+pub(crate) struct Plain {
     mistakes: &'static [Mistake],
     config: Config,
-    bounds: Bounds,
     observed: Observed,
     /// The last few states of the lock, and when one was last seen for the first time.
     sightings: Vec<Sighting>,
     newest: Instant,
+    /// The record whose text was new last ([`ComparesTheText`]).
+    text: Option<Record>,
     /// Nothing newer was seen than the state that was read last.
     current: bool,
     /// There has been a state since the last read, which was not read.
@@ -106,7 +111,7 @@ pub(super) struct Plain {
 
 impl Plain {
     /// Makes the rules for a set-up, or refuses it.
-    pub(super) fn rules(
+    pub(crate) fn rules(
         mistakes: &'static [Mistake],
         config: Config,
     ) -> Result<Rules, ConfigError> {
@@ -116,22 +121,20 @@ impl Plain {
             let timing = config.timing;
             validate_nanos(nanos(timing.lease), nanos(timing.renew), nanos(timing.retry))?;
         } else if !makes(NoValidation) {
-            config.validate()?;
+            validate(&config)?;
         }
         Ok(Self::unchecked(mistakes, config))
     }
 
     /// Makes the rules for a set-up; a set-up that is not included here gets the rules that ship.
-    pub(super) fn unchecked(mistakes: &'static [Mistake], config: Config) -> Rules {
-        match (config.profile, config.versions) {
-            (Profile::Strict(bounds), Versions::Opaque) if !config.coordinated => {
-                Box::new(Self::new(mistakes, config, bounds))
-            }
-            _ => Box::new(Election::unchecked(config)),
+    pub(crate) fn unchecked(mistakes: &'static [Mistake], config: Config) -> Rules {
+        if is_reference(&config) || config.coordinated || config.versions == Versions::Ordered {
+            return rules(config);
         }
+        Box::new(Self::new(mistakes, config))
     }
 
-    fn new(mistakes: &'static [Mistake], config: Config, bounds: Bounds) -> Self {
+    pub(crate) fn new(mistakes: &'static [Mistake], config: Config) -> Self {
         let term = Term {
             number: 0,
             live: false,
@@ -143,10 +146,10 @@ impl Plain {
         Self {
             mistakes,
             config,
-            bounds,
             observed: Observed::default(),
             sightings: Vec::new(),
             newest: Instant::ZERO,
+            text: None,
             current: false,
             overtaken: false,
             version: None,
@@ -200,6 +203,13 @@ impl Plain {
 
     /// LE-21, [S] CX-12: a lease counts from the last first sighting of any state.
     fn observe(&mut self, stored: &Stored, now: Instant) {
+        if self.makes(ComparesTheText) {
+            if !self.text.as_ref().is_some_and(|seen| seen.same_json(&stored.record)) {
+                self.text = Some(stored.record.clone());
+                self.set_observed(Observed::new(stored.record.clone(), now));
+            }
+            return self.remember(&stored.version);
+        }
         let (uid, version, record) =
             (stored.uid.clone(), stored.version.clone(), stored.record.clone());
         let first = self.see(Some((uid, version, record.clone())), now);

@@ -1,10 +1,30 @@
 //! Mistakes of one changed line each. A mistake that a wrapper around the rules that ship can make
 //! is made there instead.
 
+/// The mistakes of the reference: with all of them the rules replay its recorded traces.
+pub(crate) const REFERENCE: &[Mistake] = &[
+    Mistake::WorkOutlivesTheLease,
+    Mistake::ReleaseRetriesAtOnce,
+    Mistake::AbandonsAnAcquisition,
+    Mistake::NoDurationIsOver,
+    Mistake::LeaderWithoutTime,
+    Mistake::ComparesTheText,
+    Mistake::ActsWithoutLimit,
+    Mistake::TrustsItsName,
+    Mistake::ForgetsAtCreate,
+    Mistake::ReleasesByMemory,
+    Mistake::MetricStaysOn,
+    Mistake::FastPathInAnotherRun,
+    Mistake::CountsFromTheOldSighting,
+    Mistake::OwnIsOwnForEver,
+    Mistake::CreatesAtOnce,
+    Mistake::ReleaseDoesNotObserve,
+];
+
 /// A mistake that a programmer may make in the rules of the elector.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::election::elector) enum Mistake {
-    // Mistakes that the reference makes to this day, and that the strict profile avoids.
+pub(crate) enum Mistake {
+    // Mistakes that the reference makes to this day, and that the shipped elector avoids.
     /// The work is cancelled after the lease was given away.
     WorkOutlivesTheLease,
     /// A release that met a conflict tries again at once.
@@ -15,6 +35,19 @@ pub(in crate::election::elector) enum Mistake {
     NoDurationIsOver,
     /// The question whether the elector leads ignores the time.
     LeaderWithoutTime,
+    /// Two states of the lock are the same if their texts are, which have whole seconds.
+    ComparesTheText,
+    /// A term does not end by itself, however late the answer that prolongs it.
+    ActsWithoutLimit,
+    /// A record with the own name is renewed, whichever term wrote it, and no other record ends a
+    /// term. A lease that is taken from another keeps the time at which this elector acquired its own.
+    TrustsItsName,
+    /// A creation that fails makes it forget the version that it knew.
+    ForgetsAtCreate,
+    /// A release frees the lease that is read if the record observed before it has the own name.
+    ReleasesByMemory,
+    /// The metric stays on if a run is cancelled, or breaks down, while it leads.
+    MetricStaysOn,
     // Mistakes that the reference made once.
     /// The time of an observation is written after the record, in a section of its own.
     TimeWrittenLater,

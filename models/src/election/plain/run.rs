@@ -123,7 +123,7 @@ impl Plain {
 
     /// LE-36, [S] LE-38.
     fn round_over(&mut self, success: bool, cx: &mut Cx<'_>) -> Turn {
-        if !self.term_is_live(cx) {
+        if !self.makes(ActsWithoutLimit) && !self.term_is_live(cx) {
             return self.fail_round(cx);
         }
         if success {
@@ -141,7 +141,7 @@ impl Plain {
 
     /// [S] LE-46: first the work is cancelled, then the lease is given away.
     fn end_leading(&mut self, cx: &mut Cx<'_>) -> Turn {
-        self.notes.metric_off = true;
+        self.notes.metric_off |= !self.makes(MetricStaysOn);
         if self.makes(LeadsTwiceARun) && !self.cancelled {
             self.revoke(cx);
             self.stage = Stage::Acquire(cx.now() + self.config.timing.retry);
@@ -157,8 +157,11 @@ impl Plain {
         if !self.term.working || self.makes(ReleasesBesideTheWork) {
             return self.begin_release(Some(true), cx);
         }
-        let patience =
-            if self.makes(WaitsForTheWorkForEver) { Duration::MAX } else { self.bounds.work };
+        let patience = if self.makes(WaitsForTheWorkForEver) {
+            Duration::MAX
+        } else {
+            self.config.bounds.work
+        };
         self.stage = Stage::Drain(self.term.ended_at + patience);
         self.turn(Next::Rest)
     }
@@ -196,7 +199,11 @@ impl Plain {
         self.attempt = None;
         self.cancelled = false;
         self.notes = Notes::default();
-        Notes { metric_off: leads, stopped_leading: leads || winds_up, ..Notes::default() }
+        Notes {
+            metric_off: leads && !self.makes(MetricStaysOn),
+            stopped_leading: leads || winds_up,
+            ..Notes::default()
+        }
     }
 
     pub(super) fn rest(&mut self, cx: &mut Cx<'_>) -> Step<Turn> {

@@ -80,8 +80,12 @@ impl Plain {
         } else {
             self.observe(stored, cx.now());
         }
-        let ours = stored.record.holder == self.config.identity
-            && (self.written == Some(stored.record.transitions) || self.makes(FreesANamesakes));
+        let ours = if self.makes(ReleasesByMemory) {
+            self.is_holder()
+        } else {
+            stored.record.holder == self.config.identity
+                && (self.written == Some(stored.record.transitions) || self.makes(FreesANamesakes))
+        };
         if !ours {
             return self.release_over(true, cx);
         }

@@ -101,7 +101,7 @@ impl Plain {
         match (attempt.awaits, answer) {
             (Awaits::Get, Ok(stored)) => self.fetched(attempt, &stored, cx),
             (Awaits::Get, Err(StoreError::NotFound)) => {
-                if self.term.live {
+                if self.term.live && !self.makes(TrustsItsName) {
                     self.revoke(cx); // LE-38
                     return self.attempt_over(false, cx);
                 }
@@ -118,6 +118,9 @@ impl Plain {
             (_, Ok(stored)) => self.succeeded(attempt, &stored, cx),
             (awaits, Err(why)) => {
                 self.refused(&why);
+                if awaits == Awaits::Create && self.makes(ForgetsAtCreate) {
+                    self.version = None;
+                }
                 if awaits != Awaits::FastUpdate {
                     return self.attempt_over(false, cx);
                 }
@@ -138,7 +141,8 @@ impl Plain {
             && self.term.fence.as_ref().is_some_and(|fence| {
                 fence.uid == stored.uid && fence.transitions == stored.record.transitions
             });
-        if self.term_is_live(cx) && !of_this_term {
+        let by_name = self.makes(TrustsItsName);
+        if self.term_is_live(cx) && !of_this_term && !by_name {
             if !self.makes(LossEndsTheAttemptAlone) {
                 self.revoke(cx);
             }
@@ -146,7 +150,7 @@ impl Plain {
                 return self.attempt_over(false, cx);
             }
         }
-        let renews = self.term_is_live(cx);
+        let renews = if by_name { self.is_holder() } else { self.term_is_live(cx) };
         if !renews && !self.may_take(attempt.began) && !self.makes(NoWait) {
             return self.attempt_over(false, cx);
         }
@@ -156,7 +160,9 @@ impl Plain {
             self.notes.slow_path = true;
         } else {
             attempt.desired.transitions = stored.record.transitions.saturating_add(1);
-            attempt.desired.acquire_time = attempt.desired.renew_time;
+            if !by_name {
+                attempt.desired.acquire_time = attempt.desired.renew_time;
+            }
         }
         attempt.awaits = Awaits::Update;
         self.send(attempt, cx)
@@ -168,6 +174,16 @@ impl Plain {
         let read = self.version.clone();
         let transitions = attempt.desired.transitions;
         self.observe_own(attempt.desired, stored, now);
+        if self.makes(ActsWithoutLimit) {
+            if matches!(self.stage, Stage::Acquire(_)) {
+                let version = stored.version.clone();
+                self.begin_term(
+                    Fence::new(stored.uid.clone(), transitions, version),
+                    Instant::NEVER,
+                );
+            }
+            return self.attempt_over(true, cx);
+        }
         let valid_until = attempt.began + self.config.acting();
         self.own_until = valid_until;
         let was_live = self.term.live;
@@ -184,11 +200,15 @@ impl Plain {
             Some(read) if self.makes(TokenOfTheRead) => read,
             _ => stored.version.clone(),
         };
+        self.begin_term(Fence::new(stored.uid.clone(), transitions, version), valid_until);
+        self.attempt_over(true, cx)
+    }
+
+    fn begin_term(&mut self, fence: Fence, valid_until: Instant) {
         self.term.number += 1;
         self.term.live = true;
         self.term.valid_until = valid_until;
-        self.term.fence = Some(Fence::new(stored.uid.clone(), transitions, version));
+        self.term.fence = Some(fence);
         self.term.working = false;
-        self.attempt_over(true, cx)
     }
 }

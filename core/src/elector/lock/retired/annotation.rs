@@ -1,12 +1,11 @@
 //! The locks that keep the record in an annotation of another object (`election:LK-18` to `LK-23`).
-//! Retired: they exist only for migrating away from them.
 
 use std::sync::Arc;
 
 use crate::elector::record::{Fields, Name, Record};
 
-use super::slot::{EventRecorder, Kind, Slot};
-use super::{
+use crate::elector::lock::slot::{EventRecorder, Kind, Slot};
+use crate::elector::lock::{
     AsyncLock, AsyncObjectStore, Call, Lock, Object, ObjectStore, StoreError, Stored, Version,
 };
 
@@ -77,12 +76,7 @@ fn stored<C>(object: &Object<C>) -> Result<Stored, StoreError> {
             StoreError::Invalid(format!("annotation {ANNOTATION}: {error}").into())
         })?,
     };
-    Ok(Stored {
-        record,
-        version: object.meta.version.clone(),
-        uid: object.meta.uid.clone(),
-        text: Some(Arc::from(text.map_or("", String::as_str))),
-    })
+    Ok(Stored::new(record, object.meta.version.clone(), object.meta.uid.clone()))
 }
 
 fn write<C>(object: &mut Object<C>, record: &Record, fields: Fields) {

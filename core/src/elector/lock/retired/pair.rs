@@ -1,14 +1,11 @@
 //! Two locks used as one, for the migration from one kind to another (`election:LK-24` to `LK-27`).
-//! Retired.
 //!
 //! All participants migrate from the old kind to the pair, and from there to the new kind. At each
 //! moment any two participants share a kind.
 
-use std::sync::Arc;
+use crate::elector::record::{Name, Record};
 
-use crate::elector::record::{Fields, Name, Record};
-
-use super::{AsyncLock, Call, Lock, StoreError, Stored, Version};
+use crate::elector::lock::{AsyncLock, Call, Lock, StoreError, Stored, Version};
 
 /// The holder while the two locks name different holders. Nobody with this name ever renews.
 pub const UNKNOWN_HOLDER: &str = "leaderelection.k8s.io/unknown";
@@ -58,7 +55,6 @@ impl<P, S> PairLock<P, S> {
             Err(StoreError::NotFound) if primary.record.holder != self.identity => {
                 // The holder is a participant that uses only the primary.
                 self.versions.1 = None;
-                primary.text = Some(raw(&primary));
                 return Ok(self.tell(primary));
             }
             Err(error) => return Err(error),
@@ -66,9 +62,7 @@ impl<P, S> PairLock<P, S> {
         self.versions.1 = Some(secondary.version.clone());
         if primary.record.holder != secondary.record.holder {
             primary.record.holder = Name::new(UNKNOWN_HOLDER);
-            primary.text = Some(primary.record.to_json(Fields::Current).into());
         }
-        primary.text = Some(format!("{},{}", raw(&primary), raw(&secondary)).into());
         Ok(self.tell(primary))
     }
 
@@ -107,15 +101,6 @@ fn unless_it_exists(created: Result<Stored, StoreError>) -> Result<Option<Stored
         Ok(primary) => Ok(Some(primary)),
         Err(StoreError::AlreadyExists) => Ok(None),
         Err(error) => Err(error),
-    }
-}
-
-/// Returns the raw bytes of a lock as text. A Lease has no text of its own, so its record is
-/// written as JSON (`election:LK-13`).
-fn raw(stored: &Stored) -> Arc<str> {
-    match &stored.text {
-        Some(text) => Arc::clone(text),
-        None => stored.record.to_json(Fields::Current).into(),
     }
 }
 
