@@ -216,7 +216,7 @@ fn class(text: &str) -> usize {
     let mut at = begin;
     while let Some(found) = text[at..].find([']', '\\', '[']) {
         at += found;
-        at += match text[at..].as_bytes() {
+        at += match &text.as_bytes()[at..] {
             [b']', ..] => return at + 1,
             [b'[', b':', ..] => text[at..].find(":]").map_or(1, |end| end + 2),
             [b'\\', ..] => 1 + text[at + 1..].chars().next().map_or(0, char::len_utf8),

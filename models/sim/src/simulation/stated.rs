@@ -130,18 +130,20 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::apiserver::Options;
+    use crate::apiserver::{Options, Written};
 
     fn words() -> Words {
         Words::of(&Server::new(&Options::default()))
     }
 
     fn state(objects: &[(&str, Json)]) -> State {
-        let object = |(resource, it): &(&str, Json)| {
-            let key = it["metadata"]["name"].as_str().unwrap_or_default();
-            (Arc::from(*resource), Arc::from(key), Arc::new(it.clone()))
-        };
-        State { objects: objects.iter().map(object).collect() }
+        let mut state = State::default();
+        for (resource, object) in objects {
+            let key = object["metadata"]["name"].as_str().unwrap_or_default().into();
+            let (resource, new) = (Arc::from(*resource), Some(Arc::new(object.clone())));
+            state.take(&Written { revision: 1, resource, key, old: None, new });
+        }
+        state
     }
 
     fn pod(name: &str, phase: &str) -> (&'static str, Json) {

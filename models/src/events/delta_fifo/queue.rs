@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_core::delta_fifo::{self, DeltaQueue, Deltas, Op as Queued, Popped, Ret, Verb};
+use seatrial_core::delta_fifo::{self, DeltaQueue, Op as Queued, Popped, Ret, Verb};
 use seatrial_core::fifo::{AfterPop, SlowHook};
 use seatrial_core::store::KeyHasher;
 
@@ -130,7 +130,7 @@ impl Objects for DeltaFifo {
             // The key of a list of changes comes from its newest object, and there may be none.
             Op::AddBack => {
                 let deltas = driven.last.as_ref().map(|popped| popped.deltas.clone());
-                let back = driven.queue.add_if_absent(deltas.clone().unwrap_or_else(Deltas::new));
+                let back = driven.queue.add_if_absent(deltas.clone().unwrap_or_default());
                 assert_eq!(back.is_ok(), deltas.is_some(), "what was queued once has a key");
                 String::new()
             }

@@ -139,6 +139,8 @@ fn waking_one_consumer_less_than_there_are_items_is_noticed() {
 }
 
 type Answer = Step<Ret<u8>>;
+/// What becomes of a call, and of its answer.
+type Mistake = (fn(&mut Call<u8>), fn(Answer) -> Answer);
 
 fn convicts(call: fn(&mut Call<u8>), answer: fn(Answer) -> Answer) -> bool {
     notices(|bytes| {
@@ -151,7 +153,7 @@ fn the_machine_without_a_mistake_is_not_convicted() {
 }
 
 fn every_mistake_is_noticed() {
-    let mistakes: [(fn(&mut Call<u8>), fn(Answer) -> Answer); 4] = [
+    let mistakes: [Mistake; 4] = [
         // An item comes late.
         (
             |call| {

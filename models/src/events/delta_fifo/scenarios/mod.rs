@@ -60,7 +60,7 @@ fn scenario(
 }
 
 /// Returns the pending changes of an object before a call.
-fn pending<'a>(before: &'a Led, key: u8) -> &'a [Change] {
+fn pending(before: &Led, key: u8) -> &[Change] {
     deltas(&before.state.waiting, key)
 }
 

@@ -252,7 +252,7 @@ fn tried(load: &Load) {
     }
     let spawn_watch = |nth: usize| {
         let shared = Arc::clone(&shared);
-        tokio.spawn(async move { shared.watch(nth % 10 == 0).await })
+        tokio.spawn(async move { shared.watch(nth.is_multiple_of(10)).await })
     };
     let watches: Vec<_> = (0..load.watches).map(spawn_watch).collect();
     for nth in 0..12 {
