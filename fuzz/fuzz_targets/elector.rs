@@ -1,4 +1,4 @@
-//! Calls on the elector, against its sequential object.
+//! Calls on electors, against the second implementation of their rules.
 
 #![no_main]
 

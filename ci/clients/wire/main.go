@@ -1,6 +1,7 @@
 // client-go over a network that breaks connections: run-wire WATCHES CALLERS SECONDS. The server is named by
 // SEATRIAL_CLUSTER_HOST, SEATRIAL_CLUSTER_AUTHORITY and SEATRIAL_CLUSTER_TOKEN, as core's test `wire` does, which
-// writes objects meanwhile. Tells how long the longest call took, and fails if a watch is lost.
+// writes objects meanwhile. Tells how long the longest call took, and fails if a call hangs, if a watch is lost or if
+// the last object cannot be written.
 package main
 
 import (
@@ -25,8 +26,11 @@ import (
 // How long a call may take, and how long after that it has surely hung.
 const (
 	limit = 60 * time.Second
-	hung  = 120 * time.Second
+	hung  = 600 * time.Second
 )
+
+// How often the last object is tried. A quarter of the connections lasts, so all of these fail for another reason.
+const tries = 100
 
 var calls, failed, watches, longest atomic.Int64
 
@@ -41,7 +45,9 @@ func called(call func(context.Context) error) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	began := time.Now()
+	alarm := time.AfterFunc(hung, func() { must(fmt.Errorf("a call hangs")) })
 	err := call(ctx)
+	alarm.Stop()
 	took := time.Since(began).Milliseconds()
 	calls.Add(1)
 	for {
@@ -136,6 +142,22 @@ func memory() uint64 {
 	return told.HeapInuse + told.StackInuse
 }
 
+func writeLast(maps typed.ConfigMapInterface) {
+	for range tries {
+		if called(func(ctx context.Context) error {
+			last := corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "last"}}
+			_, err := maps.Create(ctx, &last, metav1.CreateOptions{})
+			if apierrors.IsAlreadyExists(err) {
+				return nil
+			}
+			return err
+		}) {
+			return
+		}
+	}
+	must(fmt.Errorf("the last object cannot be written"))
+}
+
 func main() {
 	var counts [3]int
 	for index := range counts {
@@ -173,15 +195,7 @@ func main() {
 	halfway := memory()
 	callers.Wait()
 	atTheEnd := memory()
-	for !called(func(ctx context.Context) error {
-		last := corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "last"}}
-		_, err := maps.Create(ctx, &last, metav1.CreateOptions{})
-		if apierrors.IsAlreadyExists(err) {
-			return nil
-		}
-		return err
-	}) {
-	}
+	writeLast(maps)
 	followers.Wait()
 	fmt.Printf("client-go: %d watches, begun %d times; %d calls, of which %d failed, the longest %d ms\n",
 		counts[0], watches.Load(), calls.Load(), failed.Load(), longest.Load())

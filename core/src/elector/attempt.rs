@@ -164,7 +164,7 @@ impl Election {
     }
 
     /// Completes the record to write from the one that was read. A renewal keeps the term, any
-    /// other write begins one (`election:LE-23`, `LC-15`, [S] `LE-26`).
+    /// other write begins one (`election:LE-23`, `LC-15`, `LE-26`).
     fn fill_in(&mut self, desired: &mut Record, read: &Record, renews: bool) {
         if self.config.coordinated {
             desired.strategy = read.strategy.clone();

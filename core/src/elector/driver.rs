@@ -324,7 +324,7 @@ impl<R: Runtime, H: Host<Election>> Wake for EndRun<R, H> {
     }
 }
 
-/// The single ordered channel to `new_leader` ([S] `election:LE-52`).
+/// The single ordered channel to `new_leader` (`election:LE-52`).
 pub(super) struct Reporter<R: Runtime> {
     queue: Option<Arc<WorkQueue<(u64, Name), R>>>,
     /// The thread that delivers reports, of this run or of the last one.

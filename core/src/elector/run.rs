@@ -201,7 +201,7 @@ impl Election {
     }
 
     /// Drops a run whose driver failed. The end of leadership is reported in this case, too
-    /// (`election:LE-35`, [S] `LE-39`).
+    /// (`election:LE-35`, `LE-39`).
     pub(super) fn abort_run(&mut self, cx: &mut Cx<'_>) -> Notes {
         self.notes = Notes {
             metric_off: self.phase_leads(),

@@ -4,9 +4,9 @@
 //!        Begin             won                  round begins          renewed
 //!  idle -------> acquire -------> lead (callback) -------> round -----------------> between
 //!   ^               |                                       |  ^---- retry period ----|
-//!   |               | cancelled                             | deadline, cancelled, [S] loss seen
+//!   |               | cancelled                             | deadline, cancelled, loss seen
 //!   |               v                                       v
-//!   +---------------+------------- release <---- drain [S] -+
+//!   +---------------+------------- release <------ drain ---+
 //! ```
 //!
 //! One attempt is in `attempt.rs`, the loops are in `run.rs`, the release is in `release.rs`.

@@ -1,4 +1,4 @@
-//! How the events of a queue change the store, and the changes that result (`cache` section 15).
+//! How events change the store, and the changes that result (`cache` section 15).
 
 use std::fmt;
 use std::sync::Arc;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::cancel::CancelToken;
-use crate::caught::drop_caught;
+use crate::caught::{Remains, drop_caught, drop_each};
 use crate::events::{Bookmark, Delta, Event, Snapshot};
 use crate::runtime::{Atomic, Runtime};
 use crate::slab::Line;
@@ -27,9 +27,10 @@ const PART: usize = 1024;
 
 /// Changes that come together and become one change of the store: of different objects, in their
 /// order (`cache:RF-19`, `RF-22`). Any other event is applied alone.
-struct Batch<'a, O: Handle + Described, R: Runtime> {
+pub(super) struct Batch<'a, O: Handle + Described, R: Runtime> {
     informer: &'a Informer<O, R>,
-    events: Vec<Event<String, O>>,
+    token: &'a CancelToken<R>,
+    events: Remains<Event<String, O>>,
     /// The keys of the objects that they change.
     keys: KeySet<String, Hashed<String>>,
     /// The deletions among them whose last states the transformer refused: keys and versions.
@@ -48,7 +49,14 @@ impl<O: Handle + Described, R: Runtime> Batch<'_, O, R> {
 
     async fn alone(&mut self, event: Event<String, O>) {
         self.settle().await;
-        self.informer.take_in(vec![event], Vec::new()).await;
+        self.apply(vec![event].into(), Vec::new()).await;
+    }
+
+    /// Once the token has ended, what waits is left out: the owner of the store may be gone.
+    async fn apply(&self, events: Remains<Event<String, O>>, stateless: Vec<(String, u64)>) {
+        if !self.token.is_cancelled() {
+            self.informer.take_in(events, stateless).await;
+        }
     }
 
     /// Adds a deletion. The object is gone whatever the transformer thinks of its last state, so
@@ -100,7 +108,7 @@ impl<O: Handle + Described, R: Runtime> Consumer<O> for Batch<'_, O, R> {
             self.keys.clear();
             let (events, stateless) =
                 (std::mem::take(&mut self.events), std::mem::take(&mut self.stateless));
-            self.informer.take_in(events, stateless).await;
+            self.apply(events, stateless).await;
         }
     }
 }
@@ -112,17 +120,23 @@ fn number<O: Described>(object: &O) -> u64 {
 }
 
 impl<O: Handle + Described, R: Runtime> Informer<O, R> {
+    /// An empty batch. It outlives a panic of foreign code: what was received before is applied when the
+    /// informer begins anew.
+    pub(super) fn batch<'a>(&'a self, token: &'a CancelToken<R>) -> Batch<'a, O, R> {
+        let (keys, events) = (KeySet::with_capacity(0), Remains::default());
+        Batch { informer: self, token, events, keys, stateless: Vec::new() }
+    }
+
     /// Follows the collection until the token ends. Changes that are not applied by then may stay
     /// so (`cache:CT-3`).
-    pub(super) async fn follow(&self, config: Config, token: &CancelToken<R>) {
-        let keys = KeySet::with_capacity(0);
-        let mut batch = Batch { informer: self, events: Vec::new(), keys, stateless: Vec::new() };
-        self.reflector.run_with(config, &mut batch, token).await;
+    pub(super) async fn follow(&self, config: Config, batch: &mut Batch<'_, O, R>) {
+        let token = batch.token;
+        self.reflector.run_with(config, batch, token).await;
     }
 
     /// Changes the store by events that belong together, and tells readers of the changes.
     /// `stateless` are the deletions among them whose last states were refused.
-    async fn take_in(&self, events: Vec<Event<String, O>>, stateless: Vec<(String, u64)>) {
+    async fn take_in(&self, events: Remains<Event<String, O>>, stateless: Vec<(String, u64)>) {
         let is_list = matches!(&events[..], [Event::ReplacedAll(_)]);
         let (untold, before, result) = self.store_all(&events);
         let is_stored = is_list && !matches!(result, Err(ApplyError::Store(_)));
@@ -141,7 +155,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
             crate::caught::tell(|| (self.refused)(&error));
         }
         drop_caught(before);
-        drop_caught(events);
+        drop(events);
         untold.tell().await;
         if is_stored {
             self.note_sync();
@@ -154,7 +168,8 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         let mut untold = Untold { informer: self, readers: Vec::new(), told: Line::new() };
         let readers = self.lock(); // if something panics, it ends before those are told
         untold.readers.clone_from(&readers.feeds);
-        let initial = !readers.has_synced;
+        let is_list = matches!(events, [Event::ReplacedAll(_)]);
+        let initial = is_list && !readers.has_synced;
         let before = self.visible.prepare(events).then(|| self.store.list());
         let is_wanted = is_wanted(&readers.feeds);
         let deleted = self.stored_before(events);
@@ -248,6 +263,7 @@ impl<O: Handle + Described, R: Runtime> Untold<'_, O, R> {
             };
             crate::caught::tell(push);
         }
+        drop_each(part);
         self.informer.forget(&gone);
         !self.told.is_empty()
     }

@@ -204,8 +204,8 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
             self.config.clone().resync(readers.check)
         };
         let ending = Ending(self); // also if the future is dropped or something panics
-        let mut delays = delays(&self.runtime);
-        while let Err(panic) = caught(self.follow(config.clone(), token)).await {
+        let (mut delays, mut batch) = (delays(&self.runtime), self.batch(token));
+        while let Err(panic) = caught(self.follow(config.clone(), &mut batch)).await {
             let message = message(&panic);
             self.runtime.lock(&self.panics).note(message.clone());
             if self.recovery == Recovery::End {

@@ -82,7 +82,7 @@ pub struct OrderedFifo<
 }
 
 impl<K: Key, O: Handle, R: Runtime> OrderedFifo<K, O, NothingKnown, R> {
-    /// Makes an empty queue in the mode that informers use.
+    /// Makes an empty queue with the default options, those of the reference's informers.
     pub fn new(
         runtime: &R,
         key_of: impl Fn(&O) -> Result<K, Cause> + Send + Sync + 'static,

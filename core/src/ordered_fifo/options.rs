@@ -58,7 +58,7 @@ pub struct Options<N> {
 
 const BATCH_SIZE: NonZeroUsize = NonZeroUsize::new(1000).expect("a thousand is not zero");
 
-/// The options of informers: lists as one event, processed with the lock released.
+/// The options of the reference's informers: lists as one event, processed with the lock released.
 impl Default for Options<NothingKnown> {
     fn default() -> Self {
         let mode = Mode::Atomic { unlock_while_processing: true, emit_bookmarks: true };

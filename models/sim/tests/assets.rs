@@ -131,23 +131,29 @@ fn help(folder: &Path) {
     }
 }
 
-/// An authority of that name; all of envtest have the same.
-fn authority() -> Authority {
+/// An authority of that name until a year; all of envtest have the same.
+fn authority(until: i32) -> Authority {
     let mut params = CertificateParams::new(vec![]).expect("no names");
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     params.distinguished_name.push(DnType::CommonName, "envtest-environment");
+    params.not_after = rcgen::date_time_ymd(until, 1, 1);
     let key = KeyPair::generate().expect("a key");
     CertifiedIssuer::self_signed(params, key).expect("a certificate")
 }
 
-fn signed(authority: &Authority, names: &[&str], usage: ExtendedKeyUsagePurpose) -> Pair {
+/// A certificate whose key could sign others, but it is no authority.
+fn leaf(authority: &Authority, names: &[&str], usage: ExtendedKeyUsagePurpose) -> Authority {
     let names: Vec<String> = names.iter().map(|&it| it.to_owned()).collect();
     let mut params = CertificateParams::new(names).expect("names");
     params.distinguished_name.push(DnType::CommonName, "admin");
     params.distinguished_name.push(DnType::OrganizationName, "system:masters");
     params.extended_key_usages = vec![usage];
     let key = KeyPair::generate().expect("a key");
-    (params.signed_by(&key, authority).expect("a certificate").pem(), key.serialize_pem())
+    CertifiedIssuer::signed_by(params, key, authority).expect("a certificate")
+}
+
+fn pair(of: &Authority) -> Pair {
+    (of.pem(), of.key().serialize_pem())
 }
 
 /// A program of the folder, which ends with this.
@@ -286,12 +292,16 @@ fn suite(folder: &Path) {
     let healthy = etcd.await_answer(|| health(store));
     assert!(healthy.starts_with("HTTP/1.1 200 OK") && healthy.contains(r#""health":"true""#));
 
-    let (servers, clients, others) = (authority(), authority(), authority());
-    let own = signed(&servers, &["localhost", "127.0.0.1"], ExtendedKeyUsagePurpose::ServerAuth);
-    let [admin, stranger, named] =
-        [&clients, &others, &others].map(|it| signed(it, &[], ExtendedKeyUsagePurpose::ClientAuth));
-    // A certificate among the authorities is trusted, but not the one that has signed it.
-    let known = format!("{}{}", clients.pem(), named.0);
+    let [servers, clients, others, past] = [4096, 4096, 4096, 2020].map(authority);
+    let own = leaf(&servers, &["localhost", "127.0.0.1"], ExtendedKeyUsagePurpose::ServerAuth);
+    let client = |signer| leaf(signer, &[], ExtendedKeyUsagePurpose::ClientAuth);
+    let (named, server) =
+        (client(&others), leaf(&others, &[], ExtendedKeyUsagePurpose::ServerAuth));
+    let known = [&clients, &named, &server, &past].map(|it| it.pem()).concat();
+    let (own, admin, named_one) = (pair(&own), pair(&client(&clients)), pair(&named));
+    // A certificate among the authorities is trusted if it is for clients, but neither the one that has signed it
+    // nor one that it has signed.
+    let strangers = [client(&others), client(&named), client(&past), server].map(|it| pair(&it));
     for (name, text) in [
         ("apiserver.crt", &own.0),
         ("apiserver.key", &own.1),
@@ -308,17 +318,19 @@ fn suite(folder: &Path) {
     let (maps, map) = ("/api/v1/namespaces/default/configmaps", r#"{"metadata":{"name":"a"}}"#);
     let (post, get) = (format!("POST {maps}"), format!("GET {maps}/a"));
     let admin = Client { certificate: Some(&admin), ..nobody };
-    let stranger = Client { certificate: Some(&stranger), ..nobody };
-    for client in [stranger, Client { head: "Authorization: Bearer other\r\n", ..nobody }] {
-        assert_eq!(client.status(&post, map), "401");
+    for (nth, stranger) in strangers.iter().enumerate() {
+        let stranger = Client { certificate: Some(stranger), ..nobody };
+        assert_eq!(stranger.status(&post, map), "401", "stranger {nth}");
     }
+    let other = Client { head: "Authorization: Bearer other\r\n", ..nobody };
+    assert_eq!(other.status(&post, map), "401");
     assert_eq!(nobody.status(&post, map), "403");
     assert_eq!(admin.status(&get, ""), "404", "nothing was written");
-    assert_eq!(Client { certificate: Some(&named), ..nobody }.status(&get, ""), "404");
+    assert_eq!(Client { certificate: Some(&named_one), ..nobody }.status(&get, ""), "404");
     assert_eq!(admin.status(&post, map), "201");
     let robot = Client { head: "Authorization: Bearer a-token\r\n", ..nobody };
     assert_eq!(robot.status(&get, ""), "200");
-    let both = Client { certificate: stranger.certificate, ..robot };
+    let both = Client { certificate: Some(&strangers[0]), ..robot };
     assert_eq!(both.status(&get, ""), "200", "the token counts where the certificate does not");
 
     let said = server.stop();

@@ -166,8 +166,9 @@ impl<O: Handle + Described, R: Runtime> Driver<O, R> {
     ) -> Option<Got<O>> {
         // The next step does not read a stream, so an open stream ends here (`cache:RE-21`).
         if matches!(want, Want::List(_) | Want::Watch(_) | Want::Sleep { .. }) {
-            *stream = None;
+            // What it has brought comes first: its destructor may panic.
             consumer.settle().await;
+            *stream = None;
         }
         Some(match want {
             Want::List(options) => {

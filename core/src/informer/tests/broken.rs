@@ -4,7 +4,7 @@ use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -14,24 +14,31 @@ use super::server::{Object, Server};
 use crate::cancel::CancelToken;
 use crate::informer::reflector::Hooks;
 use crate::informer::{
-    AlreadyRun, Awaited, Informer, ListOptions, ListWatch, OpenWatch, Page, Recovery, SourceError,
-    Unwell, WatchOptions,
+    AlreadyRun, Awaited, Change, Informer, ListOptions, ListWatch, OpenWatch, Page, Recovery,
+    SourceError, Unwell, WatchOptions,
 };
 use crate::runtime::Manual;
-use crate::store::NoMetadata;
 use crate::store::indexed::IndexFunction;
+use crate::store::{LastState, NoMetadata};
 
 /// Panics once after it was lit.
 #[derive(Clone, Default)]
-struct Fuse(Arc<AtomicBool>);
+struct Fuse(Arc<AtomicUsize>);
 
 impl Fuse {
     fn light(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.light_for(1);
+    }
+
+    /// It panics when this call of several comes.
+    fn light_for(&self, call: usize) {
+        self.0.store(call, Ordering::Relaxed);
     }
 
     fn pass(&self) {
-        assert!(!self.0.swap(false, Ordering::Relaxed), "a bug");
+        let left = self.0.load(Ordering::Relaxed);
+        self.0.store(left.saturating_sub(1), Ordering::Relaxed);
+        assert!(left != 1, "a bug");
     }
 }
 
@@ -191,6 +198,28 @@ fn an_informer_may_end_with_the_panic() {
     assert_eq!(unwell, Unwell::Ended { panic });
     assert_eq!(unwell.to_string(), "the informer has ended: a bug");
     assert_eq!(*bed.failures.lock(), [""; 0]);
+}
+
+#[test]
+fn what_was_received_before_a_panic_is_not_lost() {
+    let bed = Bed::new(Where::Transformer, Recovery::ListAgain);
+    let mut reader = bed.informer.subscribe();
+    let mut run: Run<'_> = Box::pin(bed.informer.run_async(&bed.token));
+    assert!(step(&mut run).is_pending());
+    // They come together: the second object of them breaks the transformer.
+    bed.fuse.light_for(2);
+    let gone = bed.server.delete("a");
+    bed.server.put("b");
+    assert!(step(&mut run).is_pending());
+    assert!(matches!(bed.informer.check(), Err(Unwell::Panicked { times: 1, .. })));
+    bed.runtime.advance(Duration::from_secs(2));
+    assert!(step(&mut run).is_pending());
+    assert_eq!((bed.informer.check(), bed.stored()), (Ok(()), vec!["b@3".to_owned()]));
+    let told: Vec<_> = (0..reader.waiting()).map(|_| reader.next().unwrap()).collect();
+    // With its last state: a list would show only that it is gone.
+    let last = Change::Deleted(LastState::Final(gone));
+    assert_eq!(told.len(), 3, "{told:?}");
+    assert_eq!(told[1], last);
 }
 
 #[test]

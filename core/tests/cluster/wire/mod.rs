@@ -2,7 +2,7 @@
 //! server ends, and strangers who stall or send nonsense. No call fails, and no watch is lost.
 //!
 //! Then the same over a [network] that resets connections, lets them stall and closes them by half. No call
-//! takes longer than its limit, and no watch is lost.
+//! hangs, for each ends with an answer or an error of the client, and no watch is lost.
 //!
 //! `SEATRIAL_WIRE_SECONDS` makes it long and large: 500 watches and 50 callers for that time. Then it also
 //! looks at the memory. `SEATRIAL_WIRE_BESIDE` names a program that does the same with another client.
@@ -36,8 +36,9 @@ const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 /// How long a call may take; a watch that is silent is begun anew after as long.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A call that is given up by then has not ended at its limit.
-const HUNG: Duration = Duration::from_secs(120);
+/// Guards against what never ends. No busy machine makes a call or a watch last as long: the client ends each by
+/// itself, with an error at the latest.
+const HUNG: Duration = Duration::from_secs(600);
 
 /// When a connection that stalls is to be found out.
 const DEAD: Duration = Duration::from_secs(10);
@@ -70,14 +71,15 @@ struct Shared {
 }
 
 impl Shared {
-    /// Makes a call, which must end by its limit; well, unless connections are broken. Notes how long it took.
+    /// Makes a call, which must end, by an answer or by the client's own error; well, unless connections are broken.
+    /// Notes how long it took.
     async fn called<T, E: std::fmt::Debug>(
         &self,
         longest: &AtomicU64,
         call: impl Future<Output = Result<T, E>>,
     ) -> Option<T> {
         let began = Instant::now();
-        let answer = timeout(HUNG, call).await.expect("a call hangs");
+        let answer = timeout(HUNG, call).await.expect("the client ends each call");
         self.calls.fetch_add(1, Ordering::Relaxed);
         longest.fetch_max(began.elapsed().as_millis() as u64, Ordering::Relaxed);
         if let Err(why) = &answer {
@@ -271,6 +273,11 @@ fn tried(load: &Load) {
     for caller in callers {
         tokio.block_on(caller).expect("no caller fails");
     }
+    if let Some(network) = &network {
+        tokio.block_on(async {
+            timeout(HUNG, network.until_broken()).await.expect("it breaks some");
+        });
+    }
     write(&cluster, "last", 0);
     for watch in watches {
         tokio.block_on(watch).expect("no watch is lost");
@@ -282,7 +289,6 @@ fn tried(load: &Load) {
         let most = halfway + halfway / 4 + (64 << 20);
         assert!(at_the_end <= most, "the memory grows");
     }
-    assert!(!load.breaks || network.is_some_and(|it| it.broken.load(Ordering::Relaxed) > 0));
 }
 
 /// The same with another client, which is a program of its own and tells its own figures.
@@ -325,7 +331,7 @@ fn no_call_fails_and_no_watch_is_lost() {
 }
 
 #[test]
-fn no_call_takes_longer_than_its_limit_while_connections_break_and_no_watch_is_lost() {
+fn each_call_ends_by_an_answer_or_an_error_while_connections_break_and_no_watch_is_lost() {
     tried(&load(true));
 }
 

@@ -57,6 +57,13 @@ impl Network {
         });
         Self { port, broken }
     }
+
+    /// Waits until a connection was broken, as sooner or later most of them are.
+    pub(super) async fn until_broken(&self) {
+        while self.broken.load(Ordering::Relaxed) == 0 {
+            sleep(Duration::from_millis(10)).await;
+        }
+    }
 }
 
 async fn carry(

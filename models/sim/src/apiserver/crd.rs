@@ -162,6 +162,7 @@ fn check_stored(stored: &Value, versions: &[Value], causes: &mut Causes) {
 fn check_schemas(versions: &[Value], causes: &mut Causes) {
     let [first, rest @ ..] = versions else { return };
     let alike = rest.iter().all(|it| it["schema"] == first["schema"]);
+    let budget = schema::declared::Budget::default();
     for (index, version) in versions.iter().enumerate() {
         let path = if alike {
             "spec.validation".to_owned()
@@ -169,7 +170,8 @@ fn check_schemas(versions: &[Value], causes: &mut Causes) {
             format!("spec.versions[{index}].schema")
         };
         let path = format!("{path}.openAPIV3Schema");
-        schema::declared::check(&version["schema"]["openAPIV3Schema"], &path, causes);
+        schema::declared::check(&version["schema"]["openAPIV3Schema"], &path, &budget, causes);
+        // What is made of it is shared by all versions.
         if alike {
             return;
         }
@@ -180,10 +182,11 @@ fn check_schemas(versions: &[Value], causes: &mut Causes) {
 pub(crate) fn declared(definition: &Value) -> Vec<Resource> {
     let spec = &definition["spec"];
     let part = |value: &Value| value.as_str().unwrap_or("").to_owned();
-    let storage = storage(definition);
-    let versions = spec["versions"].as_array().into_iter().flatten();
-    let versions = versions.filter(|version| version["served"] == true);
-    let resources = versions.map(|version| {
+    let schemas = schemas(definition);
+    let storage = storage(definition, &schemas);
+    let versions = spec["versions"].as_array().into_iter().flatten().zip(schemas);
+    let versions = versions.filter(|(version, _)| version["served"] == true);
+    let resources = versions.map(|(version, (_, structural))| {
         let schema = &version["schema"]["openAPIV3Schema"];
         let has_status = version["subresources"]["status"].is_object();
         let types = Types::from_schema(schema);
@@ -208,7 +211,7 @@ pub(crate) fn declared(definition: &Value) -> Vec<Resource> {
             revalidates: false,
             naming: Naming::Subdomain,
             fields: &[],
-            shape: Shape::Structural(Arc::new(Structural::parse(schema))),
+            shape: Shape::Structural(structural),
             types,
             storage: storage.clone(),
             categories: strings(&spec["names"]["categories"])
@@ -233,21 +236,25 @@ fn selectable(version: &Value) -> Vec<String> {
 }
 
 /// The version in which objects are stored, if there are several.
-fn storage(definition: &Value) -> Option<Storage> {
+fn storage(definition: &Value, schemas: &[(String, Arc<Structural>)]) -> Option<Storage> {
     let versions = definition["spec"]["versions"].as_array().filter(|it| it.len() > 1)?;
     let stored = versions.iter().position(|it| it["storage"] == true)?;
-    let (name, schema) = schemas(definition).into_iter().nth(stored)?;
+    let (name, schema) = schemas.get(stored)?.clone();
     Some(Storage::new(name, schema))
 }
 
-/// The versions of a definition, as objects name them, with their schemas.
+/// The versions of a definition, as objects name them, with their schemas. Those that have the schema of the first
+/// one share it, with its rules and patterns.
 pub(crate) fn schemas(definition: &Value) -> Vec<(String, Arc<Structural>)> {
     let spec = &definition["spec"];
-    let versions = spec["versions"].as_array().into_iter().flatten();
+    let versions = spec["versions"].as_array().map_or(&[][..], Vec::as_slice);
     let part = |value: &Value| value.as_str().unwrap_or("").to_owned();
-    let versions = versions.map(|it| {
-        let schema = Structural::parse(&it["schema"]["openAPIV3Schema"]);
-        (format!("{}/{}", part(&spec["group"]), part(&it["name"])), Arc::new(schema))
+    let schema = |it: &Value| Arc::new(Structural::parse(&it["schema"]["openAPIV3Schema"]));
+    let first = versions.first().map(|it| (it, schema(it)));
+    let versions = versions.iter().map(|it| {
+        let alike = first.as_ref().filter(|(first, _)| first["schema"] == it["schema"]);
+        let schema = alike.map_or_else(|| schema(it), |(_, made)| Arc::clone(made));
+        (format!("{}/{}", part(&spec["group"]), part(&it["name"])), schema)
     });
     versions.collect()
 }
@@ -260,4 +267,35 @@ pub(crate) fn names(definition: &Value) -> (String, String) {
 
 fn short_names(spec: &Value) -> Vec<String> {
     strings(&spec["names"]["shortNames"]).into_iter().map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::{Value, json};
+
+    use super::{Causes, check_schemas, schemas};
+
+    fn version(name: &str, letter: &str) -> Value {
+        let pattern = json!({"pattern": letter.repeat(10_000)});
+        let schema = json!({"type": "object", "anyOf": vec![pattern; 12]});
+        json!({"name": name, "schema": {"openAPIV3Schema": schema}})
+    }
+
+    #[test]
+    fn the_patterns_of_all_versions_count_together_unless_they_are_the_same() {
+        let found = |versions: &[Value]| {
+            let mut causes = Causes::default();
+            check_schemas(versions, &mut causes);
+            causes.len()
+        };
+        let (one, like, other) = (version("v1", "a"), version("v2", "a"), version("v3", "b"));
+        assert_eq!(found(&[one.clone(), like.clone()]), 0);
+        assert_eq!(found(&[one.clone(), other.clone()]), 1);
+        let definition = json!({"spec": {"group": "a.com", "versions": [one, like, other]}});
+        let made = schemas(&definition);
+        assert!(Arc::ptr_eq(&made[0].1, &made[1].1) && !Arc::ptr_eq(&made[0].1, &made[2].1));
+        assert_eq!(made[1].0, "a.com/v2");
+    }
 }

@@ -21,14 +21,18 @@ use crate::protobuf;
 use crate::short::{note, short};
 
 /// The memory that the defaults of one object may take.
-const DEFAULTS: usize = 8 * 1024 * 1024;
+const DEFAULTS: usize = 16 * 1024 * 1024;
+/// The memory that the values of a strategic patch may take: while it is merged there are more copies of them.
+const STRATEGIC: usize = 20 * 1024 * 1024;
 
 /// Refuses a body that is too large, or whose values would be.
 pub(crate) fn fits(request: &Request) -> Outcome<()> {
     if request.body.len() > LARGEST {
         return Err(Failure::too_much(format_args!("limit is {LARGEST}")));
     }
-    if !negotiate::is_protobuf(request) && json::memory(&request.body) > json::ROOM {
+    let is_strategic = negotiate::content_type(request) == "application/strategic-merge-patch+json";
+    let room = if is_strategic { STRATEGIC } else { json::ROOM };
+    if !negotiate::is_protobuf(request) && json::memory(&request.body) > room {
         return Err(Failure::too_much(json::TOO_MUCH));
     }
     Ok(())
@@ -100,6 +104,9 @@ pub(crate) fn applied(resource: &Resource, mut object: Value) -> Outcome<Value> 
         let name = object["metadata"]["name"].as_str().unwrap_or("").to_owned();
         let object = shape(resource, object, &mut Vec::new());
         return object.map_err(|why| {
+            if why == json::TOO_MUCH {
+                return Failure::too_much(why);
+            }
             let (version, kind) = (resource.api_version(), &resource.kind);
             let slash = if version.contains('/') { "" } else { "/" };
             Failure::internal(format!(
@@ -298,8 +305,72 @@ fn unrecognized(resource: &Resource, why: &str, bytes: &[u8]) -> Box<Failure> {
 }
 
 pub(crate) fn cannot(resource: &Resource, why: &str) -> Box<Failure> {
+    // A reader of protobuf also says where.
+    if why.ends_with(json::TOO_MUCH) {
+        return Failure::too_much(json::TOO_MUCH);
+    }
     let (kind, version) = (&resource.kind, &resource.version);
     Failure::bad_request(format!(
         "{kind} in version {version:?} cannot be handled as a {kind}: {why}"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde_json::{Value, json};
+
+    use crate::apiserver::{Answer, Options, Request, Server};
+
+    const PODS: &str = "/api/v1/namespaces/default/pods";
+
+    fn status(request: &Request) -> u16 {
+        match Server::new(&Options::default()).handle(Duration::ZERO, request) {
+            Answer::Response(response) => response.status,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn objects_with_many_small_parts_are_read() {
+        let blocks = (0..10_000)
+            .map(|n| json!({"ipBlock": {"cidr": format!("10.{}.{}.0/24", n / 256, n % 256)}}));
+        let blocks: Vec<Value> = blocks.collect();
+        let policy = json!({"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy",
+            "metadata": {"name": "a"},
+            "spec": {"podSelector": {}, "ingress": [{"from": blocks}]}});
+        let networking = "/apis/networking.k8s.io/v1/namespaces/default";
+        let path = format!("{networking}/networkpolicies");
+        assert_eq!(status(&Request::new("POST", &path).json(&policy)), 201);
+
+        let rules = (0..5_000).map(|n| {
+            let service = json!({"name": "a", "port": {"number": 80}});
+            let path = json!({"path": "/", "pathType": "Prefix", "backend": {"service": service}});
+            json!({"host": format!("h{n}.example.com"), "http": {"paths": [path]}})
+        });
+        let rules: Vec<Value> = rules.collect();
+        let ingress = json!({"apiVersion": "networking.k8s.io/v1", "kind": "Ingress",
+            "metadata": {"name": "a"}, "spec": {"rules": rules}});
+        let path = format!("{networking}/ingresses");
+        assert_eq!(status(&Request::new("POST", &path).json(&ingress)), 201);
+    }
+
+    #[test]
+    fn what_would_be_filled_beyond_all_bounds_is_too_large() {
+        let post = || Request::new("POST", PODS);
+        let apply = || Request::new("PATCH", &format!("{PODS}/a?fieldManager=m"));
+        for (list, one, request, format) in [
+            ("containers", "{}", post(), "json"),
+            ("containers", "null", post(), "json"),
+            ("tolerations", "{}", apply(), "apply-patch+yaml"),
+        ] {
+            let many = vec![one; 100_000].join(",");
+            let body = format!(
+                r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"a"}},"spec":{{"{list}":[{many}]}}}}"#
+            );
+            let request = request.content(&format!("application/{format}"), body);
+            assert_eq!(status(&request), 413, "{list}, {one}");
+        }
+    }
 }

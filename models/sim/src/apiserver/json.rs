@@ -13,13 +13,15 @@ use crate::short::{LONGEST, MOST, short};
 const CUT: &str = "...";
 
 /// How much memory the values of one body may take: a body of tiny objects takes a hundred times its length.
-pub(crate) const ROOM: usize = 24 * 1024 * 1024;
+pub(crate) const ROOM: usize = 32 * 1024 * 1024;
 /// Says that they would take more.
 pub(crate) const TOO_MUCH: &str =
     "its values would take more memory than this server gives to a request";
-/// What an object takes with the first of its fields; the fields of each are kept in pieces of this size.
+/// What an object takes that is not empty; the fields of each are kept in pieces of this size.
 pub(crate) const OBJECT: usize = 640;
-/// What each other field takes, and each item of a list.
+/// How many fields fit into the first piece. One more makes it two pieces, and one around them.
+const FIRST: u32 = 11;
+/// What each field takes beyond them, and each item of a list.
 pub(crate) const FIELD: usize = OBJECT / 6;
 const ITEM: usize = 2 * size_of::<Value>();
 
@@ -27,7 +29,9 @@ const ITEM: usize = 2 * size_of::<Value>();
 /// count nothing.
 pub(crate) fn memory(bytes: &[u8]) -> usize {
     // Whether each of the values around is an object, the innermost last.
-    let (mut around, mut depth, mut sum, mut at) = (0_u128, 0_u32, 0, 0);
+    let (mut around, mut depth, mut sum, mut at) = (0_u128, 0, 0, 0);
+    // How many fields each of them has so far, the outermost first.
+    let mut fields = [0_u32; u128::BITS as usize];
     while let Some(byte) = bytes.get(at) {
         at += 1;
         match byte {
@@ -44,14 +48,25 @@ pub(crate) fn memory(bytes: &[u8]) -> usize {
                 // A text takes whole words, and one more.
                 sum += 16 + (at - from).next_multiple_of(16);
             }
-            b'{' | b'[' if depth < u128::BITS => {
+            b'{' | b'[' if depth < fields.len() => {
                 around = around << 1 | u128::from(*byte == b'{');
+                fields[depth] = 0;
                 depth += 1;
-                sum += if *byte == b'{' { OBJECT } else { ITEM };
+                sum += if *byte == b'{' { 0 } else { ITEM };
             }
             b'{' | b'[' => return sum,
             b'}' | b']' => (around, depth) = (around >> 1, depth.saturating_sub(1)),
-            b',' => sum += if around & 1 == 1 { FIELD } else { ITEM },
+            b':' if depth > 0 => {
+                let count = &mut fields[depth - 1];
+                *count += 1;
+                sum += match *count {
+                    1 => OBJECT,
+                    2..=FIRST => 0,
+                    more if more == FIRST + 1 => 2 * OBJECT,
+                    _ => FIELD,
+                };
+            }
+            b',' if around & 1 == 0 => sum += ITEM,
             _ => {}
         }
     }
@@ -183,7 +198,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
 mod tests {
     use serde_json::json;
 
-    use super::{FIELD, ITEM, OBJECT, memory, parse};
+    use super::{FIELD, ITEM, OBJECT, ROOM, memory, parse};
 
     #[test]
     fn the_memory_of_values_is_known_before_they_are_read() {
@@ -192,14 +207,45 @@ mod tests {
             ("1", 0),
             ("[1,2,3]", 3 * ITEM),
             (r#"{"a":1}"#, OBJECT + 32),
-            (r#"{"a":[{},{}],"\\\",{[":2}"#, 3 * OBJECT + FIELD + 2 * ITEM + 64),
+            ("{}", 0),
+            (r#"{"a":[{},{"b":{}}],"\\\",{[":2}"#, 2 * OBJECT + 2 * ITEM + 96),
             (r#""{{{{"#, 32),
             (r#""\"#, 32),
-            ("]}]}", 0),
+            ("]}]}:", 0),
         ] {
             assert_eq!(memory(text.as_bytes()), expected, "{text}");
         }
         assert_eq!(memory(&b"[".repeat(1_000)), 128 * ITEM);
+        // The first piece is paid for once, and what comes after it in parts.
+        let object = |count| format!("{{{}}}", vec![r#""a":{}"#; count].join(","));
+        for (count, expected) in
+            [(1, OBJECT), (11, OBJECT), (12, 3 * OBJECT), (14, 3 * OBJECT + 2 * FIELD)]
+        {
+            assert_eq!(memory(object(count).as_bytes()), expected + 32 * count, "{count}");
+        }
+    }
+
+    /// Bodies such as people send: each takes less than two thirds of what it may.
+    #[test]
+    fn ordinary_bodies_are_far_from_the_bound() {
+        let numbered = |count: usize, one: fn(usize) -> String| {
+            (0..count).map(one).collect::<Vec<_>>().join(",")
+        };
+        let owners = numbered(10_000, |n| {
+            format!(r#"{{"apiVersion":"v1","kind":"Pod","name":"pod-{n}","uid":"{n:036}"}}"#)
+        });
+        let owned = numbered(10_000, |n| format!(r#""k:{{\"uid\":\"{n:036}\"}}":{{}}"#));
+        let keys = numbered(30_000, |n| format!(r#""key-{n}":"value""#));
+        let of_keys = numbered(30_000, |n| format!(r#""f:key-{n}":{{}}"#));
+        let schema = numbered(25_000, |n| format!(r#""aFieldOfASpec{n}":{{"type":"string"}}"#));
+        for (name, body) in [
+            ("owners", format!(r#"{{"a":[{owners}],"b":{{{owned}}}}}"#)),
+            ("keys", format!(r#"{{"a":{{{keys}}},"b":{{{of_keys}}}}}"#)),
+            ("a schema", format!(r#"{{"properties":{{{schema}}}}}"#)),
+        ] {
+            let share = memory(body.as_bytes()) * 100 / ROOM;
+            assert!(share < 67, "{name}: {share} % for {} bytes", body.len());
+        }
     }
 
     #[test]

@@ -70,14 +70,21 @@ pub(crate) const fn write(name: &'static str, of: &'static Type) -> Field {
 
 /// Reads a value and collects the paths of unknown fields. The error is the reader's message.
 pub(crate) fn read(value: Value, of: &Type, unknown: &mut Vec<String>) -> Result<Value, String> {
-    Reader { unknown, owner: "", path: Vec::new(), room: json::ROOM }.value(value, of)
+    Reader { unknown, owner: "", path: Vec::new(), room: FILLED }.value(value, of)
 }
 
-/// What a struct may take with the fields that are filled in.
-const STRUCT: usize = 2 * json::OBJECT;
+/// How much memory may be taken by what is filled in beside what was sent.
+const FILLED: usize = 8 * 1024 * 1024;
+
+/// About how much the zero of a type takes. An empty struct counts as one with fields: its kind may give it some.
+fn taken(of: &Type) -> usize {
+    let Type::Struct(_, fields) = of else { return 0 };
+    let written = fields.iter().filter(|it| it.empty == Empty::Write);
+    json::OBJECT + written.map(|it| json::FIELD + taken(it.of)).sum::<usize>()
+}
 
 struct Reader<'a> {
-    /// How much memory structs may still take: an empty one is filled with what is always there.
+    /// How much memory may still be filled in.
     room: usize,
     unknown: &'a mut Vec<String>,
     owner: &'static str,
@@ -89,7 +96,7 @@ impl Reader<'_> {
         match (of, value) {
             // Nothing in place of bytes is stored in another way than no bytes.
             (Type::Bytes, Value::Null) => Ok(Value::Null),
-            (_, Value::Null) => Ok(zero(of)),
+            (_, Value::Null) => self.zero(of),
             (Type::Any, mut value) => {
                 drop_nulls(&mut value);
                 Ok(value)
@@ -137,7 +144,9 @@ impl Reader<'_> {
         fields: &[Field],
         mut content: Map<String, Value>,
     ) -> Result<Value, String> {
-        self.room = self.room.checked_sub(STRUCT).ok_or(json::TOO_MUCH)?;
+        if content.is_empty() {
+            self.fill(json::OBJECT)?;
+        }
         let owner = std::mem::replace(&mut self.owner, name);
         let mut known = 0;
         for field in fields {
@@ -151,9 +160,10 @@ impl Reader<'_> {
                         continue;
                     }
                 }
-                Some(slot) if field.empty == Empty::Write => *slot = zero(field.of),
+                Some(slot) if field.empty == Empty::Write => *slot = self.zero(field.of)?,
                 None if field.empty == Empty::Write => {
-                    content.insert(field.name.to_owned(), zero(field.of));
+                    self.fill(json::FIELD)?;
+                    content.insert(field.name.to_owned(), self.zero(field.of)?);
                 }
                 Some(_) => {
                     content.remove(field.name);
@@ -168,6 +178,16 @@ impl Reader<'_> {
             self.drop_unknown(fields, &mut content);
         }
         Ok(Value::Object(content))
+    }
+
+    fn fill(&mut self, memory: usize) -> Result<(), String> {
+        self.room = self.room.checked_sub(memory).ok_or(json::TOO_MUCH)?;
+        Ok(())
+    }
+
+    fn zero(&mut self, of: &Type) -> Result<Value, String> {
+        self.fill(taken(of))?;
+        Ok(zero(of))
     }
 
     fn drop_unknown(&mut self, fields: &[Field], content: &mut Map<String, Value>) {

@@ -195,12 +195,34 @@ impl<'a> Evaluation<'a> {
         if let [Value::Text(of), Value::Text(pattern), rest @ ..] = &args[..]
             && text::FINDERS.contains(&call.name.as_str())
         {
-            if let Some(pattern) = call.pattern() {
-                return text::found(&call.name, pattern, of, rest);
-            }
-            self.pay(pattern::weight(pattern).unwrap_or(0))?; // it is compiled now
+            return self.find(call, of, pattern, rest);
         }
         (function.run)(&call.name, &args)
+    }
+
+    /// A real server does not count what is found, but each piece takes room.
+    fn find(
+        &mut self,
+        call: &'a Call,
+        of: &str,
+        pattern: &str,
+        limit: &[Value<'a>],
+    ) -> Outcome<'a> {
+        let made;
+        let pattern = match call.pattern() {
+            Some(it) => it,
+            None => {
+                self.pay(pattern::weight(pattern).unwrap_or(0))?; // it is compiled now
+                made = text::compiled(&call.name, pattern)?;
+                &made
+            }
+        };
+        let left = self.limit.saturating_sub(self.cost);
+        let found = text::found(&call.name, pattern, of, limit, left)?;
+        if call.name == "findAll" {
+            self.pay(found.size())?;
+        }
+        Ok(found)
     }
 
     fn with(&mut self, names: &'a [String], values: [Value<'a>; 2], node: &'a Node) -> Outcome<'a> {

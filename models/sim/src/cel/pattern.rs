@@ -12,6 +12,10 @@ const MOST: u64 = 1000;
 const WRITTEN: u64 = 2;
 const OTHERS: u64 = 10;
 const NAMED: u64 = 300;
+/// How many a letter beyond ASCII has at most: its bytes.
+const WIDE: u64 = 4;
+/// What each expression weighs however short it is: what is around its states takes some kilobytes.
+const BASE: u64 = 50;
 
 /// Compiles an expression; says why it is none.
 pub(crate) fn compile(text: &str) -> Result<Regex, String> {
@@ -180,55 +184,94 @@ pub(crate) fn weight(text: &str) -> Result<u64, &str> {
                 continue;
             }
             '[' => {
-                let end = class(after);
-                rest = &after[end..];
-                let names = ["\\p", "\\P"].map(|it| after[..end].matches(it).count() as u64);
-                let own = if after.starts_with('^') { OTHERS } else { WRITTEN };
-                own + NAMED * (names[0] + names[1])
+                let (states, next) = class(after);
+                rest = next;
+                states
+            }
+            '\\' if after.starts_with('Q') => {
+                let (quoted, next) = after[1..].split_once("\\E").unwrap_or((&after[1..], ""));
+                rest = next;
+                // Only its last letter is repeated by what follows.
+                let Some(letter) = quoted.chars().next_back() else { continue };
+                let states = (quoted.len() - letter.len_utf8()) as u64;
+                all.add(std::mem::replace(&mut last, Size { states, repeats: 1 }));
+                letter.len_utf8() as u64
             }
             '\\' => {
-                let kind = after.chars().next().unwrap_or(' ');
-                rest = &after[kind.len_utf8().min(after.len())..];
-                match kind {
-                    'p' | 'P' => {
-                        let name = if rest.starts_with('{') { rest.find('}') } else { Some(0) };
-                        let end = name.map_or(rest.len(), |at| at + 1);
-                        rest = rest.get(end..).unwrap_or("");
-                        NAMED
-                    }
-                    'd' | 'w' | 's' => WRITTEN,
-                    'D' | 'W' | 'S' => OTHERS,
-                    _ => 1,
-                }
+                let (states, next) = sign(after);
+                rest = next;
+                states
             }
             '.' => OTHERS,
-            _ => 1,
+            other => other.len_utf8() as u64,
         };
         all.add(std::mem::replace(&mut last, Size { states, repeats: 1 }));
     }
     all.add(last);
-    Ok(around.into_iter().fold(all.states, |sum, it| sum.saturating_add(it.states)))
+    Ok(around
+        .into_iter()
+        .fold(all.states, |sum, it| sum.saturating_add(it.states))
+        .saturating_add(BASE))
 }
 
-/// Where a class of letters ends, whose first bracket is before this text.
-fn class(text: &str) -> usize {
-    let begin = text.len() - text.trim_start_matches('^').trim_start_matches(']').len();
-    let mut at = begin;
-    while let Some(found) = text[at..].find([']', '\\', '[']) {
-        at += found;
-        at += match &text.as_bytes()[at..] {
-            [b']', ..] => return at + 1,
-            [b'[', b':', ..] => text[at..].find(":]").map_or(1, |end| end + 2),
-            [b'\\', ..] => 1 + text[at + 1..].chars().next().map_or(0, char::len_utf8),
-            _ => 1,
-        };
+/// About how many states the sign behind a backslash has, and what comes after it.
+fn sign(after: &str) -> (u64, &str) {
+    let Some(kind) = after.chars().next() else { return (1, after) };
+    let rest = &after[kind.len_utf8()..];
+    // A name or a number in braces is no count of repeats.
+    let braced = rest.starts_with('{').then(|| rest.find('}').map_or("", |end| &rest[end + 1..]));
+    match kind {
+        'p' | 'P' => {
+            let short = || rest.chars().next().map_or("", |it| &rest[it.len_utf8()..]);
+            (NAMED, braced.unwrap_or_else(short))
+        }
+        'x' | 'u' | 'U' => {
+            // Two digits are a letter of ASCII up to 7f.
+            let is_wide = kind != 'x' || rest.starts_with(|it| !matches!(it, '0'..='7'));
+            let digits = if kind == 'x' { rest.get(2..) } else { None };
+            (if is_wide { WIDE } else { 1 }, braced.or(digits).unwrap_or(rest))
+        }
+        'd' | 'w' | 's' => (WRITTEN, rest),
+        'D' | 'W' | 'S' => (OTHERS, rest),
+        other => (other.len_utf8() as u64, rest),
     }
-    text.len()
+}
+
+/// About how many states a class of letters has, whose first bracket is before this text, and what comes after it.
+/// Each sign that stands for letters beyond ASCII counts: it may begin a range of them.
+fn class(text: &str) -> (u64, &str) {
+    let others = text.strip_prefix('^');
+    let mut states = if others.is_some() { OTHERS } else { 0 };
+    let inner = others.unwrap_or(text);
+    // The first one does not end the class.
+    let mut rest = inner.strip_prefix(']').unwrap_or(inner);
+    while let Some(it) = rest.chars().next() {
+        rest = &rest[it.len_utf8()..];
+        match it {
+            ']' => break,
+            '[' if rest.starts_with(':') => {
+                states += if rest.starts_with(":^") { OTHERS } else { 0 };
+                rest = rest.find(":]").map_or(rest, |end| &rest[end + 2..]);
+            }
+            '\\' => {
+                let (own, next) = sign(rest);
+                rest = next;
+                states += match own {
+                    NAMED => NAMED,
+                    0..=WRITTEN => 0,
+                    _ => OTHERS,
+                };
+            }
+            it if !it.is_ascii() => states += OTHERS,
+            _ => {}
+        }
+    }
+    (states.max(WRITTEN), rest)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{compile, weight};
+    use super::{BASE, compile, weight};
 
     #[test]
     fn what_is_repeated_counts_as_often_and_go_refuses_more_than_a_thousand() {
@@ -239,12 +282,25 @@ mod tests {
             ("(ab){3}c", 7),
             ("(?:a{10}){100}", 1000),
             ("(?i)[^]a]b?", 11),
+            ("[^^](\\w{99}){10}", 1990),
+            ("[]](a{9}){2}", 20),
+            ("[\\s\\S]{900}", 9000),
+            ("[a\\x{80}-\\x{10FFFF}]{900}", 18_000),
+            ("[\\xff]{9}[\\x20-\\x7e]{9}", 108),
+            ("[[:^alpha:]]{9}", 90),
+            ("[\u{4e00}-\u{9fa5}]{9}", 180),
+            ("\u{e9}{9}", 18),
+            ("\\x{2028}{2}", 8),
+            ("\\x20{9}\\xff{9}", 45),
+            ("\\Q{2000}\\E", 6),
+            ("\\Qab\\E{3}c\\Q\\E{3}", 7),
+            ("\\Qa", 1),
             ("[[:alpha:]\\]]{2}", 4),
             ("\\pL{2}", 600),
             ("a{2,}|b{,3}", 7),
             ("\\d{4}-\\d\\{9}", 14),
         ] {
-            assert_eq!(weight(pattern), Ok(states), "{pattern}");
+            assert_eq!(weight(pattern), Ok(BASE + states), "{pattern}");
         }
         for (pattern, at) in [
             ("a{1001}", "{1001}"),
@@ -256,9 +312,10 @@ mod tests {
             let why = format!("error parsing regexp: invalid repeat count: `{at}`");
             assert_eq!(compile(pattern).map(drop), Err(why));
         }
-        for broken in
-            ["[", "[^", "(", "(?", ")", "\\", "[\\", "[[:", "{", "a{", "(?P<", "[]", "\\p"]
-        {
+        for broken in [
+            "[", "[^", "(", "(?", ")", "\\", "[\\", "[[:", "{", "a{", "(?P<", "[]", "\\p", "\\x{",
+            "\\Q", "\\p{",
+        ] {
             assert!(weight(broken).is_ok(), "{broken}");
         }
     }
@@ -281,6 +338,9 @@ mod tests {
             ("^\\Qa.b\\E$", "axb", false),
             ("^[\\d.]+$", "1.2", true),
             ("^\\w+$", "\u{e9}", false),
+            ("^\\x{2028}$", "\u{2028}", true),
+            ("^[\\x{2028}]{2}$", "\u{2028}\u{2028}", true),
+            ("^\\Q{2000}\\E$", "{2000}", true),
         ] {
             let compiled = compile(pattern).unwrap_or_else(|why| panic!("{pattern}: {why}"));
             assert_eq!(compiled.is_match(text), fits, "{pattern} on {text}");

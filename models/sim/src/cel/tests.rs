@@ -161,6 +161,7 @@ fn what_is_made_or_walked_is_paid_for() {
         chained("[1]", "dyn([a, a])", 40, ".all(a, sets.contains([a], [a]))"),
         chained("[1]", "dyn([a, a])", 40, ".all(a, '%s'.format([a]) == '')"),
         walked("lists.range(100).all(x, TEXT.findAll('a').size() > 0)"),
+        walked("lists.range(100).all(x, TEXT.findAll('a|' + string(x)).size() > 0)"),
         walked("RANGE.all(x, 'b'.find('(a{10}){100}' + string(x)) == '')"),
         walked("RANGE.all(x, !'b'.matches('a{999}' + string(x)))"),
         walked("[TEXT].map(t, [t + t]).all(l, RANGE.all(x, l.all(t, true)))"),
@@ -173,6 +174,14 @@ fn what_is_made_or_walked_is_paid_for() {
         ),
     ] {
         assert_eq!(evaluate(&text), Err(CANCELLED.to_owned()), "{text}");
+    }
+    // A search costs what a real server counts, and besides only what it finds.
+    for text in [
+        walked("lists.range(100).all(x, TEXT.findAll('b').size() == 0)"),
+        walked("lists.range(100).all(x, TEXT.findAll('a', 3).size() == 3)"),
+        walked("lists.range(100).all(x, TEXT.findAll('b' + string(x)).size() == 0)"),
+    ] {
+        assert_eq!(evaluate(&text), Ok("Bool(true)".to_owned()), "{text}");
     }
     let long = evaluate("lists.range(100001).size() == 0");
     assert!(long.is_err_and(|it| it.contains("exceed the limit")));

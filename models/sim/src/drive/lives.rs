@@ -112,7 +112,10 @@ impl Runner<'_> {
             let kubeconfig = self.folder.join(format!("{name}.kubeconfig"));
             face::kubeconfig(&kubeconfig, address, &self.setting.tls, &token)?;
             let mut command = filled(command, &kubeconfig, &self.folder)?;
+            let program = command[0].clone();
+            let failed = |error| io::Error::other(format!("{program} cannot be started: {error}"));
             if let Some(namespace) = &self.setting.pod {
+                pod::found(&program).map_err(failed)?;
                 let at = self.folder.join(format!("{name}.pod"));
                 command = pod::inside(command, &at, (&self.setting.tls, &token, namespace))?;
             }
@@ -122,11 +125,8 @@ impl Runner<'_> {
             caller.watched.clear();
             drop(world);
             self.note(index, "begins");
-            let server = self.setting.pod.is_some().then_some(address);
-            let process =
-                Process::start(&command, (&kubeconfig, server), &self.output(index), token);
-            let failed =
-                |error| io::Error::other(format!("{} cannot be started: {error}", command[0]));
+            let pod = self.setting.pod.is_some().then_some(address);
+            let process = Process::start(&command, (&kubeconfig, pod), &self.output(index), token);
             self.lives[index].process = Some(process.map_err(failed)?);
             self.lives[index].begun = now;
         }

@@ -7,6 +7,7 @@
 //! compared. A plan that fails is run five times.
 
 mod act;
+mod alike;
 mod conduct;
 mod face;
 mod guard;
@@ -70,7 +71,8 @@ pub struct Drive {
 }
 
 impl Drive {
-    /// A campaign whose files lie in this folder: the output of each run, and its kubeconfigs.
+    /// A campaign whose files lie in this folder: the output of each run, and its kubeconfigs. The folder of a run is
+    /// one that nobody else reads.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         let wish = Wish {
             random: 30,
@@ -130,7 +132,8 @@ impl Drive {
     }
 
     /// The processes find the server as those in a pod of this namespace do: by their environment, with the
-    /// credentials of a service account in `/var/run/secrets`. Linux only.
+    /// credentials of a service account in `/var/run/secrets`, and with no kubeconfig: their home is the folder of
+    /// the run. Linux only.
     #[must_use]
     pub fn in_cluster(mut self, namespace: &str) -> Self {
         self.pod = Some(namespace.to_owned());
@@ -260,7 +263,7 @@ impl Drive {
     ///
     /// # Errors
     ///
-    /// A name is none or taken, a process cannot be started, an object that is to be there is refused, or a file cannot be written.
+    /// A name is none or taken, a process cannot be started or not be as in a pod, an object that is to be there is refused, or a file cannot be written.
     pub fn check(self, tell: &(dyn Fn(Progress) + Sync)) -> io::Result<Report> {
         let invalid = |why: String| io::Error::new(io::ErrorKind::InvalidInput, why);
         if self.programs.iter().any(|it| it.1.is_empty()) || self.programs.is_empty() {
@@ -297,6 +300,9 @@ impl Drive {
             mark: mark(),
             lives: AtomicU64::new(0),
         };
+        if setting.pod.is_some() {
+            pod::try_out(&self.wish.folder.join("pod"), &setting.tls)?;
+        }
         let words = Words::of(&setting.server(0).map_err(invalid)?);
         let rules = Arc::get_mut(&mut setting.rules).expect("nobody else has them yet");
         for (when, text) in &self.stated {

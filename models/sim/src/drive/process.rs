@@ -38,7 +38,7 @@ impl Process {
     /// Starts a command with its output in a file, to which it is appended.
     pub(super) fn start(
         command: &[String],
-        (kubeconfig, server): (&Path, Option<SocketAddr>),
+        (kubeconfig, pod): (&Path, Option<SocketAddr>),
         output: &Path,
         mark: String,
     ) -> io::Result<Self> {
@@ -49,7 +49,11 @@ impl Process {
         made.env("KUBECONFIG", kubeconfig).env(MARK, &mark);
         // Inside a cluster a client would find that one.
         made.env_remove("KUBERNETES_SERVICE_HOST").env_remove("KUBERNETES_SERVICE_PORT");
-        made.envs(server.into_iter().flat_map(environment));
+        if let Some(server) = pod {
+            // Clients take a kubeconfig first. It stays on the disk, for people.
+            let home = kubeconfig.parent().unwrap_or(kubeconfig);
+            made.env_remove("KUBECONFIG").envs(environment(server, home));
+        }
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut made, 0);
         Ok(Self { child: made.spawn()?, mark, output })
@@ -196,11 +200,18 @@ pub(super) fn free_memory() -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// A new folder: what an earlier run has left there is gone.
+/// A new folder that nobody else reads, as there are credentials in it: what an earlier run has left there is
+/// gone.
 pub(super) fn folder(path: PathBuf) -> io::Result<PathBuf> {
     if path.exists() {
         std::fs::remove_dir_all(&path)?;
     }
-    std::fs::create_dir_all(&path)?;
+    if let Some(above) = path.parent() {
+        std::fs::create_dir_all(above)?;
+    }
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(&path)?;
     path.canonicalize()
 }

@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use super::alike::{Alike, kind};
 use super::report::{Finding, Kind, Progress, Report};
-use crate::simulation::{Plan, Violation};
+use crate::simulation::Plan;
 
 /// How often a plan that fails is run in all.
 const TIMES: u32 = 5;
@@ -15,8 +16,6 @@ const TIMES: u32 = 5;
 pub(super) const ENOUGH: u32 = 2;
 /// How many distinct failures are looked for.
 const KINDS: usize = 8;
-/// How many more plans are told of a failure.
-const ALSO: usize = 2;
 
 /// Runs the plan of a number once more, and returns how it fails, if it does.
 pub(super) type Attempt<'a> = dyn Fn(&Plan, u64, u32) -> io::Result<Option<Finding>> + Sync + 'a;
@@ -35,22 +34,14 @@ pub(super) struct Work<'a> {
 
 #[derive(Default)]
 struct Found {
-    /// Each failure with what distinguishes it; none while it is seen again.
-    findings: Vec<(Kind, Option<Finding>)>,
+    failures: Vec<Alike>,
+    /// The failures that are sure, each as it is told.
+    findings: Vec<Finding>,
     /// Plans that failed like one that is being seen again: they count if that one is sure, and are tried
     /// again if it is not.
-    waiting: Vec<(Kind, (u64, Plan))>,
+    waiting: Vec<(Kind, (u64, Finding))>,
     once: Vec<Finding>,
     error: Option<io::Error>,
-}
-
-/// What distinguishes a failure.
-fn kind(violations: &[Violation]) -> Kind {
-    let of = |it: &Violation| match it.objects.is_empty() {
-        true => vec![(it.rule, String::new())],
-        false => it.objects.iter().map(|object| (it.rule, object.clone())).collect(),
-    };
-    violations.iter().flat_map(of).collect()
 }
 
 impl<'a> Work<'a> {
@@ -82,13 +73,20 @@ impl<'a> Work<'a> {
                 scope.spawn(|| self.go_on(report.planned, began, tell));
             }
         });
+        let failures = Mutex::new(std::mem::take(&mut self.found().failures).into_iter());
+        let next = || failures.lock().unwrap_or_else(PoisonError::into_inner).next();
+        std::thread::scope(|scope| {
+            for _ in 0..report.jobs {
+                scope.spawn(|| std::iter::from_fn(next).for_each(|it| self.tell(&it)));
+            }
+        });
         report.plans = self.tried.into_inner();
         report.held = self.held.into_inner();
         report.is_stopped = self.is_late.into_inner();
         let found = self.found.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(error) = found.error {
             let is_asked_for = error.kind() == io::ErrorKind::Interrupted;
-            if !is_asked_for && found.findings.iter().all(|it| it.1.is_none()) {
+            if !is_asked_for && found.findings.is_empty() {
                 return Err(error);
             }
             if !is_asked_for {
@@ -96,9 +94,10 @@ impl<'a> Work<'a> {
             }
             report.is_stopped = true;
         }
-        report.found = found.findings.into_iter().filter_map(|it| it.1).collect();
-        report.found.sort_by_key(|it| (it.plan.faults.len(), it.plan.to_string()));
-        report.once = found.once;
+        (report.found, report.once) = (found.findings, found.once);
+        for all in [&mut report.found, &mut report.once] {
+            all.sort_by_key(|it| (it.plan.faults.len(), it.plan.to_string()));
+        }
         Ok(())
     }
 
@@ -114,7 +113,7 @@ impl<'a> Work<'a> {
     fn go_on(&self, planned: u64, began: Instant, tell: &(dyn Fn(Progress) + Sync)) {
         loop {
             let found = self.found();
-            let sure = found.findings.iter().filter(|it| it.1.is_some()).count();
+            let sure = found.failures.iter().filter(|it| it.sure.is_some()).count();
             if found.error.is_some() || sure >= KINDS {
                 return;
             }
@@ -145,51 +144,72 @@ impl<'a> Work<'a> {
         let Some(mut finding) = (self.run)(plan, number, 1)? else { return Ok(Some(true)) };
         let kind = kind(&finding.violations);
         let mut found = self.found();
-        match found.findings.iter_mut().find(|it| it.0 == kind) {
-            Some((_, Some(known))) => {
-                known.also.extend((known.also.len() < ALSO).then(|| plan.clone()));
+        match found.failures.iter_mut().find(|it| it.kind == kind) {
+            Some(known) if known.sure.is_some() => {
+                known.add(number, finding);
                 return Ok(Some(false));
             }
-            Some((_, None)) => {
-                found.waiting.push((kind, (number, plan.clone())));
+            Some(_) => {
+                found.waiting.push((kind, (number, finding)));
                 return Ok(None);
             }
             None => {}
         }
-        found.findings.push((kind.clone(), None));
+        found.failures.push(Alike::new(kind.clone(), None));
         drop(found);
         let rule = finding.violations.first().map_or("", |it| it.rule);
         finding.seen = (1 + self.again(plan, number, rule)?, TIMES);
         let is_sure = finding.seen.0 >= ENOUGH;
-        self.settle(&kind, is_sure.then(|| finding.clone()));
+        self.settle(&kind, is_sure.then(|| (number, finding.clone())));
         if !is_sure {
             self.found().once.push(finding);
-            return Ok(Some(false));
-        }
-        let small = self.minimised(finding, number, rule)?;
-        if let Some((_, Some(place))) = self.found().findings.iter_mut().find(|it| it.0 == kind) {
-            place.also.retain(|it| *it != small.plan);
-            *place = Finding { also: std::mem::take(&mut place.also), ..small };
         }
         Ok(Some(false))
     }
 
     /// Says what became of a failure, and lets the plans go on that have waited for that.
-    fn settle(&self, kind: &Kind, sure: Option<Finding>) {
+    fn settle(&self, kind: &Kind, sure: Option<(u64, Finding)>) {
         let mut found = self.found();
         let (same, others) =
             std::mem::take(&mut found.waiting).into_iter().partition(|it| it.0 == *kind);
         found.waiting = others;
-        let same: Vec<_> = Vec::into_iter(same).map(|(_, it)| it).collect();
-        found.findings.retain(|it| it.0 != *kind);
-        let Some(mut finding) = sure else {
+        let same = Vec::into_iter(same).map(|(_, it)| it);
+        found.failures.retain(|it| it.kind != *kind);
+        if sure.is_none() {
             drop(found);
-            self.plans().extend(same);
+            self.plans().extend(same.map(|(number, it)| (number, it.plan)));
             return;
-        };
+        }
         self.tried.fetch_add(same.len() as u64, Ordering::Relaxed);
-        finding.also.extend(same.into_iter().map(|(_, plan)| plan).take(ALSO));
-        found.findings.push((kind.clone(), Some(finding)));
+        let mut failure = Alike::new(kind.clone(), sure);
+        same.for_each(|(number, it)| failure.add(number, it));
+        found.failures.push(failure);
+    }
+
+    /// Tells a failure by the plan that leads it, with no fault that it does not need.
+    fn tell(&self, failure: &Alike) {
+        let Some((number, sure)) = &failure.sure else { return };
+        let mut leads = (*number, sure.clone());
+        let small = self.lead(failure, &mut leads);
+        let mut found = self.found();
+        let told = small.unwrap_or_else(|error| {
+            found.error.get_or_insert(error);
+            leads.1
+        });
+        let also = failure.also(leads.0, &told.plan);
+        found.findings.push(Finding { also, ..told });
+    }
+
+    fn lead(&self, failure: &Alike, leads: &mut (u64, Finding)) -> io::Result<Finding> {
+        let rule = leads.1.violations.first().map_or("", |it| it.rule);
+        for (number, better) in failure.better() {
+            let seen = 1 + self.again(&better.plan, *number, rule)?;
+            if seen >= ENOUGH {
+                *leads = (*number, Finding { seen: (seen, TIMES), ..better.clone() });
+                break;
+            }
+        }
+        self.minimised(leads.1.clone(), leads.0, rule)
     }
 
     /// How many of the other runs of a plan break the rule as well.
@@ -237,6 +257,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::simulation::Violation;
 
     fn plan(text: &str) -> Plan {
         text.parse().expect("it is a plan")
@@ -283,6 +304,27 @@ mod tests {
         assert_eq!((report.plans, report.held, report.found.len()), (2, 0, 1));
         assert_eq!(report.found[0].seen, (5, 5));
         assert!(report.once.is_empty());
+    }
+
+    #[test]
+    fn the_plan_that_leads_does_not_depend_on_which_fails_first() {
+        for first in [0, 1, 2] {
+            // The others begin to fail when this one is seen again.
+            let is_seen = AtomicBool::new(false);
+            let run = |plan: &Plan, number: u64, time: u32| {
+                is_seen.fetch_or(number == first && time > 1, Ordering::Relaxed);
+                while number != first && !is_seen.load(Ordering::Relaxed) {
+                    std::thread::yield_now();
+                }
+                Ok(broken(plan, "same"))
+            };
+            let all = plans(&["crash(1) lost(1)", "crash(2)", "crash(3)"]);
+            let report = conduct(&run, all, 3).expect("there is no error");
+            assert_eq!((report.plans, report.found.len()), (3, 1), "{first}");
+            let finding = &report.found[0];
+            assert_eq!((&finding.plan, finding.seen), (&plan("crash(2)"), (5, 5)), "{first}");
+            assert_eq!(finding.also, [plan("crash(3)"), plan("crash(1) lost(1)")], "{first}");
+        }
     }
 
     #[test]

@@ -15,6 +15,7 @@ use rustls::{
 };
 
 use super::subject;
+use super::trust::{Authorities, Purpose};
 use crate::apiserver::{Failure, Response, User};
 
 /// Paths that are open to everybody.
@@ -23,8 +24,10 @@ const OPEN: [&str; 5] = ["/healthz", "/livez", "/readyz", "/version", "/version/
 /// The clients that a server knows.
 #[derive(Clone, Debug)]
 pub(super) struct Clients {
-    verifier: Arc<dyn ClientCertVerifier>,
-    authorities: Vec<CertificateDer<'static>>,
+    /// Names the authorities to clients, and looks whether a client has its key.
+    asks: Arc<dyn ClientCertVerifier>,
+    authorities: Authorities,
+    provider: Arc<crypto::CryptoProvider>,
     /// None: the server behind knows tokens, and decides.
     tokens: Option<Tokens>,
 }
@@ -64,22 +67,35 @@ impl Clients {
         for certificate in &authorities {
             roots.add(certificate.clone()).map_err(|error| error.to_string())?;
         }
-        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
-        let verifier = verifier.build().map_err(|error| error.to_string())?;
-        Ok(Self { verifier, authorities, tokens: tokens.map(Tokens) })
+        let asks =
+            WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider));
+        let asks = asks.build().map_err(|error| error.to_string())?;
+        let authorities = Authorities { certificates: authorities, purpose: Purpose::Client };
+        Ok(Self { asks, authorities, provider, tokens: tokens.map(Tokens) })
     }
 
     pub(super) fn verifier(&self) -> Arc<dyn ClientCertVerifier> {
-        Arc::new(Asks(Arc::clone(&self.verifier)))
+        Arc::new(Asks(Arc::clone(&self.asks)))
+    }
+
+    /// Whether an authority that may sign now, which may change while the server runs, has signed it.
+    fn is_signed(
+        &self,
+        certificate: &CertificateDer<'_>,
+        others: &[CertificateDer<'_>],
+        now: UnixTime,
+    ) -> bool {
+        let (roots, provider) = (self.authorities.roots(now), Arc::clone(&self.provider));
+        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
+        // Without any authority there is no verifier.
+        verifier.build().is_ok_and(|it| it.verify_client_cert(certificate, others, now).is_ok())
     }
 
     /// Who has shown these certificates.
     pub(super) fn caller(&self, certificates: Option<&[CertificateDer<'_>]>) -> Caller {
         let Some([certificate, others @ ..]) = certificates else { return Caller::Nobody };
         let now = UnixTime::now();
-        if subject::is_trusted(certificate, &self.authorities, now)
-            || self.verifier.verify_client_cert(certificate, others, now).is_ok()
-        {
+        if self.authorities.has(certificate, now) || self.is_signed(certificate, others, now) {
             subject::user(certificate).map_or(Caller::Nobody, |it| Caller::Known(Arc::new(it)))
         } else {
             Caller::Stranger

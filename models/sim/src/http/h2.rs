@@ -1,9 +1,10 @@
 //! HTTP/2, on a connection that has agreed to it, with the limits of a real server.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -32,6 +33,9 @@ const WINDOW: u32 = 256 * 1024;
 const HEAD: u32 = 64 * 1024;
 /// How many bytes of a body are handed over at once, so that it is seen whether the client reads.
 const PIECE: usize = 64 * 1024;
+/// A piece that is larger ends before the last byte of a body. That byte is taken when the client has read what
+/// came before, so a body whose end nobody reads is not forgotten as one that is sent.
+const SMALL: usize = 4 * 1024;
 /// How often a silent client is asked whether it is there, and how long it may think about that.
 const PING: (Duration, Duration) = (Duration::from_secs(30), Duration::from_secs(15));
 
@@ -41,21 +45,31 @@ struct Seen {
     requests: AtomicU64,
     /// A fault breaks the connection.
     is_broken: AtomicBool,
-    /// How often a body was asked for more: the client has read what was there before.
-    reads: AtomicU64,
-    /// How many bodies have nothing to tell at present, as those of quiet watches.
-    quiet: AtomicU64,
+    /// When each body, by the number of its request, was last asked for more: then the client had read what was
+    /// there before. None: it has nothing to tell at present, as that of a quiet watch.
+    bodies: Mutex<BTreeMap<u64, Option<Instant>>>,
 }
 
-/// Serves until the client leaves, has been idle or has read nothing for too long, or the server stops.
+impl Seen {
+    fn bodies(&self) -> MutexGuard<'_, BTreeMap<u64, Option<Instant>>> {
+        self.bodies.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the client has left a body unread for so long, whatever else it does.
+    fn is_unread(&self, patience: Duration) -> bool {
+        self.bodies().values().flatten().any(|asked| asked.elapsed() >= patience)
+    }
+}
+
+/// Serves until the client leaves, has been idle or has not read a body for too long, or the server stops.
 pub(super) async fn serve(stream: TlsStream<TcpStream>, shared: &Shared, gate: Option<Gate>) {
     let (seen, open, patience) = (Arc::new(Seen::default()), Arc::new(()), shared.patience);
     let service = {
         let (service, seen, open) = (shared.streams.service(), Arc::clone(&seen), open.clone());
         hyper::service::service_fn(move |request| {
-            seen.requests.fetch_add(1, Ordering::Relaxed);
+            let number = seen.requests.fetch_add(1, Ordering::Relaxed);
             let to = (service.clone(), gate.clone());
-            answer(to, request, Arc::clone(&seen), Arc::clone(&open), patience)
+            answer(to, (number, request), Arc::clone(&seen), Arc::clone(&open), patience)
         })
     };
     let mut builder = http2::Builder::new(TokioExecutor::new());
@@ -71,7 +85,7 @@ pub(super) async fn serve(stream: TlsStream<TcpStream>, shared: &Shared, gate: O
     let goaway_after = shared.tls.as_ref().and_then(|tls| tls.requests);
     let alone = Arc::strong_count(&open);
     let (mut look, mut since, mut leaves) = (interval(LOOK), Instant::now(), false);
-    let mut known = [0, 0];
+    let mut known = 0;
     std::future::poll_fn(|cx| {
         if seen.is_broken.load(Ordering::Relaxed) {
             return Poll::Ready(());
@@ -80,12 +94,12 @@ pub(super) async fn serve(stream: TlsStream<TcpStream>, shared: &Shared, gate: O
             return Poll::Ready(());
         }
         while look.poll_tick(cx).is_ready() {
-            if shared.door.is_stopped() {
+            if shared.door.is_stopped() || seen.is_unread(shared.patience) {
                 return Poll::Ready(());
             }
         }
-        let now = [&seen.requests, &seen.reads].map(|it| it.load(Ordering::Relaxed));
-        let is_busy = Arc::strong_count(&open) > alone || seen.quiet.load(Ordering::Relaxed) > 0;
+        let now = seen.requests.load(Ordering::Relaxed);
+        let is_busy = Arc::strong_count(&open) > alone || !seen.bodies().is_empty();
         if now != known || is_busy {
             (known, since) = (now, Instant::now());
         }
@@ -106,7 +120,7 @@ pub(super) async fn serve(stream: TlsStream<TcpStream>, shared: &Shared, gate: O
 
 async fn answer(
     (mut service, gate): (Service<Inner>, Option<Gate>),
-    request: Request<Incoming>,
+    (number, request): (u64, Request<Incoming>),
     seen: Arc<Seen>,
     open: Arc<()>,
     patience: Duration,
@@ -135,7 +149,7 @@ async fn answer(
     answered.map(|answer| {
         answer.map(|body| {
             let body = if is_head { Stream::whole(Bytes::new()) } else { body };
-            Held { body, rest: Bytes::new(), is_quiet: false, seen }
+            Held::new(body, number, seen)
         })
     })
 }
@@ -145,24 +159,25 @@ async fn answer(
 struct Held {
     body: Stream<Inner>,
     rest: Bytes,
-    is_quiet: bool,
+    number: u64,
     seen: Arc<Seen>,
 }
 
 impl Held {
-    fn note(&mut self, is_quiet: bool) {
-        match (self.is_quiet, is_quiet) {
-            (false, true) => self.seen.quiet.fetch_add(1, Ordering::Relaxed),
-            (true, false) => self.seen.quiet.fetch_sub(1, Ordering::Relaxed),
-            _ => 0,
-        };
-        self.is_quiet = is_quiet;
+    fn new(body: Stream<Inner>, number: u64, seen: Arc<Seen>) -> Self {
+        let held = Self { body, rest: Bytes::new(), number, seen };
+        held.note(false);
+        held
+    }
+
+    fn note(&self, is_quiet: bool) {
+        self.seen.bodies().insert(self.number, (!is_quiet).then(Instant::now));
     }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        self.note(false);
+        self.seen.bodies().remove(&self.number);
     }
 }
 
@@ -174,7 +189,7 @@ impl Body for Held {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        self.seen.reads.fetch_add(1, Ordering::Relaxed);
+        self.note(false);
         if self.rest.is_empty() {
             let polled = Pin::new(&mut self.body).poll_frame(cx);
             self.note(polled.is_pending());
@@ -185,7 +200,10 @@ impl Body for Held {
                 other => return other,
             }
         }
-        let length = self.rest.len().min(PIECE);
+        let length = match self.rest.len() {
+            length @ ..=SMALL => length,
+            length => PIECE.min(length - 1),
+        };
         Poll::Ready(Some(Ok(Frame::data(self.rest.split_to(length)))))
     }
 

@@ -18,6 +18,8 @@ mod subject;
 #[cfg(feature = "tls")]
 mod tls;
 #[cfg(feature = "tls")]
+mod trust;
+#[cfg(feature = "tls")]
 mod webhooks;
 pub(crate) mod wire;
 

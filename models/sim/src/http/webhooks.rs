@@ -12,14 +12,13 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{
-    CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
-    client,
+    CertificateError, ClientConfig, DigitallySignedStruct, Error, SignatureScheme, client, crypto,
 };
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-use super::subject;
 use super::tls::provider;
+use super::trust::{Authorities, Purpose};
 use crate::apiserver::{Attempt, WebhookCall, WebhookReply};
 use crate::tower::{Webhooks, post, received};
 
@@ -80,23 +79,18 @@ async fn ask(call: &WebhookCall) -> Result<WebhookReply, String> {
 
 /// Trusts these authorities, in PEM, and certificates that one of them has signed, and no others.
 fn trusting(authorities: &[u8]) -> Result<ClientConfig, Error> {
-    let authorities: Vec<_> = CertificateDer::pem_slice_iter(authorities).flatten().collect();
-    let mut roots = RootCertStore::empty();
-    for authority in &authorities {
-        roots.add(authority.clone())?;
-    }
-    let signed = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider()).build();
-    let signed = signed.map_err(|_| CertificateError::UnknownIssuer)?;
+    let certificates = CertificateDer::pem_slice_iter(authorities).flatten().collect();
+    let authorities = Authorities { certificates, purpose: Purpose::Server };
     let config =
         ClientConfig::builder_with_provider(provider()).with_safe_default_protocol_versions()?;
-    let trusts = Arc::new(Trusts { authorities, signed });
+    let trusts = Arc::new(Trusts { authorities, provider: provider() });
     Ok(config.dangerous().with_custom_certificate_verifier(trusts).with_no_client_auth())
 }
 
 #[derive(Debug)]
 struct Trusts {
-    authorities: Vec<CertificateDer<'static>>,
-    signed: Arc<WebPkiServerVerifier>,
+    authorities: Authorities,
+    provider: Arc<crypto::CryptoProvider>,
 }
 
 impl ServerCertVerifier for Trusts {
@@ -108,11 +102,15 @@ impl ServerCertVerifier for Trusts {
         status: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        if subject::is_trusted(certificate, &self.authorities, now) {
+        if self.authorities.has(certificate, now) {
             client::verify_server_name(&ParsedCertificate::try_from(certificate)?, name)?;
             return Ok(ServerCertVerified::assertion());
         }
-        self.signed.verify_server_cert(certificate, others, name, status, now)
+        let (roots, provider) = (self.authorities.roots(now), Arc::clone(&self.provider));
+        let signed = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider).build();
+        // Without any authority there is no verifier.
+        let signed = signed.map_err(|_| CertificateError::UnknownIssuer)?;
+        signed.verify_server_cert(certificate, others, name, status, now)
     }
 
     fn verify_tls12_signature(
@@ -121,7 +119,8 @@ impl ServerCertVerifier for Trusts {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.signed.verify_tls12_signature(message, certificate, signature)
+        let algorithms = &self.provider.signature_verification_algorithms;
+        crypto::verify_tls12_signature(message, certificate, signature, algorithms)
     }
 
     fn verify_tls13_signature(
@@ -130,11 +129,12 @@ impl ServerCertVerifier for Trusts {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.signed.verify_tls13_signature(message, certificate, signature)
+        let algorithms = &self.provider.signature_verification_algorithms;
+        crypto::verify_tls13_signature(message, certificate, signature, algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.signed.supported_verify_schemes()
+        self.provider.signature_verification_algorithms.supported_schemes()
     }
 }
 

@@ -8,10 +8,14 @@ use serde_json::Value as Json;
 use super::rules::{Over, Rule};
 use super::state::State;
 use crate::apiserver::Server;
-use crate::cel::{Decl, Program, Type, Value};
+use crate::cel::{CANCELLED, Decl, Program, Type, Value};
 
-/// What a rule may cost each time: it is asked after each change.
+/// What a rule may cost each time at least: it is asked after each change.
 const COST: u64 = 10_000_000;
+/// What it may cost for each pair of objects. One that looks for each object among all others costs about 12.
+const PAIR: u64 = 60;
+/// What it may cost at most: that takes minutes.
+const MOST: u64 = 5_000_000_000;
 /// The objects of all resources, in a rule about one state.
 const OBJECTS: &str = "objects";
 /// The same before and after a change.
@@ -70,12 +74,16 @@ impl Words {
         seen: Vec<(&str, Seen<'_>)>,
     ) -> Result<(), String> {
         let open = Decl::open();
+        let cost = seen.iter().map(|it| cost(it.1.state().len())).max().unwrap_or(COST);
         let value = |(name, seen)| Ok((name, self.value(seen, &open)?));
         let values = seen.into_iter().map(value).collect::<Result<Vec<_>, String>>();
-        match values.and_then(|values| program.run(values, COST).0) {
+        match values.and_then(|values| program.run(values, cost).0) {
             Ok(Value::Bool(true)) => Ok(()),
             Ok(Value::Bool(false)) => Err(format!("this is not so: {text}")),
             Ok(_) => Err(format!("neither true nor false: {text}")),
+            Err(why) if why == CANCELLED => {
+                Err(format!("it cannot be told whether {text}: it costs more than {cost}"))
+            }
             Err(why) => Err(format!(
                 "it cannot be told whether {text}: {why}; ask first for what may be missing, as in has(pod.status)"
             )),
@@ -98,6 +106,20 @@ impl Words {
 enum Seen<'a> {
     One(&'a str, &'a State),
     All(&'a State),
+}
+
+impl<'a> Seen<'a> {
+    fn state(&self) -> &'a State {
+        match self {
+            Self::One(_, state) | Self::All(state) => state,
+        }
+    }
+}
+
+/// What a rule may cost over this number of objects.
+fn cost(objects: usize) -> u64 {
+    let objects = objects as u64;
+    objects.saturating_mul(objects).saturating_mul(PAIR).clamp(COST, MOST)
 }
 
 fn list() -> Type {
@@ -192,6 +214,16 @@ mod tests {
         let rule = words().rule("pods.all(p, p.status.ready)").expect("it compiles");
         let told = rule(&state(&[pod("a", "Running")])).expect_err("there is no such field");
         assert!(told.contains("no such key: ready") && told.contains("has("), "{told}");
+    }
+
+    #[test]
+    fn a_rule_that_looks_for_each_object_among_all_can_be_told_of_many() {
+        let text =
+            "before.secrets.all(b, after.secrets.exists(a, a.metadata.name == b.metadata.name))";
+        let name = |it| ("secrets", json!({"metadata": {"name": format!("secret-{it}")}}));
+        let all = state(&(0..2_000).map(name).collect::<Vec<_>>());
+        assert_eq!(words().over(text).expect(text)(&all, &all), Ok(()));
+        assert_eq!([0, 400, 1_000_000].map(cost), [COST, COST, MOST]);
     }
 
     #[test]

@@ -173,28 +173,63 @@ fn after_so_many_requests_the_server_says_goodbye_and_what_is_under_way_goes_on(
     );
 }
 
+/// Also how long a greeting may take: long enough for a machine that is busy.
+const SHORT: Duration = Duration::from_secs(3);
+
+/// A client that leaves much unread: it takes a kibibyte of each body until it asks for more.
+async fn stingy(face: &Face, tls: &Tls) -> Client {
+    let stream = greet(face, tls, &[b"h2"]).await;
+    let mut builder = hyper::client::conn::http2::Builder::new(TokioExecutor::new());
+    builder.initial_stream_window_size(1_024);
+    let (sender, connection) =
+        builder.handshake(TokioIo::new(stream)).await.expect("it speaks HTTP/2");
+    (sender, tokio::spawn(async { drop(connection.await) }))
+}
+
+fn quiet_watch(face: &Face) -> String {
+    let version = face.with(|server| server.revision());
+    format!("{MAPS}?watch=true&resourceVersion={version}")
+}
+
 #[test]
 fn a_client_that_reads_nothing_is_given_up_and_one_that_hears_nothing_is_not() {
     with(
         |tls| tls,
         |_, tls| async move {
-            let face = patient(&tls, Duration::from_millis(300));
+            let face = patient(&tls, SHORT);
             (0..50).for_each(|n| create(&face, &format!("m{n}")));
             let (mut sender, _) = client(&face, &tls).await;
-            let version = face.with(|server| server.revision());
-            let watch = format!("{MAPS}?watch=true&resourceVersion={version}");
-            let mut quiet = get(&mut sender, &watch).await.into_body();
-            let stream = greet(&face, &tls, &[b"h2"]).await;
-            let mut builder = hyper::client::conn::http2::Builder::new(TokioExecutor::new());
-            builder.initial_stream_window_size(1_024);
-            let (mut other, connection) =
-                builder.handshake(TokioIo::new(stream)).await.expect("it speaks HTTP/2");
-            let connection = tokio::spawn(async { drop(connection.await) });
+            let mut quiet = get(&mut sender, &quiet_watch(&face)).await.into_body();
+            let (mut other, connection) = stingy(&face, &tls).await;
             let unread = get(&mut other, MAPS).await.into_body();
             connection.await.expect("the server ends it");
             drop(unread);
             create(&face, "d");
             assert!(quiet.frame().await.is_some_and(|frame| frame.is_ok()), "the watch goes on");
+        },
+    );
+}
+
+#[test]
+fn neither_a_quiet_watch_nor_more_requests_excuse_a_body_that_is_not_read() {
+    with(
+        |tls| tls,
+        |_, tls| async move {
+            let face = patient(&tls, SHORT);
+            // The first list is one piece, the other one is many.
+            for count in [50, 500] {
+                (0..count).for_each(|n| create(&face, &format!("m{count}-{n}")));
+                let (mut sender, connection) = stingy(&face, &tls).await;
+                let quiet = get(&mut sender, &quiet_watch(&face)).await.into_body();
+                let unread = get(&mut sender, MAPS).await.into_body();
+                // It would do so for ever.
+                while let Ok(answer) = sender.send_request(request("GET", "/version", "")).await {
+                    drop(answer.into_body().collect().await);
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+                connection.await.expect("the server ends it");
+                drop((quiet, unread));
+            }
         },
     );
 }

@@ -22,6 +22,9 @@ LABEL = LABEL or "app"
 
 def in_pod():
     """As client libraries do it within a cluster."""
+    assert "KUBECONFIG" not in os.environ and not os.path.exists(os.path.expanduser("~/.kube/config"))
+    # What else lies in the folder above is there as well, such as this run.
+    assert os.path.exists(os.path.join(sys.argv[2], "controller.kubeconfig"))
     place = "/var/run/secrets/kubernetes.io/serviceaccount"
     with open(place + "/namespace") as file:
         assert file.read() == "here"

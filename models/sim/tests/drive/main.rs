@@ -246,10 +246,46 @@ fn a_role_that_suffices_holds_and_what_is_missing_or_unused_is_named() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_process_finds_the_server_as_in_a_pod() {
-    let folder = Folder::new("pod");
-    let few = drive(&folder, &["good-in-pod"]).random(0, 1).at_most(2).jobs(2);
+    if !may_be_as_in_a_pod() {
+        return;
+    }
+    // The credentials lie in `/run` as well, if this user may write there.
+    let own = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).into_iter();
+    let name = format!("seatrial-drive-{}-pod", std::process::id());
+    let places = own.chain(["/run".into(), std::env::temp_dir()]).map(|it| it.join(&name));
+    let is_made = |it: &PathBuf| std::fs::create_dir_all(it).is_ok();
+    let folder = Folder(places.into_iter().find(is_made).expect("there is a place"));
+    let few = drive(&folder, &["good-in-pod", "{dir}"]).random(0, 1).at_most(2).jobs(2);
     let report = check(few.in_cluster("here"));
     assert_eq!((report.exit_code(), report.held), (0, 2), "{report}");
+    let mode = std::fs::metadata(folder.0.join("reference-1")).expect("it is there").permissions();
+    assert_eq!(std::os::unix::fs::PermissionsExt::mode(&mode) & 0o77, 0, "nobody else reads it");
+}
+
+/// Not every machine allows it. A test that is left out says so.
+#[cfg(target_os = "linux")]
+fn may_be_as_in_a_pod() -> bool {
+    let mut tried = std::process::Command::new("unshare");
+    let is_allowed = tried.args(["--map-root-user", "--mount", "true"]).status();
+    let is_allowed = is_allowed.is_ok_and(|it| it.success());
+    if !is_allowed {
+        println!("left out: `unshare` is not allowed here, so no process can be as in a pod");
+    }
+    is_allowed
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_mistyped_command_is_an_error_also_as_in_a_pod() {
+    if !may_be_as_in_a_pod() {
+        return;
+    }
+    let folder = Folder::new("mistyped");
+    for word in ["no-such-program", "/no/such/program"] {
+        let none = Drive::new(&folder.0).process("it", vec![word.to_owned()]).in_cluster("here");
+        let error = none.check(&|_| {}).expect_err("there is no such program").to_string();
+        assert!(error.contains(&format!("{word} cannot be started: No such file")), "{error}");
+    }
 }
 
 #[test]

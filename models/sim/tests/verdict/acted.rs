@@ -23,6 +23,10 @@ enum Way {
     Says,
     /// There is one for each size, and the old ones are kept.
     Keeps,
+    /// One that is paused leaves all as it is, and the status says so.
+    Pauses,
+    /// Of one that is suspended no new volumes are made, and the old one is kept as it is to be.
+    Suspends,
     /// Only the name of the object matters, and the specification has nothing to do with it.
     Ignores,
 }
@@ -65,8 +69,15 @@ async fn provide(
         Way::Keeps => format!("{}-{size}", disk.name_any()),
         _ => disk.name_any(),
     };
+    let is_paused = disk.data["spec"]["paused"] == true;
     let there = maps.get_opt(&name).await?.map(|it| it.data["data"]["size"].clone());
-    if there.is_none() || way == Way::Changes {
+    let is_wanted = match way {
+        Way::Changes => true,
+        Way::Pauses => !is_paused,
+        Way::Suspends => there.is_some() || !is_paused,
+        _ => there.is_none(),
+    };
+    if is_wanted {
         let data = if way == Way::Ignores { json!({}) } else { json!({"size": size}) };
         let owner = json!({"apiVersion": "t.example/v1", "kind": "Disk", "name": disk.name_any(),
             "uid": disk.metadata.uid, "controller": true});
@@ -76,7 +87,11 @@ async fn provide(
         maps.patch(&name, &params, &Patch::Apply(map)).await?;
     }
     let fits = there.is_none_or(|it| it == size.as_str());
-    let phase = if way == Way::Says && !fits { "Unchanged" } else { "Ready" };
+    let phase = match way {
+        Way::Says if !fits => "Unchanged",
+        Way::Pauses | Way::Suspends if is_paused => "Paused",
+        _ => "Ready",
+    };
     let status = json!({"observedGeneration": disk.metadata.generation, "phase": phase});
     if disk.data["status"] != status {
         let patch = Patch::Merge(json!({"status": status}));
@@ -108,6 +123,25 @@ fn controllers_with_a_reason_not_to_act_hold() {
         let result = changed.random(0, 1).try_check();
         assert!(result.is_ok(), "{way:?}: {}", result.expect_err("it is none"));
     }
+    for way in [Way::Pauses, Way::Suspends] {
+        // There is a volume of it, and of a fresh one there is none.
+        let changed = simulation(way).patch("Disk", "a", json!({"spec": {"paused": true}}));
+        let result = changed.random(0, 1).try_check();
+        assert!(result.is_ok(), "{way:?}: {}", result.expect_err("it is none"));
+    }
+}
+
+#[test]
+fn what_is_meant_for_the_first_time_only_is_left_out() {
+    let changed = || simulation(Way::Leaves).patch("Disk", "a", json!({"spec": {"size": 1}}));
+    for (kind, pointer) in [("Disk", "/spec/size"), ("ConfigMap", "/data/size")] {
+        let again = changed().patch("Disk", "a", json!({"spec": {"other": 1}}));
+        let result = again.ignoring_field(kind, pointer).random(0, 1).try_check();
+        assert!(result.is_ok(), "{pointer}: {}", result.expect_err("it is none"));
+    }
+    let result = changed().ignoring("configmaps").random(0, 1).try_check();
+    assert!(result.is_ok(), "{}", result.expect_err("it is none"));
+    failure(changed().ignoring_field("Disk", "/spec/other"));
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Two electors side by side: their decisions are compared step by step.
+//! Two implementations of an elector side by side: their decisions are compared step by step. Each has
+//! several electors, which compete for one lease.
 
 use seatrial_core::elector::{
     Abort, Begin, Bounds, Cancel, Check, Config, Election, GiveUp, Holds, Io, IsLeader, Leader,
@@ -22,6 +23,8 @@ pub(super) enum Happens {
     Answer(u8),
     /// The lease is changed from outside.
     Meddle(u8),
+    /// From now on, calls and answers concern this elector.
+    Turn(u8),
     /// This many milliseconds pass.
     Pass(u16),
 }
@@ -31,10 +34,11 @@ pub(super) fn random_happenings(seed: u64) -> Vec<Happens> {
     let mut random = Random::new(seed);
     let one = |random: &mut Random| {
         let byte = random.bits() as u8;
-        match random.below(25) {
+        match random.below(27) {
             0..8 => Happens::Call(byte),
             8..20 => Happens::Answer(byte),
             20 => Happens::Meddle(byte),
+            25.. => Happens::Turn(byte),
             _ => Happens::Pass(random.below(3_000) as u16),
         }
     };
@@ -44,6 +48,7 @@ pub(super) fn random_happenings(seed: u64) -> Vec<Happens> {
 /// Reads events from the bytes of a fuzzer, two bytes each.
 fn happenings(bytes: &[u8]) -> impl Iterator<Item = Happens> {
     bytes.chunks_exact(2).map(|pair| match pair[0] % 25 {
+        _ if pair[0] >= 240 => Happens::Turn(pair[1]),
         0..8 => Happens::Call(pair[1]),
         8..20 => Happens::Answer(pair[1]),
         20 => Happens::Meddle(pair[1]),
@@ -58,8 +63,8 @@ fn happenings(bytes: &[u8]) -> impl Iterator<Item = Happens> {
 /// If they differ.
 pub(super) fn decides_as_ours(bytes: &[u8], make: Make) {
     for config in set_ups() {
-        let mut ships = Place::new(Box::new(Election::unchecked(config.clone())));
-        let mut tried = Place::new(make(config).0);
+        let mut ships = Place::new(&config, |config| Box::new(Election::unchecked(config)));
+        let mut tried = Place::new(&config, |config| make(config).0);
         for happens in each_call(happenings(bytes)) {
             assert_eq!(tried.step(happens), ships.step(happens), "after {happens:?}");
         }
@@ -83,18 +88,39 @@ impl Ambient for Clock {
     }
 }
 
-/// An elector, the call that it waits for, and a server.
-pub(super) struct Place {
+/// An elector, and the call that it waits for.
+struct One {
     rules: Rules,
-    server: Server,
     asks: Option<Io>,
+}
+
+impl One {
+    fn follow(&mut self, turn: &Turn) {
+        match &turn.next {
+            Next::Call { io, .. } => self.asks = Some(io.clone()),
+            Next::Refused => {}
+            _ => self.asks = None,
+        }
+    }
+}
+
+/// Electors and their server.
+pub(super) struct Place {
+    electors: [One; 3],
+    /// Which of them is stepped.
+    acts: usize,
+    server: Server,
     now: u64,
     steps: u64,
 }
 
 impl Place {
-    pub(super) fn new(rules: Rules) -> Self {
-        Self { rules, server: Server::new(), asks: None, now: 1_000_000_000_000, steps: 0 }
+    /// Makes three electors of a set-up. The last one has another identity.
+    pub(super) fn new(config: &Config, make: impl Fn(Config) -> Rules) -> Self {
+        let other = config.clone().identity("other".into());
+        let configs = [config.clone(), config.clone(), other];
+        let electors = configs.map(|config| One { rules: make(config), asks: None });
+        Self { electors, acts: 0, server: Server::new(), now: 1_000_000_000_000, steps: 0 }
     }
 
     /// Carries out one event; describes the decision of the elector and the sleepers that it woke.
@@ -102,10 +128,11 @@ impl Place {
         match happens {
             Happens::Pass(millis) => self.now += u64::from(millis) * 1_000_000,
             Happens::Meddle(how) => self.meddle(how),
+            Happens::Turn(which) => self.acts = usize::from(which) % self.electors.len(),
             Happens::Call(which) => return self.ask(call(which)),
             Happens::Answer(how) => {
                 // If no call is in flight, the run goes on.
-                return match self.asks.take() {
+                return match self.electors[self.acts].asks.take() {
                     Some(io) => {
                         let answer = self.answer(io, how);
                         self.ask(Op::Reply(Reply(Some(answer))))
@@ -121,7 +148,9 @@ impl Place {
         self.steps += 1;
         let clock = Clock(self.now, self.steps.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let mut cx = Cx::new(&clock);
-        let step = self.rules.step(&mut op, &mut cx);
+        let one = &mut self.electors[self.acts];
+        let step = one.rules.step(&mut op, &mut cx);
+        one.rules.assert_valid();
         if let Step::Done(
             Ret::Begin(turn)
             | Ret::Try(turn)
@@ -130,20 +159,12 @@ impl Place {
             | Ret::Rest(turn),
         ) = &step
         {
-            self.follow(turn);
+            one.follow(turn);
         }
         if let Step::Done(Ret::Abort(_)) = step {
-            self.asks = None;
+            one.asks = None;
         }
         format!("{step:?} {:?}", cx.wakes)
-    }
-
-    fn follow(&mut self, turn: &Turn) {
-        match &turn.next {
-            Next::Call { io, .. } => self.asks = Some(io.clone()),
-            Next::Refused => {}
-            _ => self.asks = None,
-        }
     }
 
     fn answer(&mut self, io: Io, how: u8) -> Result<Stored, StoreError> {
@@ -153,9 +174,9 @@ impl Place {
             30..35 => return Err(StoreError::NotFound),
             _ => {}
         }
-        let (by, at) = (Writer::Process(0), self.now);
+        let (by, at) = (Writer::Process(self.acts as u16), self.now);
         let served = match io {
-            Io::Get => self.server.read(u64::from(how > 245)),
+            Io::Get => self.server.read(u64::from(how.saturating_sub(245))),
             Io::Create(record) => self.server.create(record, by, at),
             Io::Update(record, version) => self.server.update(record, &version, by, at),
         };
@@ -168,7 +189,8 @@ impl Place {
             0 if how < 128 => self.server.delete(at),
             0 => self.server.go_back(1 + u64::from(how / 8 % 4), at),
             1 => self.server.edit(at, |record| record.holder = "".into()),
-            2 => self.server.edit(at, |record| record.duration_seconds = 0),
+            // From zero to more than the longest lease of the set-ups.
+            2 => self.server.edit(at, |record| record.duration_seconds = i64::from(how / 8 % 24)),
             3 => self.server.edit(at, |record| record.holder = "b".into()),
             4 => self.server.edit(at, |record| record.transitions += 1),
             5 => self.server.edit(at, |record| {
@@ -183,7 +205,7 @@ impl Place {
         let _there_may_be_no_lease = done;
     }
 
-    /// Gives the lease to this elector, as the server of a coordinated election does.
+    /// Gives the lease to the first elector, as the server of a coordinated election does.
     fn assign(&mut self, at: u64) -> bool {
         let record = Record::default().holder("me".into()).duration_seconds(3);
         self.server.create(record, Writer::Outside, at).is_ok()

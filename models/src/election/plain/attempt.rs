@@ -23,7 +23,7 @@ enum Awaits {
 }
 
 impl Plain {
-    /// LE-17, LE-18.
+    /// LE-17, LE-18. In a coordinated election it always reads first.
     pub(super) fn begin_attempt(&mut self, cx: &mut Cx<'_>) -> Turn {
         let (began, wall) = (cx.now(), Self::wall(cx));
         self.wrote = false;
@@ -35,7 +35,8 @@ impl Plain {
             .transitions(0)
             .strategy(Name::EMPTY)
             .preferred_holder(Name::EMPTY);
-        let fast = self.is_holder()
+        let fast = !self.config.coordinated
+            && self.is_holder()
             && self.lease_is_valid(began)
             && (self.term_is_live(cx) || self.makes(FastPathInAnotherRun));
         if fast {
@@ -105,6 +106,9 @@ impl Plain {
                     self.revoke(cx); // LE-38
                     return self.attempt_over(false, cx);
                 }
+                if self.config.coordinated {
+                    return self.attempt_over(false, cx); // LC-12: the server creates it
+                }
                 self.see(None, cx.now());
                 let was_own = self.is_holder() && attempt.began < self.term.valid_until;
                 let may = was_own || self.may_take(attempt.began);
@@ -151,8 +155,16 @@ impl Plain {
             }
         }
         let renews = if by_name { self.is_holder() } else { self.term_is_live(cx) };
-        if !renews && !self.may_take(attempt.began) && !self.makes(NoWait) {
+        let may = if self.config.coordinated {
+            self.is_chosen(attempt.began)
+        } else {
+            renews || self.may_take(attempt.began) || self.makes(NoWait)
+        };
+        if !may {
             return self.attempt_over(false, cx);
+        }
+        if self.config.coordinated {
+            attempt.desired.strategy = stored.record.strategy.clone(); // LC-15
         }
         if renews {
             attempt.desired.transitions = stored.record.transitions;

@@ -2,7 +2,7 @@
 //! where mistakes are made. Without a mistake it decides at every step like the machine that ships.
 //! With the mistakes of the reference it is the exhibit that replays the recorded traces.
 //!
-//! Not included: ordered versions and coordinated elections.
+//! Not included: ordered versions.
 
 mod attempt;
 mod mistake;
@@ -128,7 +128,7 @@ impl Plain {
 
     /// Makes the rules for a set-up; a set-up that is not included here gets the rules that ship.
     pub(crate) fn unchecked(mistakes: &'static [Mistake], config: Config) -> Rules {
-        if is_reference(&config) || config.coordinated || config.versions == Versions::Ordered {
+        if is_reference(&config) || config.versions == Versions::Ordered {
             return rules(config);
         }
         Box::new(Self::new(mistakes, config))
@@ -267,6 +267,14 @@ impl Plain {
         let recorded = u64::try_from(self.observed.record.duration_seconds).unwrap_or(0);
         let own = self.config.timing.stored_lease();
         self.newest + own.max(Duration::from_secs(recorded)) <= began
+    }
+
+    /// LC-14: tells whether the server wants it to go on, at the very end of the lease, too.
+    fn is_chosen(&self, began: Instant) -> bool {
+        let record = &self.observed.record;
+        let recorded = u64::try_from(record.duration_seconds).unwrap_or(0);
+        let is_over = self.observed.at + Duration::from_secs(recorded) < began;
+        !is_over && self.is_holder() && record.preferred_holder.is_empty()
     }
 
     fn remember(&mut self, version: &Version) {

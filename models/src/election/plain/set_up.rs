@@ -11,7 +11,12 @@ use super::{Plain, REFERENCE, Rules};
 /// Makes a set-up one by the reference's rules: its leader acts without limit.
 #[must_use]
 pub fn by_reference(config: Config) -> Config {
-    config.bounds(Bounds::default().acting(Some(Duration::MAX)))
+    config.bounds(no_bounds())
+}
+
+/// The bounds that mark a set-up by the reference's rules, which know none.
+fn no_bounds() -> Bounds {
+    Bounds::default().acting(Some(Duration::MAX))
 }
 
 /// Makes the usual set-up of the reference, in which work that returns does not end its term.
@@ -46,6 +51,11 @@ pub fn elector(config: Config) -> Boxed<Election> {
 
 pub(crate) fn rules(config: Config) -> Rules {
     if is_reference(&config) {
+        assert_eq!(
+            config.bounds,
+            no_bounds(),
+            "the acting time marks the reference, which has no bounds"
+        );
         Box::new(Plain::new(REFERENCE, config))
     } else {
         Box::new(Election::unchecked(config))

@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_core::delta_fifo::{self, DeltaQueue, Op as Queued, Popped, Ret, Verb};
+use seatrial_core::delta_fifo::{self as core, DeltaQueue, Op as Queued, Popped, Ret, Verb};
 use seatrial_core::fifo::{AfterPop, SlowHook};
-use seatrial_core::store::KeyHasher;
+use seatrial_core::store::{KeyHasher, Keyed, LastState};
 
 use super::{Change, DeltaFifo, Led, MapAndKeys, Over, View};
 use crate::engine::AnyRuntime;
 use crate::events::fixtures::{
     Answer, Config, Driven, Hosted, Kind, Mistakes, Object, Objects, Op, Shown, Store, at_once,
-    named, named_change, named_last,
+    hashed, keyed, named, named_change, named_last, said, taken, transform,
 };
 
 type Known = Store<u8, Object>;
-pub(super) type Queue = delta_fifo::DeltaFifo<u8, Object, Known, AnyRuntime, Hosted<DeltaFifo>>;
+pub(super) type Queue = core::DeltaFifo<u8, Object, Known, AnyRuntime, Hosted<DeltaFifo>>;
 
 impl Shown<DeltaFifo> for DeltaQueue<u8, Object, Known> {
     fn waiting(&self) -> Vec<(u8, Vec<Change>)> {
@@ -117,7 +117,7 @@ impl Objects for DeltaFifo {
                 let initial = if popped.initial { ", initial" } else { "" };
                 format!("pop -> {}: {}{initial}", popped.key, changes(&popped.deltas))
             }
-            (Queued::Processed(delta_fifo::Processed { requeue: Some(_) }), _) => {
+            (Queued::Processed(core::Processed { requeue: Some(_) }), _) => {
                 "processed, asked back".to_owned()
             }
             (Queued::AddIfAbsent(add), _) => format!("put back {}", changes(&add.deltas)),
@@ -130,9 +130,8 @@ impl Objects for DeltaFifo {
             // The key of a list of changes comes from its newest object, and there may be none.
             Op::AddBack => {
                 let deltas = driven.last.as_ref().map(|popped| popped.deltas.clone());
-                let back = driven.queue.add_if_absent(deltas.clone().unwrap_or_default());
-                assert_eq!(back.is_ok(), deltas.is_some(), "what was queued once has a key");
-                String::new()
+                let back = driven.queue.add_if_absent(deltas.unwrap_or_default());
+                said(&back.map_err(Into::into)).to_owned()
             }
             Op::PopAndRequeue => {
                 let mut seen = None;
@@ -151,6 +150,78 @@ impl Objects for DeltaFifo {
         format!("{:?}", queue.list())
     }
 
+    fn by_hand(
+        config: &Config,
+        last: Option<&Self::Ret>,
+        op: &Op,
+    ) -> Result<Self::Op, &'static str> {
+        let taken = |object: &Object| taken(config, *object, transform);
+        let put = |verb, object: &Object| {
+            let (key, object) = (keyed(object).ok(), Some(taken(object)));
+            Queued::Put(core::Put { verb, key, object })
+        };
+        let delete = |key, last| Queued::Delete(core::Delete { key: Some(key), last: Some(last) });
+        Ok(match op {
+            Op::Add(object) => put(Verb::Add, object),
+            Op::Update(object) => put(Verb::Update, object),
+            Op::Delete(object) => delete(keyed(object)?, taken(object).map(LastState::Final)),
+            Op::DeleteUnseen(key, object) => {
+                delete(hashed(*key), Ok(LastState::unknown(*key, *object)))
+            }
+            Op::Replace(list) => {
+                let mut objects = vec![];
+                let refused = list.iter().find_map(|listed| {
+                    let object = taken(listed);
+                    object.map(|it| objects.push(Keyed { key: hashed(listed.0), object: it })).err()
+                });
+                Queued::Replace(core::Replace::new(objects, refused))
+            }
+            Op::Resync => Queued::Resync(core::Resync::new()),
+            // Without changes there is no key.
+            Op::AddBack => Queued::AddIfAbsent(back(last.ok_or("key")?).ok_or("key")?),
+            Op::Pop | Op::PopAndFail | Op::PopAndPanic | Op::PopAndRequeue => {
+                Queued::Pop(core::Pop)
+            }
+            Op::Get(key) => Queued::Get(core::Get(hashed(*key))),
+            Op::Close => Queued::Close(core::Close),
+            other => unreachable!("a DeltaFIFO has no call {other:?}"),
+        })
+    }
+
+    fn ends(asked: Option<&Self::Ret>) -> Self::Op {
+        let requeue = asked.and_then(back).map(Box::new);
+        Queued::Processed(core::Processed { requeue })
+    }
+
+    fn consume_all(store: &Known, ret: &Self::Ret) {
+        if let Ret::Pop(Some(popped)) = ret {
+            Self::consume(store, popped);
+        }
+    }
+
+    fn reads() -> [Self::Op; 4] {
+        [
+            Queued::Len(core::Len),
+            Queued::HasSynced(core::HasSynced),
+            Queued::IsClosed(core::IsClosed),
+            Queued::List(core::List),
+        ]
+    }
+
+    fn tells(ret: &Self::Ret) -> String {
+        match ret {
+            Ret::Put(end) | Ret::Delete(end) | Ret::Replace(end) => said(end).to_owned(),
+            Ret::Pop(popped) => format!("{popped:?}"),
+            Ret::Get(deltas) => format!("{deltas:?}"),
+            Ret::List(list) => format!("{list:?}"),
+            Ret::Len(len) => len.to_string(),
+            Ret::HasSynced(says) | Ret::IsClosed(says) | Ret::WaitForSync(says) => says.to_string(),
+            Ret::Resync(()) | Ret::AddIfAbsent(()) | Ret::Processed(()) | Ret::Close(()) => {
+                "ok".to_owned()
+            }
+        }
+    }
+
     fn decode(bytes: &[u8]) -> (Config, Vec<Op>) {
         let mut bytes = bytes.iter().copied();
         let first = bytes.next().unwrap_or(0);
@@ -166,6 +237,12 @@ impl Objects for DeltaFifo {
         };
         (config, std::iter::from_fn(|| decode_op(&mut bytes)).collect())
     }
+}
+
+/// Makes the call that puts back what was taken.
+fn back(taken: &Ret<u8, Object>) -> Option<core::AddIfAbsent<u8, Object>> {
+    let Ret::Pop(Some(popped)) = taken else { return None };
+    Some(core::AddIfAbsent { key: Some(hashed(popped.key)), deltas: popped.deltas.clone() })
 }
 
 fn changes<'a>(deltas: impl IntoIterator<Item = &'a Change>) -> String {

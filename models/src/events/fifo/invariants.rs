@@ -3,7 +3,7 @@
 use seatrial_core::fifo::{Op, Popped, Ret};
 use seatrial_core::machine::Step;
 
-use super::{Fifo, Object};
+use super::{Fifo, MapAndList, Object};
 use crate::events::fixtures::promises::{self, agrees, at_every_call};
 use crate::events::fixtures::{Call, Led, Over};
 use crate::trial::{EventOf, Invariant, What};
@@ -85,7 +85,7 @@ fn popped<'a>(over: &Over<'a, Fifo>) -> Option<&'a Popped<u8, Object>> {
 
 fn newest_state(before: &Led<Fifo>, over: &Over<'_, Fifo>) -> Result<(), String> {
     let Some(popped) = popped(over) else { return Ok(()) };
-    match before.plain.items.get(&popped.key) {
+    match before.right().and_then(|plain| plain.items.get(&popped.key)) {
         Some(newest) if *newest != popped.object => {
             Err(format!("{:?} is handed out, and {newest:?} is newer", popped.object))
         }
@@ -95,9 +95,11 @@ fn newest_state(before: &Led<Fifo>, over: &Over<'_, Fifo>) -> Result<(), String>
 
 fn order_of_places(before: &Led<Fifo>, over: &Over<'_, Fifo>) -> Result<(), String> {
     let Some(popped) = popped(over) else { return Ok(()) };
-    let first = before.plain.queue.iter().find(|key| before.plain.items.contains_key(key));
-    match first {
-        Some(first) if *first != popped.key => Err(format!(
+    let first = |plain: &MapAndList<u8, Object>| {
+        plain.queue.iter().find(|key| plain.items.contains_key(key)).copied()
+    };
+    match before.right().and_then(first) {
+        Some(first) if first != popped.key => Err(format!(
             "object {} is handed out before object {first}, whose place is earlier",
             popped.key
         )),
@@ -110,7 +112,7 @@ fn nothing_is_lost(before: &Led<Fifo>, event: &EventOf<Fifo>) -> Result<(), Stri
         event.what,
         What::Step { op: Call::Queue(Op::Pop(_)), outcome: Step::Wait { .. }, .. }
     );
-    match before.plain.items.keys().next() {
+    match before.right().and_then(|plain| plain.items.keys().next()) {
         Some(key) if sleeps => Err(format!("a consumer finds nothing, and object {key} waits")),
         _ => Ok(()),
     }

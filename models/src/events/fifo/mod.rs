@@ -9,13 +9,13 @@ pub(crate) mod tests;
 
 use seatrial_core::fifo::{self as core, AfterPop, FifoQueue, Op as Queued, Popped, Ret};
 use seatrial_core::machine::Step;
-use seatrial_core::store::KeyHasher;
+use seatrial_core::store::{KeyHasher, Keyed};
 
 use crate::conformance::Conformance;
 use crate::engine::AnyRuntime;
 use crate::events::fixtures::{
-    self, Answer, Config, Driven, Hosted, Kind, Mistakes, NAMES, Object, Objects, Op, Shown,
-    TAKEN_BACK, Tried, at_once, check_many, itself, named,
+    self, Answer, Config, Driven, Hosted, Kind, Mistakes, NAMES, Object, Objects, Op, Shown, Store,
+    TAKEN_BACK, Tried, at_once, check_many, hashed, itself, keyed, named, said,
 };
 use crate::trial::{Component, Invariant, MachineOf, Mutant, OpOf, Property, RetOf, Scenario};
 
@@ -133,7 +133,7 @@ impl Objects for Fifo {
         Queue::with_host(runtime, config.intake(), on_slow, host)
     }
 
-    fn consume(store: &fixtures::Store<u8, Object>, popped: &Popped<u8, Object>) {
+    fn consume(store: &Store<u8, Object>, popped: &Popped<u8, Object>) {
         store.objects().insert(popped.key, popped.object);
     }
 
@@ -186,7 +186,7 @@ impl Objects for Fifo {
         match op {
             Op::AddIfAbsent(object) => {
                 let done = driven.queue.add_if_absent(*object);
-                driven.put(*object, &done.map_err(Into::into))
+                said(&done.map_err(Into::into)).to_owned()
             }
             Op::PopAndRequeue => {
                 let mut seen = None;
@@ -203,6 +203,74 @@ impl Objects for Fifo {
 
     fn listing(queue: &Queue) -> String {
         format!("{:?}", queue.list())
+    }
+
+    fn by_hand(_: &Config, _: Option<&Self::Ret>, op: &Op) -> Result<Self::Op, &'static str> {
+        Ok(match op {
+            Op::Add(object) | Op::Update(object) => {
+                Queued::Put(core::Put { key: Some(keyed(object)?), object: Some(*object) })
+            }
+            Op::Delete(object) => Queued::Delete(core::Delete(keyed(object)?)),
+            Op::DeleteUnseen(key, _) => Queued::Delete(core::Delete(hashed(*key))),
+            Op::Replace(list) => {
+                let keyed =
+                    |object: &Object| keyed(object).map(|key| Keyed { key, object: *object });
+                let list: Result<Vec<_>, _> = list.iter().map(keyed).collect();
+                Queued::Replace(core::Replace(list?.into()))
+            }
+            Op::Resync => Queued::Resync(core::Resync),
+            Op::AddIfAbsent(object) => Queued::AddIfAbsent(core::AddIfAbsent {
+                key: Some(keyed(object)?),
+                object: Some(*object),
+            }),
+            Op::Pop | Op::PopAndPanic | Op::PopAndRequeue => Queued::Pop(core::Pop::new()),
+            Op::Get(key) => Queued::Get(core::Get(hashed(*key))),
+            Op::Close => Queued::Close(core::Close),
+            other => unreachable!("a FIFO has no call {other:?}"),
+        })
+    }
+
+    fn ends(back: Option<&Self::Ret>) -> Self::Op {
+        let requeue = match back {
+            Some(Ret::Pop(Some(popped))) => {
+                let (key, object) = (Some(hashed(popped.key)), Some(popped.object));
+                Some(Box::new(core::AddIfAbsent { key, object }))
+            }
+            _ => None,
+        };
+        Queued::Processed(core::Processed { requeue })
+    }
+
+    fn consume_all(store: &Store<u8, Object>, ret: &Self::Ret) {
+        if let Ret::Pop(Some(popped)) = ret {
+            Self::consume(store, popped);
+        }
+    }
+
+    fn reads() -> [Self::Op; 4] {
+        [
+            Queued::Len(core::Len),
+            Queued::HasSynced(core::HasSynced),
+            Queued::IsClosed(core::IsClosed),
+            Queued::List(core::List),
+        ]
+    }
+
+    fn tells(ret: &Self::Ret) -> String {
+        match ret {
+            Ret::Pop(popped) => format!("{popped:?}"),
+            Ret::Get(object) => format!("{object:?}"),
+            Ret::List(list) => format!("{list:?}"),
+            Ret::Len(len) => len.to_string(),
+            Ret::HasSynced(says) | Ret::IsClosed(says) | Ret::WaitForSync(says) => says.to_string(),
+            Ret::Put(())
+            | Ret::Delete(_)
+            | Ret::Replace(())
+            | Ret::Resync(())
+            | Ret::AddIfAbsent(())
+            | Ret::Processed(())
+            | Ret::Close(()) => "ok".to_owned(),
+        }
     }
 
     fn decode(bytes: &[u8]) -> (Config, Vec<Op>) {

@@ -1,5 +1,6 @@
-//! Replays the reference's recorded traces of an informer's core: the queue, the store that the
-//! queue's events change, and the changes that handlers are told.
+//! Replays recorded traces of the core of the reference's informer. It has a queue between reflector
+//! and store, and ours has none; our queue of such events stands in. The changes of the store, and what
+//! handlers are told, are ours.
 
 use std::sync::Arc;
 

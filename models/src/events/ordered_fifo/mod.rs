@@ -1,5 +1,6 @@
 //! The ordered FIFO's page.
 
+mod by_hand;
 mod conformance;
 mod invariants;
 mod mutants;

@@ -5,20 +5,21 @@ use std::num::NonZeroUsize;
 
 use seatrial_core::delta_fifo::{Delta, Verb};
 use seatrial_core::fifo::SlowHook;
-use seatrial_core::ordered_fifo::{self, Event, Mode, Op as Queued, OrderedQueue, Popped, Ret};
+use seatrial_core::ordered_fifo::{
+    self as core, Event, Mode, Op as Queued, OrderedQueue, Popped, Ret,
+};
 use seatrial_core::store::{Cause, Intake};
 
 use super::plain::spec::key_of_change;
-use super::{EventList, Happened, Led, OrderedFifo, Over};
+use super::{EventList, Happened, Led, OrderedFifo, Over, by_hand};
 use crate::engine::AnyRuntime;
 use crate::events::fixtures::{
     self, Answer, Config, Driven, Hosted, Kind, Mistakes, Object, Objects, Op, Shown, Store,
-    at_once, named, named_change, named_last,
+    at_once, named, named_change, named_last, said,
 };
 
 type Known = Store<u8, Object>;
-pub(super) type Queue =
-    ordered_fifo::OrderedFifo<u8, Object, Known, AnyRuntime, Hosted<OrderedFifo>>;
+pub(super) type Queue = core::OrderedFifo<u8, Object, Known, AnyRuntime, Hosted<OrderedFifo>>;
 
 /// What the writers saw last, and what was handed out.
 #[derive(Clone, Debug, Default)]
@@ -42,7 +43,7 @@ impl Shown<OrderedFifo> for EventList {
 }
 
 /// The transformer: as [`fixtures::transform`], and version 14 loses its key.
-fn transform(object: Object) -> Result<Object, Cause> {
+pub(super) fn transform(object: Object) -> Result<Object, Cause> {
     if object.1 == 14 { Ok((0, 14)) } else { fixtures::transform(object) }
 }
 
@@ -76,7 +77,12 @@ fn by_key(objects: &[Object]) -> BTreeMap<u8, Object> {
 
 /// Returns the events that a call took.
 pub(super) fn taken<'a>(over: &Over<'a>) -> &'a [Happened] {
-    match over.ret {
+    events_of(over.ret)
+}
+
+/// Returns the events that an answer took.
+fn events_of(ret: &Ret<u8, Object>) -> &[Happened] {
+    match ret {
         Ret::Pop(Some(popped)) => std::slice::from_ref(&popped.event),
         Ret::PopBatch(Some(batch)) => &batch.events,
         _ => &[],
@@ -175,7 +181,7 @@ impl Objects for OrderedFifo {
                 view.seen.extend(listed);
             }
             Queued::ReplaceAll(list) => view.seen = by_key(&list.0.objects),
-            _ => taken(over).iter().for_each(|event| apply(&mut view.handed, event)),
+            _ => events_of(over.ret).iter().for_each(|event| apply(&mut view.handed, event)),
         }
     }
 
@@ -209,19 +215,64 @@ impl Objects for OrderedFifo {
 
     fn own_call(driven: &mut Driven<Self>, op: &Op) -> String {
         match op {
-            Op::Spoil(key) => {
-                if let Some(known) = &driven.config.known {
-                    known.objects().insert(*key, (0, 1));
-                }
-                String::new()
-            }
             Op::PopBatch | Op::PopAndWrite(_) | Op::PopAndReplace => pop_batch(driven, op),
             other => unreachable!("an ordered FIFO has no call {other:?}"),
         }
     }
 
+    fn pops_nothing(queue: &Queue) -> Vec<Option<bool>> {
+        let popped = at_once(queue.pop_async(|_| ())).map(|popped| popped.is_ok());
+        let batch = at_once(queue.pop_batch_async(|_| ())).map(|batch| batch.is_ok());
+        vec![popped, batch]
+    }
+
     fn listing(queue: &Queue) -> String {
         format!("{:?}", queue.list())
+    }
+
+    fn by_hand(config: &Config, _: Option<&Self::Ret>, op: &Op) -> Result<Self::Op, &'static str> {
+        by_hand::call(config, op)
+    }
+
+    fn meanwhile(config: &Config, op: &Op) -> Option<Self::Op> {
+        match op {
+            Op::PopAndWrite(object) => by_hand::call(config, &Op::Add(*object)).ok(),
+            Op::PopAndReplace => Some(by_hand::listed_at("7", vec![])),
+            _ => None,
+        }
+    }
+
+    fn ends(_: Option<&Self::Ret>) -> Self::Op {
+        Queued::Processed(core::Processed)
+    }
+
+    fn consume_all(store: &Known, ret: &Self::Ret) {
+        events_of(ret).iter().for_each(|event| apply(&mut store.objects(), event));
+    }
+
+    fn reads() -> [Self::Op; 4] {
+        [
+            Queued::Len(core::Len),
+            Queued::HasSynced(core::HasSynced),
+            Queued::IsClosed(core::IsClosed),
+            Queued::List(core::List),
+        ]
+    }
+
+    fn tells(ret: &Self::Ret) -> String {
+        match ret {
+            Ret::Put(end) | Ret::Delete(end) | Ret::Replace(end) | Ret::Resync(end) => {
+                said(end).to_owned()
+            }
+            Ret::Pop(popped) => format!("{popped:?}"),
+            Ret::PopBatch(batch) => format!("{batch:?}"),
+            Ret::List(list) => format!("{list:?}"),
+            Ret::Len(len) => len.to_string(),
+            Ret::HasSynced(says) | Ret::IsClosed(says) | Ret::WaitForSync(says) => says.to_string(),
+            Ret::ReplaceAll(()) | Ret::Mark(()) | Ret::Processed(()) | Ret::Close(()) => {
+                "ok".to_owned()
+            }
+        }
     }
 
     fn decode(bytes: &[u8]) -> (Config, Vec<Op>) {
@@ -244,7 +295,7 @@ fn pop_batch(driven: &Driven<OrderedFifo>, meanwhile: &Op) -> String {
     let Driven { config, queue, store, .. } = driven;
     let synced = queue.has_synced();
     let mut seen = None;
-    let process = |batch: &ordered_fifo::Batch<u8, Object>| {
+    let process = |batch: &core::Batch<u8, Object>| {
         seen = Some(batch.clone());
         if unlocks(config, batch.left) {
             let now = (queue.len(), queue.has_synced());
@@ -261,7 +312,7 @@ fn pop_batch(driven: &Driven<OrderedFifo>, meanwhile: &Op) -> String {
     };
     let ended = at_once(queue.pop_batch_async(process)).map(|batch| batch.is_ok());
     if seen.is_none() {
-        assert_eq!(ended, queue.is_closed().then_some(false), "nothing is left");
+        driven.nothing_is_left(ended);
     }
     format!("{seen:?} {ended:?}")
 }

@@ -5,54 +5,113 @@ use seatrial_core::runtime::Instant;
 
 use super::book::{Ending, Known};
 use super::{Channel, Event, History};
-use crate::queues::fixtures::inside::promises;
 use crate::trial::{Invariant, Ledger, Violation, What};
 
 type Checked = Result<(), Violation>;
 
 pub(super) fn all() -> Vec<Invariant<Channel>> {
-    promises! {
-        always "received_once"
-            "every received message was sent into that channel, and is received only once"
-            ["channel:CH-1"] => received_once;
-        at_every_event "nothing_lost"
-            "messages that were sent and not received come out when the last receiver leaves"
-            ["channel:CH-1", "channel:CH-9"] => nothing_lost;
-        always "in_order"
-            "messages arrive in the order in which they were sent or their senders began to wait"
-            ["channel:CH-2", "channel:CH-6"] => in_order;
-        always "capacity_is_kept" "a channel never holds more messages than its capacity"
-            ["channel:CH-3"] => capacity_is_kept;
-        always "rendezvous_meets"
-            "without a buffer, a message is sent only when a receiver takes it"
-            ["channel:CH-5"] => rendezvous_meets;
-        always "withdrawn_stays_so"
-            "a message whose send was given up, or reported as not sent, is never received"
-            ["channel:CH-11", "channel:CH-14"] => withdrawn_stays_so;
-        at_every_event "len_counts" "len is the number of messages that lie in the channel"
-            ["channel:CH-4"] => len_counts;
-        always "ends_when_empty"
-            "a receiver sees the end only when all senders are gone and no message is left"
-            ["channel:CH-7"] => ends_when_empty;
-        always "fails_without_receivers"
-            "a send fails if and only if all receivers are gone, and gives its message back"
-            ["channel:CH-8"] => fails_without_receivers;
-        always "one_arm"
-            "a call does at most one of its cases, and gives the messages of all others back"
-            ["channel:CH-10", "channel:CH-11"] => one_arm;
-        always "unready_only_when_so"
-            "a call ends without effect only if none of its cases was ready"
-            ["channel:CH-12"] => unready_only_when_so;
-        always "never_early" "no call times out before its deadline"
-            ["channel:CH-13"] => never_early;
-        always "nothing_late" "no call sleeps through its deadline"
-            ["channel:CH-13"] => nothing_late;
-        always "no_lost_wakeup" "when no thread can move, no caller sleeps whose call could go on"
-            ["channel:CH-15"] => no_lost_wakeup;
-        at_every_event "wakes_no_crowd"
-            "in a group of one channel, a message or a free place wakes at most one waiter"
-            ["channel:CH-16"] => wakes_no_crowd;
-    }
+    let lists = [messages(), ends()];
+    lists.into_iter().flatten().collect()
+}
+
+fn messages() -> Vec<Invariant<Channel>> {
+    vec![
+        Invariant::always(
+            "received_once",
+            "every received message was sent into that channel, and is received only once",
+            &["channel:CH-1"],
+            received_once,
+        ),
+        Invariant::at_every_event(
+            "nothing_lost",
+            "messages that were sent and not received come out when the last receiver leaves",
+            &["channel:CH-1", "channel:CH-9"],
+            nothing_lost,
+        ),
+        Invariant::always(
+            "in_order",
+            "messages arrive in the order in which they were sent or their senders began to wait",
+            &["channel:CH-2", "channel:CH-6"],
+            in_order,
+        ),
+        Invariant::always(
+            "capacity_is_kept",
+            "a channel never holds more messages than its capacity",
+            &["channel:CH-3"],
+            capacity_is_kept,
+        ),
+        Invariant::always(
+            "rendezvous_meets",
+            "without a buffer, a message is sent only when a receiver takes it",
+            &["channel:CH-5"],
+            rendezvous_meets,
+        ),
+        Invariant::always(
+            "withdrawn_stays_so",
+            "a message whose send was given up, or reported as not sent, is never received",
+            &["channel:CH-11", "channel:CH-14"],
+            withdrawn_stays_so,
+        ),
+        Invariant::at_every_event(
+            "len_counts",
+            "len is the number of messages that lie in the channel",
+            &["channel:CH-4"],
+            len_counts,
+        ),
+    ]
+}
+
+fn ends() -> Vec<Invariant<Channel>> {
+    vec![
+        Invariant::always(
+            "ends_when_empty",
+            "a receiver sees the end only when all senders are gone and no message is left",
+            &["channel:CH-7"],
+            ends_when_empty,
+        ),
+        Invariant::always(
+            "fails_without_receivers",
+            "a send fails if and only if all receivers are gone, and gives its message back",
+            &["channel:CH-8"],
+            fails_without_receivers,
+        ),
+        Invariant::always(
+            "one_arm",
+            "a call does at most one of its cases, and gives the messages of all others back",
+            &["channel:CH-10", "channel:CH-11"],
+            one_arm,
+        ),
+        Invariant::always(
+            "unready_only_when_so",
+            "a call ends without effect only if none of its cases was ready",
+            &["channel:CH-12"],
+            unready_only_when_so,
+        ),
+        Invariant::always(
+            "never_early",
+            "no call times out before its deadline",
+            &["channel:CH-13"],
+            never_early,
+        ),
+        Invariant::always(
+            "nothing_late",
+            "no call sleeps through its deadline",
+            &["channel:CH-13"],
+            nothing_late,
+        ),
+        Invariant::always(
+            "no_lost_wakeup",
+            "when no thread can move, no caller sleeps whose call could go on",
+            &["channel:CH-15"],
+            no_lost_wakeup,
+        ),
+        Invariant::at_every_event(
+            "wakes_no_crowd",
+            "in a group of one channel, a message or a free place wakes at most one waiter",
+            &["channel:CH-16"],
+            wakes_no_crowd,
+        ),
+    ]
 }
 
 /// Checks every call that ends, against the state before it.

@@ -8,75 +8,143 @@ use seatrial_core::queue::Add;
 
 use super::as_queue::{apply, due, judged, moment};
 use super::{Call, DelayingQueue, Event, History, Ret, Spec};
-use crate::queues::fixtures::inside::{of_the_queue, promises};
 use crate::queues::queue::AT_ONCE;
 use crate::trial::{Invariant, Ledger, Told, Violation, What};
 
 type Checked = Result<(), Violation>;
 
 pub(super) fn all() -> Vec<Invariant<DelayingQueue>> {
-    let mut all = promises! {
-        at_every_event "never_early"
-            "an item that waits for its time is not handed out before that time"
-            ["workqueue:DQ-8", "workqueue:DQ-14", "workqueue:INV-13"] => never_early;
-        always "nothing_late" "no consumer sleeps through the time of an item"
-            ["workqueue:DQ-9", "workqueue:DQ-15", "workqueue:INV-14", "workqueue:LIV-7"]
-            => nothing_late;
-        always "steps_are_bounded" "one step adds at most a fixed number of due items"
-            ["workqueue:DQ-16"] => steps_are_bounded;
-        always "retries_count_calls"
-            "every call with a delay is counted and reported, until shutdown begins"
-            ["workqueue:DQ-3", "workqueue:DQ-4"] => retries_count_calls;
-    };
+    let mut all = vec![
+        Invariant::at_every_event(
+            "never_early",
+            "an item that waits for its time is not handed out before that time",
+            &["workqueue:DQ-8", "workqueue:DQ-14", "workqueue:INV-13"],
+            never_early,
+        ),
+        Invariant::always(
+            "nothing_late",
+            "no consumer sleeps through the time of an item",
+            &["workqueue:DQ-9", "workqueue:DQ-15", "workqueue:INV-14", "workqueue:LIV-7"],
+            nothing_late,
+        ),
+        Invariant::always(
+            "steps_are_bounded",
+            "one step adds at most a fixed number of due items",
+            &["workqueue:DQ-16"],
+            steps_are_bounded,
+        ),
+        Invariant::always(
+            "retries_count_calls",
+            "every call with a delay is counted and reported, until shutdown begins",
+            &["workqueue:DQ-3", "workqueue:DQ-4"],
+            retries_count_calls,
+        ),
+    ];
     all.extend(inside());
+    all.extend(figures_inside());
     all
 }
 
 /// The promises of the queue inside, which are judged here, too.
 fn inside() -> Vec<Invariant<DelayingQueue>> {
-    of_the_queue! {
-        always "nothing_lost"
-            "no consumer sleeps or leaves while an item waits that was added or became due"
-            ["workqueue:DQ-2", "workqueue:DQ-10", "workqueue:DQ-11"];
-        always "stingy" "an item waits only for its earliest time, and is handed out once for it"
-            ["workqueue:DQ-10", "workqueue:INV-12"];
-        always "fair" "items are handed out in the order in which they were added or became due"
-            ["workqueue:DQ-13"];
-        always "len_counts_waiting" "len is the number of items that could be handed out now"
-            ["workqueue:DQ-12"];
-        always "never_concurrent"
-            "an item that becomes due while it is processed waits until it is done"
-            ["workqueue:DQ-12", "workqueue:DQ-24"];
-        always "dirty_is_requeued"
-            "an item that becomes due while it is processed is delivered once more"
-            ["workqueue:DQ-10", "workqueue:DQ-12"];
-        always "depth_is_told"
-            "the reported depth is always right, also for due items that no consumer has looked at"
-            ["workqueue:MX-8", "workqueue:DQ-10"];
-        always "latency_is_told"
-            "the reported latency counts from the moment at which an item became due"
-            ["workqueue:MX-6", "workqueue:DQ-10"];
-        always "work_is_told"
-            "the reported work time runs from hand-out to done, and is unfinished work until then"
-            ["workqueue:MX-7"];
-        always "shutdown_is_final"
-            "an item that is not due when shutdown begins, or is added later, is never handed out"
-            ["workqueue:DQ-3", "workqueue:DQ-19", "workqueue:DQ-23"];
-        always "drain_waits"
-            "a drain returns only after its condition was met or shut_down was called"
-            ["workqueue:DQ-21"];
-        eventually "no_lost_wakeup" "no consumer sleeps for ever while an item could be handed out"
-            ["workqueue:DQ-2", "workqueue:LIV-7"];
-        eventually "shutdown_wakes_consumers"
-            "no consumer sleeps for ever after shutdown began, whatever time it waited for"
-            ["workqueue:DQ-20", "workqueue:LIV-8"];
-        eventually "drains_return"
-            "no drain sleeps for ever once nothing is in flight: delayed items do not count"
-            ["workqueue:DQ-19", "workqueue:DQ-21", "workqueue:INV-15"];
-        eventually "shutdown_releases_drains"
-            "shut_down releases every drain that began before it, whatever was called before"
-            ["workqueue:DQ-20", "workqueue:DQ-22"];
-    }
+    vec![
+        Invariant::always(
+            "nothing_lost",
+            "no consumer sleeps or leaves while an item waits that was added or became due",
+            &["workqueue:DQ-2", "workqueue:DQ-10", "workqueue:DQ-11"],
+            |history| judged(history, "nothing_lost"),
+        ),
+        Invariant::always(
+            "stingy",
+            "an item waits only for its earliest time, and is handed out once for it",
+            &["workqueue:DQ-10", "workqueue:INV-12"],
+            |history| judged(history, "stingy"),
+        ),
+        Invariant::always(
+            "fair",
+            "items are handed out in the order in which they were added or became due",
+            &["workqueue:DQ-13"],
+            |history| judged(history, "fair"),
+        ),
+        Invariant::always(
+            "len_counts_waiting",
+            "len is the number of items that could be handed out now",
+            &["workqueue:DQ-12"],
+            |history| judged(history, "len_counts_waiting"),
+        ),
+        Invariant::always(
+            "never_concurrent",
+            "an item that becomes due while it is processed waits until it is done",
+            &["workqueue:DQ-12", "workqueue:DQ-24"],
+            |history| judged(history, "never_concurrent"),
+        ),
+        Invariant::always(
+            "dirty_is_requeued",
+            "an item that becomes due while it is processed is delivered once more",
+            &["workqueue:DQ-10", "workqueue:DQ-12"],
+            |history| judged(history, "dirty_is_requeued"),
+        ),
+    ]
+}
+
+/// Those of its figures and its shutdown.
+fn figures_inside() -> Vec<Invariant<DelayingQueue>> {
+    vec![
+        Invariant::always(
+            "depth_is_told",
+            "the reported depth is always right, also for due items that no consumer has looked at",
+            &["workqueue:MX-8", "workqueue:DQ-10"],
+            |history| judged(history, "depth_is_told"),
+        ),
+        Invariant::always(
+            "latency_is_told",
+            "the reported latency counts from the moment at which an item became due",
+            &["workqueue:MX-6", "workqueue:DQ-10"],
+            |history| judged(history, "latency_is_told"),
+        ),
+        Invariant::always(
+            "work_is_told",
+            "the reported work time runs from hand-out to done, and is unfinished work until then",
+            &["workqueue:MX-7"],
+            |history| judged(history, "work_is_told"),
+        ),
+        Invariant::always(
+            "shutdown_is_final",
+            "an item that is not due when shutdown begins, or is added later, is never handed out",
+            &["workqueue:DQ-3", "workqueue:DQ-19", "workqueue:DQ-23"],
+            |history| judged(history, "shutdown_is_final"),
+        ),
+        Invariant::always(
+            "drain_waits",
+            "a drain returns only after its condition was met or shut_down was called",
+            &["workqueue:DQ-21"],
+            |history| judged(history, "drain_waits"),
+        ),
+        Invariant::eventually(
+            "no_lost_wakeup",
+            "no consumer sleeps for ever while an item could be handed out",
+            &["workqueue:DQ-2", "workqueue:LIV-7"],
+            |history| judged(history, "no_lost_wakeup"),
+        ),
+        Invariant::eventually(
+            "shutdown_wakes_consumers",
+            "no consumer sleeps for ever after shutdown began, whatever time it waited for",
+            &["workqueue:DQ-20", "workqueue:LIV-8"],
+            |history| judged(history, "shutdown_wakes_consumers"),
+        ),
+        Invariant::eventually(
+            "drains_return",
+            "no drain sleeps for ever once nothing is in flight: delayed items do not count",
+            &["workqueue:DQ-19", "workqueue:DQ-21", "workqueue:INV-15"],
+            |history| judged(history, "drains_return"),
+        ),
+        Invariant::eventually(
+            "shutdown_releases_drains",
+            "shut_down releases every drain that began before it, whatever was called before",
+            &["workqueue:DQ-20", "workqueue:DQ-22"],
+            |history| judged(history, "shutdown_releases_drains"),
+        ),
+    ]
 }
 
 /// The state before an event.

@@ -4,31 +4,50 @@ use seatrial_core::limited_queue::{Op, Outcome, Ret};
 
 use super::ledger::PoolLedger;
 use super::{Event, History, Pool};
-use crate::queues::fixtures::inside::promises;
 use crate::trial::{Invariant, Ledger as _, Violation, What};
 
 type Checked = Result<(), Violation>;
 
 pub(super) fn all() -> Vec<Invariant<Pool>> {
-    promises! {
-        at_every_event "never_concurrent" "a key is never reconciled by two workers at a time"
-            ["workqueue:CL-5"] => never_concurrent;
-        at_every_event "backs_off"
-            "a key that failed is not tried again before its back-off has passed"
-            ["workqueue:CL-1", "workqueue:CL-6"] => backs_off;
-        eventually "failed_is_tried_again" "a key whose work failed or panicked is tried again"
-            ["workqueue:CL-2"] => failed_is_tried_again;
-        at_every_event "failures_are_counted"
-            "success resets the failures of a key, and a further failure does not"
-            ["workqueue:CL-3"] => failures_are_counted;
-        always "given_up_is_given_up"
-            "a key that failed for good, or too often, is not tried again until it is added again"
-            ["workqueue:CL-1"] => given_up_is_given_up;
-        always "ends_as_it_says"
+    vec![
+        Invariant::at_every_event(
+            "never_concurrent",
+            "a key is never reconciled by two workers at a time",
+            &["workqueue:CL-5"],
+            never_concurrent,
+        ),
+        Invariant::at_every_event(
+            "backs_off",
+            "a key that failed is not tried again before its back-off has passed",
+            &["workqueue:CL-1", "workqueue:CL-6"],
+            backs_off,
+        ),
+        Invariant::eventually(
+            "failed_is_tried_again",
+            "a key whose work failed or panicked is tried again",
+            &["workqueue:CL-2"],
+            failed_is_tried_again,
+        ),
+        Invariant::at_every_event(
+            "failures_are_counted",
+            "success resets the failures of a key, and a further failure does not",
+            &["workqueue:CL-3"],
+            failures_are_counted,
+        ),
+        Invariant::always(
+            "given_up_is_given_up",
+            "a key that failed for good, or too often, is not tried again until it is added again",
+            &["workqueue:CL-1"],
+            given_up_is_given_up,
+        ),
+        Invariant::always(
+            "ends_as_it_says",
             "a shutdown ends by its deadline, and counts the busy workers and the waiting keys; a \
-             pool that is dropped leaves no worker asleep"
-            ["workqueue:CL-7"] => ends_as_it_says;
-    }
+             pool that is dropped leaves no worker asleep",
+            &["workqueue:CL-7"],
+            ends_as_it_says,
+        ),
+    ]
 }
 
 fn got(event: &Event) -> Option<u8> {

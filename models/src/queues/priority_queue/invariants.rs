@@ -9,73 +9,167 @@ use super::figures::Known;
 use super::ledger::{PriorityLedger, before_time_passes, moment, numbers};
 use super::scenarios::answers::{ANSWER, ANSWERS};
 use super::{Call, Event, History, PriorityQueue, Ret};
-use crate::queues::fixtures::inside::promises;
 use crate::trial::figures::{self, Books as _};
 use crate::trial::{Invariant, Violation, What};
 
 type Checked = Result<(), Violation>;
 
 pub(super) fn all() -> Vec<Invariant<PriorityQueue>> {
-    promises! {
-        at_every_event "highest_first"
-            "the next item has the highest priority of all ready items that are not held"
-            ["workqueue:PQ-22", "workqueue:PQ-23", "workqueue:PQ-25", "workqueue:INV-19",
-             "workqueue:PQ-28"] => highest_first;
-        at_every_event "equals_in_order"
-            "among equal priorities, the item that became ready or rose first is handed out first"
-            ["workqueue:PQ-12", "workqueue:PQ-13", "workqueue:PQ-18"] => equals_in_order;
-        at_every_event "keeps_the_highest_priority"
-            "an item is handed out with the highest priority that it was added with"
-            ["workqueue:PQ-11", "workqueue:PQ-15", "workqueue:PQ-30", "workqueue:PQ-42"]
-            => keeps_the_highest_priority;
-        at_every_event "never_early"
-            "an item that waits for its time is not handed out before that time"
-            ["workqueue:PQ-6", "workqueue:PQ-10"] => never_early;
-        always "nothing_late" "no consumer sleeps through the time of an item"
-            ["workqueue:PQ-10", "workqueue:PQ-20", "workqueue:PQ-21"] => nothing_late;
-        at_every_event "never_concurrent" "an item is never handed out while a consumer holds it"
-            ["workqueue:PQ-15", "workqueue:PQ-22", "workqueue:INV-19"] => never_concurrent;
-        at_every_event "nothing_lost" "no consumer goes to sleep while a ready item is not held"
-            ["workqueue:PQ-3", "workqueue:PQ-20", "workqueue:PQ-25"] => nothing_lost;
-        at_every_event "stingy" "an item is handed out again only if it was added again"
-            ["workqueue:PQ-9", "workqueue:PQ-24"] => stingy;
-        at_every_event "done_ends_its_own_delivery"
-            "done ends the delivery that it names and no other"
-            ["workqueue:PQ-26"] => done_ends_its_own_delivery;
-        always "workers_do_as_asked"
-            "a worker settles an item as its answer says, with the priority that it had or is given"
-            ["workqueue:PQ-42"] => workers_do_as_asked;
-        at_every_event "len_counts_ready"
-            "len is the number of ready entries, including those of held items"
-            ["workqueue:PQ-29"] => len_counts_ready;
-        at_every_event "failures_are_counted"
-            "every failure of an item counts until it is forgotten, whether it is queued or held"
-            ["workqueue:PQ-2", "workqueue:PQ-7", "workqueue:PQ-17", "workqueue:CL-3"]
-            => failures_are_counted;
-        at_every_event "retries_count_delays" "every delay of more than zero is counted"
-            ["workqueue:PQ-8"] => retries_count_delays;
-        always "depth_is_told"
-            "the reported depth of a priority is always the number of its ready entries"
-            ["workqueue:PQ-13", "workqueue:PQ-19", "workqueue:PQ-37", "workqueue:PQ-38",
-             "workqueue:PQ-39", "workqueue:INV-20"]
-            => |history| Known::compare(history, figures::depth);
-        always "latency_is_told"
-            "the reported latency is the time from when an entry became ready to its hand-out"
-            ["workqueue:PQ-40"] => |history| Known::compare(history, figures::latency);
-        always "work_is_told"
-            "the reported work time runs from hand-out to done, and is unfinished work until then"
-            ["workqueue:PQ-40", "workqueue:MX-10", "workqueue:MX-14"]
-            => |history| Known::compare(history, figures::work);
-        always "retries_are_told" "every delay of more than zero is reported"
-            ["workqueue:PQ-8"] => |history| Known::compare(history, |figures| figures.retried);
-        at_every_event "shutdown_is_final"
-            "after shutdown no item is handed out, and the queue says that it is shut down"
-            ["workqueue:PQ-31", "workqueue:PQ-32", "workqueue:PQ-33"] => shutdown_is_final;
-        when_quiet "no_lost_wakeup" "no consumer sleeps for ever while a ready item is not held"
-            ["workqueue:PQ-27", "workqueue:LIV-9"] => no_lost_wakeup;
-        when_quiet "shutdown_wakes_consumers" "no consumer sleeps for ever after shutdown"
-            ["workqueue:PQ-31", "workqueue:LIV-10"] => shutdown_wakes_consumers;
-    }
+    let lists = [deliveries(), answers(), figures(), ends()];
+    lists.into_iter().flatten().collect()
+}
+
+fn deliveries() -> Vec<Invariant<PriorityQueue>> {
+    vec![
+        Invariant::at_every_event(
+            "highest_first",
+            "the next item has the highest priority of all ready items that are not held",
+            &[
+                "workqueue:PQ-22",
+                "workqueue:PQ-23",
+                "workqueue:PQ-25",
+                "workqueue:INV-19",
+                "workqueue:PQ-28",
+            ],
+            highest_first,
+        ),
+        Invariant::at_every_event(
+            "equals_in_order",
+            "among equal priorities, the item that became ready or rose first is handed out first",
+            &["workqueue:PQ-12", "workqueue:PQ-13", "workqueue:PQ-18"],
+            equals_in_order,
+        ),
+        Invariant::at_every_event(
+            "keeps_the_highest_priority",
+            "an item is handed out with the highest priority that it was added with",
+            &["workqueue:PQ-11", "workqueue:PQ-15", "workqueue:PQ-30", "workqueue:PQ-42"],
+            keeps_the_highest_priority,
+        ),
+        Invariant::at_every_event(
+            "never_early",
+            "an item that waits for its time is not handed out before that time",
+            &["workqueue:PQ-6", "workqueue:PQ-10"],
+            never_early,
+        ),
+        Invariant::always(
+            "nothing_late",
+            "no consumer sleeps through the time of an item",
+            &["workqueue:PQ-10", "workqueue:PQ-20", "workqueue:PQ-21"],
+            nothing_late,
+        ),
+        Invariant::at_every_event(
+            "never_concurrent",
+            "an item is never handed out while a consumer holds it",
+            &["workqueue:PQ-15", "workqueue:PQ-22", "workqueue:INV-19"],
+            never_concurrent,
+        ),
+        Invariant::at_every_event(
+            "nothing_lost",
+            "no consumer goes to sleep while a ready item is not held",
+            &["workqueue:PQ-3", "workqueue:PQ-20", "workqueue:PQ-25"],
+            nothing_lost,
+        ),
+        Invariant::at_every_event(
+            "stingy",
+            "an item is handed out again only if it was added again",
+            &["workqueue:PQ-9", "workqueue:PQ-24"],
+            stingy,
+        ),
+    ]
+}
+
+fn answers() -> Vec<Invariant<PriorityQueue>> {
+    vec![
+        Invariant::at_every_event(
+            "done_ends_its_own_delivery",
+            "done ends the delivery that it names and no other",
+            &["workqueue:PQ-26"],
+            done_ends_its_own_delivery,
+        ),
+        Invariant::always(
+            "workers_do_as_asked",
+            "a worker settles an item as its answer says, with the priority that it had or is given",
+            &["workqueue:PQ-42"],
+            workers_do_as_asked,
+        ),
+        Invariant::at_every_event(
+            "len_counts_ready",
+            "len is the number of ready entries, including those of held items",
+            &["workqueue:PQ-29"],
+            len_counts_ready,
+        ),
+        Invariant::at_every_event(
+            "failures_are_counted",
+            "every failure of an item counts until it is forgotten, whether it is queued or held",
+            &["workqueue:PQ-2", "workqueue:PQ-7", "workqueue:PQ-17", "workqueue:CL-3"],
+            failures_are_counted,
+        ),
+        Invariant::at_every_event(
+            "retries_count_delays",
+            "every delay of more than zero is counted",
+            &["workqueue:PQ-8"],
+            retries_count_delays,
+        ),
+    ]
+}
+
+fn figures() -> Vec<Invariant<PriorityQueue>> {
+    vec![
+        Invariant::always(
+            "depth_is_told",
+            "the reported depth of a priority is always the number of its ready entries",
+            &[
+                "workqueue:PQ-13",
+                "workqueue:PQ-19",
+                "workqueue:PQ-37",
+                "workqueue:PQ-38",
+                "workqueue:PQ-39",
+                "workqueue:INV-20",
+            ],
+            |history| Known::compare(history, figures::depth),
+        ),
+        Invariant::always(
+            "latency_is_told",
+            "the reported latency is the time from when an entry became ready to its hand-out",
+            &["workqueue:PQ-40"],
+            |history| Known::compare(history, figures::latency),
+        ),
+        Invariant::always(
+            "work_is_told",
+            "the reported work time runs from hand-out to done, and is unfinished work until then",
+            &["workqueue:PQ-40", "workqueue:MX-10", "workqueue:MX-14"],
+            |history| Known::compare(history, figures::work),
+        ),
+        Invariant::always(
+            "retries_are_told",
+            "every delay of more than zero is reported",
+            &["workqueue:PQ-8"],
+            |history| Known::compare(history, |figures| figures.retried),
+        ),
+    ]
+}
+
+fn ends() -> Vec<Invariant<PriorityQueue>> {
+    vec![
+        Invariant::at_every_event(
+            "shutdown_is_final",
+            "after shutdown no item is handed out, and the queue says that it is shut down",
+            &["workqueue:PQ-31", "workqueue:PQ-32", "workqueue:PQ-33"],
+            shutdown_is_final,
+        ),
+        Invariant::when_quiet(
+            "no_lost_wakeup",
+            "no consumer sleeps for ever while a ready item is not held",
+            &["workqueue:PQ-27", "workqueue:LIV-9"],
+            no_lost_wakeup,
+        ),
+        Invariant::when_quiet(
+            "shutdown_wakes_consumers",
+            "no consumer sleeps for ever after shutdown",
+            &["workqueue:PQ-31", "workqueue:LIV-10"],
+            shutdown_wakes_consumers,
+        ),
+    ]
 }
 
 fn got(event: &Event) -> Option<(u8, i32)> {

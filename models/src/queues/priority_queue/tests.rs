@@ -233,7 +233,9 @@ fn consumers_that_sleep_without_a_deadline_are_noticed() {
     assert!(convicts(|_| {}, endless), "PQ-21");
 }
 
-fn the_plain_list_without_a_mistake_is_not_convicted() {
+/// The mutants' machine answers from the plain list that it is compared with, so this shows only that
+/// its tokens and its waking are right. The machine that ships is compared with the list above.
+fn the_mutants_machine_without_a_mistake_adds_tokens_and_waking_alone() {
     assert!(!notices(|bytes| check_on(&decode(bytes), without_mistake())));
 }
 
@@ -253,5 +255,5 @@ pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
     coming_back_with_another_priority_is_noticed,
     a_batch_in_reverse_is_noticed,
     consumers_that_sleep_without_a_deadline_are_noticed,
-    the_plain_list_without_a_mistake_is_not_convicted
+    the_mutants_machine_without_a_mistake_adds_tokens_and_waking_alone
 ];

@@ -8,64 +8,148 @@ use seatrial_core::queue::{Done, DoneKey, Drain, Finished, Op, Ret};
 use super::figures::Known;
 use super::ledger::{QueueLedger, token_number};
 use super::{Event, History, Queue};
-use crate::queues::fixtures::inside::promises;
 use crate::trial::figures::{self, Books as _};
 use crate::trial::{Invariant, Ledger as _, Violation, What};
 
 type Checked = Result<(), Violation>;
 
 pub(super) fn all() -> Vec<Invariant<Queue>> {
-    promises! {
-        at_every_event "never_concurrent" "an item is never processed by two consumers at a time"
-            ["workqueue:WQ-8", "workqueue:INV-4", "workqueue:CL-5"] => never_concurrent;
-        at_every_event "dirty_is_requeued"
-            "an item added while it is processed is delivered once more after done"
-            ["workqueue:WQ-6", "workqueue:WQ-16", "workqueue:WQ-17", "workqueue:INV-5",
-             "workqueue:WQ-20"] => dirty_is_requeued;
-        at_every_event "nothing_lost" "no consumer sleeps or leaves while an accepted item waits"
-            ["workqueue:WQ-10", "workqueue:WQ-12", "workqueue:WQ-26", "workqueue:INV-5",
-             "workqueue:WQ-13"] => nothing_lost;
-        at_every_event "stingy" "an item is delivered no more often than it became dirty"
-            ["workqueue:WQ-5", "workqueue:WQ-7", "workqueue:INV-6", "workqueue:WQ-11"] => stingy;
-        at_every_event "fair" "items are handed out in the order in which they were queued"
-            ["workqueue:WQ-14", "workqueue:INV-7"] => fair;
-        at_every_event "len_counts_waiting" "len is the number of waiting items"
-            ["workqueue:WQ-23", "workqueue:INV-3"] => len_counts_waiting;
-        always "shutdown_is_final"
-            "once shutdown has begun, the queue says so and delivers each item at most once more"
-            ["workqueue:WQ-24", "workqueue:WQ-31", "workqueue:INV-8", "workqueue:INV-9"]
-            => shutdown_is_final;
-        at_every_event "done_ends_its_own_delivery"
-            "done ends the delivery that it names and no other"
-            ["workqueue:WQ-21", "workqueue:WQ-22"] => done_ends_its_own_delivery;
-        at_every_event "drain_waits"
-            "a drain returns only after its condition was met or shut_down was called"
-            ["workqueue:WQ-30", "workqueue:WQ-33", "workqueue:INV-11", "workqueue:WQ-32",
-             "workqueue:WQ-37"] => drain_waits;
-        always "depth_is_told"
-            "the reported depth always counts the items that wait or were added while processed"
-            ["workqueue:MX-5", "workqueue:MX-6", "workqueue:MX-8", "workqueue:INV-10"]
-            => |history| Known::compare(history, figures::depth);
-        always "latency_is_told"
-            "the reported latency is the time from the add that made an item dirty to its hand-out"
-            ["workqueue:MX-6", "workqueue:MX-9", "workqueue:INV-10"]
-            => |history| Known::compare(history, figures::latency);
-        always "work_is_told"
-            "the reported work time runs from hand-out to done, and is unfinished work until then"
-            ["workqueue:MX-7", "workqueue:MX-10", "workqueue:MX-14", "workqueue:INV-10"]
-            => |history| Known::compare(history, figures::work);
-        when_quiet "no_lost_wakeup" "no consumer sleeps for ever while an item waits"
-            ["workqueue:LIV-1", "workqueue:WQ-9"] => no_lost_wakeup;
-        when_quiet "shutdown_wakes_consumers" "no consumer sleeps for ever after shutdown began"
-            ["workqueue:WQ-25", "workqueue:LIV-2"] => shutdown_wakes_consumers;
-        when_quiet "drains_return" "no drain sleeps for ever once nothing is in flight"
-            ["workqueue:WQ-18", "workqueue:WQ-38", "workqueue:LIV-4", "workqueue:WQ-39"]
-            => drains_return;
-        when_quiet "shutdown_releases_drains"
-            "shut_down releases every drain that began before it, whatever drain starts then"
-            ["workqueue:WQ-35", "workqueue:WQ-36", "workqueue:LIV-5", "workqueue:WQ-34"]
-            => shutdown_releases_drains;
-    }
+    let lists = [deliveries(), answers(), figures(), liveness()];
+    lists.into_iter().flatten().collect()
+}
+
+fn deliveries() -> Vec<Invariant<Queue>> {
+    vec![
+        Invariant::at_every_event(
+            "never_concurrent",
+            "an item is never processed by two consumers at a time",
+            &["workqueue:WQ-8", "workqueue:INV-4", "workqueue:CL-5"],
+            never_concurrent,
+        ),
+        Invariant::at_every_event(
+            "dirty_is_requeued",
+            "an item added while it is processed is delivered once more after done",
+            &[
+                "workqueue:WQ-6",
+                "workqueue:WQ-16",
+                "workqueue:WQ-17",
+                "workqueue:INV-5",
+                "workqueue:WQ-20",
+            ],
+            dirty_is_requeued,
+        ),
+        Invariant::at_every_event(
+            "nothing_lost",
+            "no consumer sleeps or leaves while an accepted item waits",
+            &[
+                "workqueue:WQ-10",
+                "workqueue:WQ-12",
+                "workqueue:WQ-26",
+                "workqueue:INV-5",
+                "workqueue:WQ-13",
+            ],
+            nothing_lost,
+        ),
+        Invariant::at_every_event(
+            "stingy",
+            "an item is delivered no more often than it became dirty",
+            &["workqueue:WQ-5", "workqueue:WQ-7", "workqueue:INV-6", "workqueue:WQ-11"],
+            stingy,
+        ),
+        Invariant::at_every_event(
+            "fair",
+            "items are handed out in the order in which they were queued",
+            &["workqueue:WQ-14", "workqueue:INV-7"],
+            fair,
+        ),
+    ]
+}
+
+fn answers() -> Vec<Invariant<Queue>> {
+    vec![
+        Invariant::at_every_event(
+            "len_counts_waiting",
+            "len is the number of waiting items",
+            &["workqueue:WQ-23", "workqueue:INV-3"],
+            len_counts_waiting,
+        ),
+        Invariant::always(
+            "shutdown_is_final",
+            "once shutdown has begun, the queue says so and delivers each item at most once more",
+            &["workqueue:WQ-24", "workqueue:WQ-31", "workqueue:INV-8", "workqueue:INV-9"],
+            shutdown_is_final,
+        ),
+        Invariant::at_every_event(
+            "done_ends_its_own_delivery",
+            "done ends the delivery that it names and no other",
+            &["workqueue:WQ-21", "workqueue:WQ-22"],
+            done_ends_its_own_delivery,
+        ),
+        Invariant::at_every_event(
+            "drain_waits",
+            "a drain returns only after its condition was met or shut_down was called",
+            &[
+                "workqueue:WQ-30",
+                "workqueue:WQ-33",
+                "workqueue:INV-11",
+                "workqueue:WQ-32",
+                "workqueue:WQ-37",
+            ],
+            drain_waits,
+        ),
+    ]
+}
+
+fn figures() -> Vec<Invariant<Queue>> {
+    vec![
+        Invariant::always(
+            "depth_is_told",
+            "the reported depth always counts the items that wait or were added while processed",
+            &["workqueue:MX-5", "workqueue:MX-6", "workqueue:MX-8", "workqueue:INV-10"],
+            |history| Known::compare(history, figures::depth),
+        ),
+        Invariant::always(
+            "latency_is_told",
+            "the reported latency is the time from the add that made an item dirty to its hand-out",
+            &["workqueue:MX-6", "workqueue:MX-9", "workqueue:INV-10"],
+            |history| Known::compare(history, figures::latency),
+        ),
+        Invariant::always(
+            "work_is_told",
+            "the reported work time runs from hand-out to done, and is unfinished work until then",
+            &["workqueue:MX-7", "workqueue:MX-10", "workqueue:MX-14", "workqueue:INV-10"],
+            |history| Known::compare(history, figures::work),
+        ),
+    ]
+}
+
+fn liveness() -> Vec<Invariant<Queue>> {
+    vec![
+        Invariant::when_quiet(
+            "no_lost_wakeup",
+            "no consumer sleeps for ever while an item waits",
+            &["workqueue:LIV-1", "workqueue:WQ-9"],
+            no_lost_wakeup,
+        ),
+        Invariant::when_quiet(
+            "shutdown_wakes_consumers",
+            "no consumer sleeps for ever after shutdown began",
+            &["workqueue:WQ-25", "workqueue:LIV-2"],
+            shutdown_wakes_consumers,
+        ),
+        Invariant::when_quiet(
+            "drains_return",
+            "no drain sleeps for ever once nothing is in flight",
+            &["workqueue:WQ-18", "workqueue:WQ-38", "workqueue:LIV-4", "workqueue:WQ-39"],
+            drains_return,
+        ),
+        Invariant::when_quiet(
+            "shutdown_releases_drains",
+            "shut_down releases every drain that began before it, whatever drain starts then",
+            &["workqueue:WQ-35", "workqueue:WQ-36", "workqueue:LIV-5", "workqueue:WQ-34"],
+            shutdown_releases_drains,
+        ),
+    ]
 }
 
 fn got(event: &Event) -> Option<u8> {

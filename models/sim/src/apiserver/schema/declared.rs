@@ -9,43 +9,57 @@ use super::rules::Rule;
 use crate::apiserver::cause::{Cause, Causes};
 use crate::cel::{Decl, pattern};
 
-/// How large the rules and patterns of a schema may be together, as [`Rule::weight`] and [`pattern::weight`]
+/// How large the rules and patterns of a definition may be together, as [`Rule::weight`] and [`pattern::weight`]
 /// count: each part takes some hundred bytes of memory.
 const HEAVIEST: u64 = 200_000;
+
+/// What the rules and patterns of all versions of a definition may still weigh, and whether it was told that they
+/// are too large.
+pub(crate) struct Budget {
+    left: Cell<u64>,
+    is_told: Cell<bool>,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { left: Cell::new(HEAVIEST), is_told: Cell::new(false) }
+    }
+}
 
 /// Where a schema lies within a definition.
 struct Place<'a> {
     path: String,
-    /// What the rules and patterns of the whole schema may still weigh.
-    left: &'a Cell<u64>,
+    budget: &'a Budget,
     is_resource: bool,
     /// The nearest list around it whose items have no older state.
     apart: Option<&'a str>,
 }
 
 /// Names the rules that do not compile, and what else is wrong with them.
-pub(crate) fn check(schema: &Value, path: &str, causes: &mut Causes) {
-    let left = &Cell::new(HEAVIEST);
-    walk(schema, &Place { path: path.to_owned(), left, is_resource: true, apart: None }, causes);
+pub(crate) fn check(schema: &Value, path: &str, budget: &Budget, causes: &mut Causes) {
+    walk(schema, &Place { path: path.to_owned(), budget, is_resource: true, apart: None }, causes);
 }
 
 impl Place<'_> {
     /// Whether all schemas have been light enough so far, with something of this weight.
     fn carries(&self, weight: u64, causes: &mut Causes) -> bool {
-        let left = self.left.get();
-        self.left.set(left.saturating_sub(weight));
-        if weight > left && left > 0 {
-            let why = "the rules and patterns of the schema are too large together";
-            causes.push(Cause::forbidden(&self.path, why));
-            self.left.set(0);
+        let Budget { left, is_told } = self.budget;
+        if let Some(rest) = left.get().checked_sub(weight).filter(|_| !is_told.get()) {
+            left.set(rest);
+            return true;
         }
-        weight <= left && left > 0
+        // What comes after it is not looked at, so it must be told, and once is enough.
+        if !is_told.replace(true) {
+            let why = "the rules and patterns of the definition are too large together";
+            causes.push(Cause::forbidden(&self.path, why));
+        }
+        false
     }
 }
 
 fn walk(schema: &Value, at: &Place<'_>, causes: &mut Causes) {
     let path = &at.path;
-    let below = |path: String, apart| Place { path, left: at.left, is_resource: false, apart };
+    let below = |path: String, apart| Place { path, budget: at.budget, is_resource: false, apart };
     let before = causes.len();
     if causes.is_full() || !at.carries(0, causes) {
         return;
@@ -199,4 +213,37 @@ fn written(rule: &Value) -> String {
         rule["optionalOldSelf"],
     );
     whole.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Budget, HEAVIEST, check};
+    use crate::apiserver::cause::Causes;
+    use crate::cel::pattern;
+
+    fn found(parts: &[Value]) -> usize {
+        let (budget, mut causes) = (Budget::default(), Causes::default());
+        check(&json!({"type": "object", "anyOf": parts}), "spec", &budget, &mut causes);
+        causes.len()
+    }
+
+    #[test]
+    fn what_comes_after_all_that_may_be_is_refused_too() {
+        let heavy = |weight: u64| json!({"pattern": "a".repeat((weight - 50) as usize)});
+        assert_eq!(pattern::weight("a"), Ok(51));
+        let full = vec![heavy(HEAVIEST / 40); 40];
+        assert_eq!(found(&full), 0);
+        // Neither a pattern nor a rule passes by being looked at when nothing is left.
+        for more in [
+            json!({"pattern": "("}),
+            json!({"x-kubernetes-validations": [{"rule": "true"}],
+            "type": "object"}),
+        ] {
+            assert_eq!(found(&[&full[..], &[more]].concat()), 1);
+        }
+        // What is too large is told once.
+        assert_eq!(found(&vec![heavy(HEAVIEST / 30); 90]), 1);
+    }
 }

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::OBJECT;
 use super::bounds::At;
 use crate::patch::measure;
 use crate::short::note;
@@ -186,7 +187,10 @@ impl Structural {
                     if !fields.get(key).is_none_or(is_wrong) {
                         continue;
                     }
-                    let Some(left) = room.checked_sub(size + key.len()) else { return false };
+                    // The first field of an object makes room for others.
+                    let own = if fields.is_empty() { OBJECT } else { 0 };
+                    let size = size + key.len() + own;
+                    let Some(left) = room.checked_sub(size) else { return false };
                     *room = left;
                     fields.insert(key.clone(), schema.default.clone().unwrap_or_default());
                 }

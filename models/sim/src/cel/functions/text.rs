@@ -26,7 +26,7 @@ pub(super) const TABLE: &[Function] = &[
     function("find", search, &[".string,string string"]),
     function(
         "findAll",
-        pieces,
+        search,
         &[".string,string list(string)", ".string,string,int list(string)"],
     ),
     function("lowerAscii", tenth, CHANGES),
@@ -49,11 +49,6 @@ pub(super) const TABLE: &[Function] = &[
 
 /// The functions that look for an expression.
 pub(in crate::cel) const FINDERS: &[&str] = &["matches", "find", "findAll"];
-
-/// What is found takes more room than the text that it is of; there may be as many pieces as letters.
-fn pieces(args: &[Value<'_>]) -> u64 {
-    search(args).max(args.first().map_or(0, Value::size).saturating_sub(20))
-}
 
 fn joined(args: &[Value<'_>]) -> u64 {
     let [list, rest @ ..] = args else { return 1 };
@@ -104,11 +99,6 @@ fn run<'a>(name: &str, args: &[Value<'a>]) -> Outcome<'a> {
         ("startsWith", [Value::Text(it)]) => Value::Bool(text.starts_with(&**it)),
         ("endsWith", [Value::Text(it)]) => Value::Bool(text.ends_with(&**it)),
         ("contains", [Value::Text(it)]) => Value::Bool(text.contains(&**it)),
-        ("matches" | "find" | "findAll", [Value::Text(it), limit @ ..]) => {
-            let is_test = name == "matches";
-            let illegal = |why| if is_test { why } else { format!("Illegal regex: {why}") };
-            return found(name, &pattern::compile(it).map_err(illegal)?, text, limit);
-        }
         ("lowerAscii", []) => Value::text(text.to_ascii_lowercase()),
         ("upperAscii", []) => Value::text(text.to_ascii_uppercase()),
         ("trim", []) => owned(text.trim()),
@@ -139,12 +129,20 @@ fn run<'a>(name: &str, args: &[Value<'a>]) -> Outcome<'a> {
     })
 }
 
-/// What one of the [`FINDERS`] finds.
+/// The expression that one of the [`FINDERS`] looks for.
+pub(in crate::cel) fn compiled(name: &str, text: &str) -> Result<Regex, String> {
+    let illegal = |why| if name == "matches" { why } else { format!("Illegal regex: {why}") };
+    pattern::compile(text).map_err(illegal)
+}
+
+/// What one of the [`FINDERS`] finds. Each piece of `findAll` must be paid for, so that no more are made than one
+/// beyond `left`.
 pub(in crate::cel) fn found<'a>(
     name: &str,
     pattern: &Regex,
     text: &str,
     limit: &[Value<'_>],
+    left: u64,
 ) -> Outcome<'a> {
     let owned = |it: Match<'_>| Value::text(it.as_str().to_owned());
     Ok(match (name, limit) {
@@ -155,7 +153,8 @@ pub(in crate::cel) fn found<'a>(
                 [Value::Int(it)] => usize::try_from(*it).unwrap_or(usize::MAX),
                 _ => usize::MAX,
             };
-            Value::list(pattern.find_iter(text).take(most).map(owned).collect())
+            let paid = usize::try_from(left.saturating_add(1)).unwrap_or(usize::MAX);
+            Value::list(pattern.find_iter(text).take(most.min(paid)).map(owned).collect())
         }
         _ => return none(),
     })

@@ -11,7 +11,9 @@ use base64::engine::general_purpose::STANDARD;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, ExtendedKeyUsagePurpose, IsCa, KeyPair,
+};
 use seatrial_sim::apiserver::{Options, Server};
 use seatrial_sim::http::{Face, Listen, Tls};
 use serde_json::{Value, json};
@@ -133,6 +135,11 @@ fn a_certificate_that_is_its_own_authority_is_trusted_as_it_stands() {
     for_itself.is_ca = of_authority.is_ca;
     let mut past = params("127.0.0.1");
     past.not_after = rcgen::date_time_ymd(2020, 1, 1);
+    let using = |usage| {
+        let mut params = params("127.0.0.1");
+        params.extended_key_usages = vec![usage];
+        params
+    };
     let map = json!({"metadata": {"name": "a"}});
     for (params, make, status) in [
         (params("127.0.0.1"), &signed as &dyn Fn(&_, &_) -> String, "201"),
@@ -140,6 +147,8 @@ fn a_certificate_that_is_its_own_authority_is_trusted_as_it_stands() {
         (for_itself, &own, "201"),
         (params("127.0.0.2"), &signed, "500"),
         (past, &signed, "500"),
+        (using(ExtendedKeyUsagePurpose::ServerAuth), &signed, "201"),
+        (using(ExtendedKeyUsagePurpose::ClientAuth), &signed, "500"),
     ] {
         let key = fresh();
         let certificate = make(&params, &key);
@@ -152,6 +161,29 @@ fn a_certificate_that_is_its_own_authority_is_trusted_as_it_stands() {
         // Another one for the same name is no authority.
         let other = make(&params, &fresh());
         assert!(post(&face(&url, &other), super::MAPS, &map).starts_with("HTTP/1.1 500"));
+    }
+}
+
+#[test]
+fn only_an_authority_whose_time_is_not_over_vouches_for_others() {
+    let fresh = || KeyPair::generate().expect("a key");
+    let mut params = CertificateParams::default();
+    let leaf = params.clone();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let mut past = params.clone();
+    past.not_after = rcgen::date_time_ymd(2020, 1, 1);
+    let map = json!({"metadata": {"name": "a"}});
+    for (params, status) in [(params, "201"), (leaf, "500"), (past, "500")] {
+        let issuer = CertifiedIssuer::self_signed(params, fresh()).expect("a certificate");
+        let own = CertificateParams::new(vec!["127.0.0.1".to_owned()]).expect("a name");
+        let key = fresh();
+        let certificate = own.signed_by(&key, &issuer).expect("a certificate").pem();
+        let tls = Tls::with_certificate(&certificate, &key.serialize_pem()).expect("a pair");
+        let url = format!("https://{}/label", listen(&tls));
+        let answer = post(&face(&url, &issuer.pem()), super::MAPS, &map);
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{answer}");
+        let is_unknown = answer.contains("x509: certificate signed by unknown authority");
+        assert_eq!(is_unknown, status == "500", "{answer}");
     }
 }
 

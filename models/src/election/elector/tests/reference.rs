@@ -8,15 +8,21 @@ use seatrial_core::elector::{Bounds, Config, Election, Timing};
 use seatrial_core::machine::Boxed;
 
 use crate::cluster::going_back::two_leaders;
-use crate::election::plain::{Mistake, Plain};
+use crate::election::plain::{Mistake, Plain, Rules};
 use crate::elector::decisions::{Happens, Place, random_happenings, set_ups};
 use crate::regressions::tried;
+
+/// Makes the rules that ship.
+fn ours(config: Config) -> Rules {
+    Box::new(Election::new(config).unwrap())
+}
 
 fn happens() -> impl Strategy<Value = Happens> {
     prop_oneof![
         8 => any::<u8>().prop_map(Happens::Call),
         12 => any::<u8>().prop_map(Happens::Answer),
         1 => any::<u8>().prop_map(Happens::Meddle),
+        2 => any::<u8>().prop_map(Happens::Turn),
         4 => (0..3_000_u16).prop_map(Happens::Pass),
     ]
 }
@@ -26,8 +32,8 @@ proptest! {
 
     fn both_decide_alike_whatever_happens(all in vec(happens(), 0..120)) {
         for config in set_ups() {
-            let mut ships = Place::new(Box::new(Election::new(config.clone()).unwrap()));
-            let mut plain = Place::new(Plain::rules(&[], config).unwrap());
+            let mut ships = Place::new(&config, ours);
+            let mut plain = Place::new(&config, |config| Plain::rules(&[], config).unwrap());
             for happens in &all {
                 prop_assert_eq!(ships.step(*happens), plain.step(*happens), "{:?}", happens);
             }
@@ -42,7 +48,7 @@ prop_compose! {
         (renew, retry) in (1..1_000_u32, 1..900_u32),
         (drift_ppm, work, scheduling) in (0..300_000_u32, 0..2_000_u64, 0..500_u64),
         acting in prop::option::of(1..60_000_u64),
-        release_on_cancel in any::<bool>(),
+        (release_on_cancel, coordinated) in any::<(bool, bool)>(),
     ) -> Config {
         let lease = Duration::from_secs(lease);
         let renew = lease / 1_000 * renew;
@@ -50,7 +56,8 @@ prop_compose! {
         let [work, scheduling] = [work, scheduling].map(Duration::from_millis);
         let acting = acting.map(Duration::from_millis);
         let bounds = Bounds::default().drift_ppm(drift_ppm).work(work).scheduling(scheduling).acting(acting);
-        Config::new("me").timing(timing).bounds(bounds).release_on_cancel(release_on_cancel)
+        let config = Config::new("me").timing(timing).bounds(bounds);
+        config.release_on_cancel(release_on_cancel).coordinated(coordinated)
     }
 }
 
@@ -58,9 +65,10 @@ proptest! {
     #![proptest_config(tried!("elector", cases: 512))]
 
     fn both_decide_alike_in_any_set_up(config in any_set_up(), all in vec(happens(), 0..120)) {
-        match (Election::new(config.clone()), Plain::rules(&[], config)) {
-            (Ok(ships), Ok(plain)) => {
-                let (mut ships, mut plain) = (Place::new(Box::new(ships)), Place::new(plain));
+        match (Election::new(config.clone()), Plain::rules(&[], config.clone())) {
+            (Ok(_), Ok(_)) => {
+                let mut ships = Place::new(&config, ours);
+                let mut plain = Place::new(&config, |config| Plain::rules(&[], config).unwrap());
                 for happens in &all {
                     prop_assert_eq!(ships.step(*happens), plain.step(*happens), "{:?}", happens);
                 }
@@ -75,7 +83,7 @@ fn random_happenings_reach_terms_rounds_and_releases() {
     let mut reached = std::collections::BTreeMap::new();
     for seed in 0..200 {
         let [_, releases, ..] = set_ups();
-        let mut ships = Place::new(Box::new(Election::new(releases).unwrap()));
+        let mut ships = Place::new(&releases, ours);
         for happens in random_happenings(seed) {
             let decided = ships.step(happens);
             for what in ["Lead", "releases: true", "slow_path: true", "led: true", "Conflict"] {

@@ -41,7 +41,7 @@ fn of_one_object() -> Vec<Scenario<DeltaFifo>> {
                 stage.update((1, 3));
                 stage.end([writer, consumer]);
             },
-            // The object with two changes is popped while the other waits behind it.
+            // The addition and both updates are taken together while the other object waits behind them.
             |before, over| taken(over) == 3 && !pending(before, 2).is_empty(),
         ),
         scenario(

@@ -9,7 +9,7 @@ use seatrial_core::fifo::AfterPop;
 use super::queue::Queue;
 use super::view::deltas;
 use super::{Change, DeltaFifo, Led, Over};
-use crate::events::fixtures::{self, Config, shared};
+use crate::events::fixtures::{self, Config, Kind, shared};
 use crate::trial::Scenario;
 
 type Stage = fixtures::Stage<DeltaFifo>;
@@ -21,12 +21,12 @@ pub(super) fn all() -> Vec<Scenario<DeltaFifo>> {
     all.extend([
         shared::two_consumers_one_list("two_consumers_one_list", knows_3, &[(1, 1)]),
         shared::slow_consumer(Config::default, |_, _| {}),
-        shared::failing_consumer(informer),
+        shared::failing_consumer(informer, shared::put_behind_pop),
         shared::asked_back(informer, ask_back),
         shared::asked_back_for_another(informer, ask_back),
         shared::panicking_consumer(informer),
         shared::list_with_duplicates(informer),
-        shared::write_after_close(informer),
+        shared::write_after_close(informer, |over| over.is(Kind::List)),
         shared::close_before_first_list(informer),
         shared::only_resynced(knows_1),
         shared::close_with_an_entry_left("close_with_an_entry_left", informer),

@@ -19,12 +19,12 @@ pub(super) fn all() -> Vec<Scenario<Fifo>> {
     all.extend([
         shared::two_consumers_one_list("two_consumers_one_list", empty, &[(2, 1), (1, 1)]),
         shared::slow_consumer(empty, |_, _| {}),
-        shared::failing_consumer(empty),
+        shared::failing_consumer(empty, shared::put_behind_pop),
         shared::asked_back(empty, ask_back),
         shared::asked_back_for_another(empty, ask_back),
         shared::panicking_consumer(empty),
         shared::list_with_duplicates(empty),
-        shared::write_after_close(empty),
+        shared::write_after_close(empty, |over| over.writes()),
         shared::close_before_first_list(empty),
         shared::close_with_an_entry_left("close_with_an_object_left", empty),
     ]);

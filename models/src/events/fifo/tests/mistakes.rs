@@ -1,6 +1,6 @@
 //! Random calls notice the mistakes.
 
-use crate::events::fixtures::every_mutant_is_noticed;
+use crate::events::fixtures::{every_mistake_is_made, every_mutant_is_noticed};
 use crate::fifo::Fifo;
 use crate::fifo::mutants::of_rules;
 
@@ -11,5 +11,11 @@ fn random_calls_notice_every_mistake_that_a_single_caller_can_see() {
     every_mutant_is_noticed::<Fifo>(&of_rules(), UNSEEN);
 }
 
-pub(crate) const TESTS: seatrial::tests::Tests =
-    seatrial::tests![random_calls_notice_every_mistake_that_a_single_caller_can_see];
+fn every_mistake_that_the_plain_queue_knows_is_made() {
+    every_mistake_is_made(&[include_str!("../plain.rs")], &of_rules(), &[]);
+}
+
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
+    random_calls_notice_every_mistake_that_a_single_caller_can_see,
+    every_mistake_that_the_plain_queue_knows_is_made
+];

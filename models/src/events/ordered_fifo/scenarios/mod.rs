@@ -18,9 +18,10 @@ pub(super) fn all() -> Vec<Scenario<OrderedFifo>> {
     all.extend(sync::all());
     all.extend([
         shared::two_consumers_one_list("list_for_two", plain, &[(1, 1), (2, 1)]),
-        shared::failing_consumer(informer),
+        // The other change comes while the failing consumer processes, the lock released.
+        shared::failing_consumer(informer, |before, over| over.writes() && is_unlocked(before)),
         shared::panicking_consumer(informer),
-        shared::write_after_close(atomic),
+        shared::write_after_close(atomic, |over| over.writes()),
         shared::only_resynced(|| Config::knows(&[(1, 1)])),
     ]);
     all.extend(shared::of_all(plain));

@@ -22,7 +22,7 @@ use crate::queues::fixtures::every_call::TWO;
 use crate::queues::fixtures::fragile::Fragile;
 use crate::queues::fixtures::keyed::{Delayed, Keyed, OfKeys, Page, keyed};
 use crate::queues::fixtures::{FixedHasher, caller, end, millis, shared, sleep, worker};
-use crate::trial::{Scenario, World};
+use crate::trial::{Ledger as _, Scenario, World};
 
 pub(super) fn all() -> Vec<Scenario<DelayingQueue>> {
     let lists = [
@@ -38,9 +38,9 @@ pub(super) fn all() -> Vec<Scenario<DelayingQueue>> {
         calls::all(),
         shared::of_keys(),
         shared::of_timers(),
+        together(),
         shared::of_times(),
         vec![
-            shared::three_due(),
             shared::moved_task(
                 "a wait is polled by one task and then by another, until an item is due",
                 |queue: &Queued| queue.add_after(1, millis(3)),
@@ -53,6 +53,26 @@ pub(super) fn all() -> Vec<Scenario<DelayingQueue>> {
         ],
     ];
     lists.into_iter().flatten().collect()
+}
+
+/// Items that are due at a time, by what the sequential object knows.
+fn together() -> Vec<Scenario<DelayingQueue>> {
+    vec![
+        // The woken task comes back when the other item is due, and both others sleep.
+        shared::busy_holder(|history| {
+            Known::some(history, |before, event| {
+                let takes = DelayingQueue::taken(event) == Some(3);
+                takes && due(&before.times, event.at).len() == 1 && before.getters.len() == 3
+            })
+        }),
+        // The first consumer looks while the others sleep.
+        shared::three_due(|history| {
+            Known::some(history, |before, event| {
+                let looks = matches!(event.call(), Some(Call::Get(_)));
+                looks && before.getters.len() == 3 && due(&before.times, event.at).len() == 3
+            })
+        }),
+    ]
 }
 
 type Queued = Queue<u8, AnyRuntime, Fifo, FixedHasher, Boxed<Delaying<u8>>>;

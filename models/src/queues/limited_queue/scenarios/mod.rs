@@ -32,6 +32,7 @@ pub(super) fn all() -> Vec<Scenario<LimitedQueue>> {
         shared::of_keys(),
         shared::of_tasks(),
         shared::of_timers(),
+        vec![shared::busy_holder(shared::takes_the_third::<LimitedQueue>)],
         shared::of_times(),
         vec![
             // A consumer falls asleep until the item comes back.

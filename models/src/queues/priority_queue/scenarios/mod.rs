@@ -42,6 +42,7 @@ pub(super) fn all() -> Vec<Scenario<PriorityQueue>> {
         shared::of_keys(),
         shared::of_tasks(),
         shared::of_timers(),
+        vec![busy_holder()],
         shared::of_times(),
         own(),
     ];
@@ -53,7 +54,12 @@ fn own() -> Vec<Scenario<PriorityQueue>> {
     vec![
         pooled::pooled(),
         answers::every_answer(),
-        shared::three_due(),
+        // The first consumer finds one of them while the others sleep.
+        shared::three_due(|history| {
+            PriorityLedger::some(history, |before, event| {
+                PriorityQueue::taken(event).is_some() && before.getters.len() == 3
+            })
+        }),
         // The item waits to come back while both consumers sleep.
         shared::workers_go_on(|history| {
             PriorityLedger::some(history, |before, _| {
@@ -75,6 +81,17 @@ fn own() -> Vec<Scenario<PriorityQueue>> {
             |queue, token| _ = queue.settle_then_take(token, Outcome::Retry, 0),
         ),
     ]
+}
+
+/// The woken task comes back when the other item is ready, and both others sleep.
+fn busy_holder() -> Scenario<PriorityQueue> {
+    shared::busy_holder(|history| {
+        PriorityLedger::some(history, |before, event| {
+            let other = before.spec.entry(&2);
+            let is_ready = other.is_some_and(|other| other.until.is_none());
+            PriorityQueue::taken(event) == Some(3) && is_ready && before.getters.len() == 3
+        })
+    })
 }
 
 type Queued = Queue<u8, AnyRuntime, Exponential<u8>, Told, FixedHasher, Boxed<Ours>>;
