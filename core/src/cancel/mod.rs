@@ -148,6 +148,12 @@ impl<R: Runtime, H: Host<Tree>> CancelToken<R, H> {
         self.node.reason()
     }
 
+    /// As [`is_cancelled`](Self::is_cancelled), for work that must not begin once `cancel` has returned: a number
+    /// that is read without the lock may still be the old one.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.node.look().is_some()
+    }
+
     /// Returns the earliest deadline of this token and its ancestors.
     pub fn deadline(&self) -> Option<Instant> {
         Some(self.node.deadline).filter(|deadline| *deadline != Instant::NEVER)

@@ -79,6 +79,11 @@ impl<R: Runtime, H: Host<Tree>> Node<R, H> {
         known
     }
 
+    /// As [`reason`](Self::reason), under the lock: what was done before a call that has returned is seen.
+    pub(super) fn look(&self) -> Option<Reason> {
+        self.known().or_else(|| self.learn(self.monitor.call(Look)))
+    }
+
     /// Records the end as the rules reported it.
     pub(super) fn learn(&self, ended: Option<Reason>) -> Option<Reason> {
         if let Some(reason) = ended {

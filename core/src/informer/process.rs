@@ -54,7 +54,7 @@ impl<O: Handle + Described, R: Runtime> Batch<'_, O, R> {
 
     /// Once the token has ended, what waits is left out: the owner of the store may be gone.
     async fn apply(&self, events: Remains<Event<String, O>>, stateless: Vec<(String, u64)>) {
-        if !self.token.is_cancelled() {
+        if !self.token.has_ended() {
             self.informer.take_in(events, stateless).await;
         }
     }

@@ -36,6 +36,7 @@ pub mod controllers;
 pub mod drive;
 #[cfg(feature = "http")]
 pub mod http;
+mod json;
 mod map;
 mod names;
 pub mod patch;

@@ -214,7 +214,7 @@ fn of_body(request: &Request) -> Outcome<Value> {
         let options = protobuf::decode_as(&request.body, default);
         options.map_err(|error| Failure::bad_request(error.to_string()))?
     } else {
-        let (body, _) = super::json::parse(&request.body).map_err(|error| {
+        let (body, _) = crate::json::parse(&request.body).map_err(|error| {
             Failure::bad_request(format!("couldn't get version/kind; json parse error: {error}"))
         })?;
         body

@@ -13,7 +13,8 @@ use super::options::{Unknown, Writing};
 use super::resource::{Resource, Shape};
 use super::status::{Failure, Outcome};
 use super::update::{check_name, parse_version};
-use super::{Call, Server, clock, decode, json, types};
+use super::{Call, Server, clock, decode, types};
+use crate::json;
 use crate::patch::{self, PatchError};
 use crate::short::note;
 

@@ -109,7 +109,7 @@ impl Server {
 fn read(call: &Call<'_>, what: &str) -> Outcome<Value> {
     let body = &call.request.body;
     if !is_protobuf(call.request) {
-        let parsed = super::json::parse(body);
+        let parsed = crate::json::parse(body);
         return Ok(parsed.map_err(|error| Failure::bad_request(error.to_string()))?.0);
     }
     let kind = match what {

@@ -264,7 +264,7 @@ fn read(call: &Call<'_>) -> Outcome<Value> {
         let scale = protobuf::decode_as(body, Some(("autoscaling/v1", "Scale")));
         scale.map_err(|error| Failure::bad_request(error.to_string()))?
     } else {
-        let parsed = super::json::parse(body);
+        let parsed = crate::json::parse(body);
         parsed.map_err(|error| Failure::bad_request(error.to_string()))?.0
     };
     if fits(&scale) {

@@ -6,7 +6,8 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::normal;
-use crate::apiserver::{Answer, Body, Events, Request, Response, WatchEvent, WatchId, parse_json};
+use crate::apiserver::{Answer, Body, Events, Request, Response, WatchEvent, WatchId};
+use crate::json;
 use crate::protobuf;
 
 /// The requests and answers so far. It holds a limited number of bytes: later ones are not written
@@ -171,7 +172,7 @@ fn asked(request: &Request) -> Value {
     let mut asked = json!({
         "method": request.method, "path": request.path, "query": request.query, "headers": headers,
     });
-    match parse_json(&request.body) {
+    match json::parse(&request.body) {
         _ if request.body.is_empty() => asked["body"] = Value::Null,
         Ok((body, twice)) if twice.is_empty() && !body.is_null() => asked["body"] = body,
         _ => asked["raw_body"] = String::from_utf8_lossy(&request.body).into(),

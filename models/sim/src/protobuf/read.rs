@@ -7,8 +7,8 @@ use super::special::fold;
 use super::table::{Empty, Field, Id, Table, Type};
 use super::wire::{self, Content};
 use super::{Error, MAGIC, envelope};
-pub(super) use crate::apiserver::TOO_MUCH;
-use crate::apiserver::{FIELD, OBJECT, ROOM};
+pub(super) use crate::json::TOO_MUCH;
+use crate::json::{self, FIELD, OBJECT, ROOM};
 
 /// How many objects and lists may lie within each other: JSON that is deeper cannot be read again.
 pub(super) const DEPTH: usize = 120;
@@ -162,7 +162,7 @@ impl Reader {
             let depth = depth.checked_sub(1).ok_or_else(|| Error::new("it is too deep"))?;
             return envelope(bytes, None, self, depth);
         }
-        self.spend(crate::apiserver::json_memory(bytes))?;
+        self.spend(json::memory(bytes))?;
         let value = serde_json::from_slice(bytes).map_err(|error| Error::new(error.to_string()))?;
         if is_deeper(&value, depth) {
             return Err(Error::new("it is too deep"));

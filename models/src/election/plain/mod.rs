@@ -180,7 +180,7 @@ impl Plain {
         self.observed.record.holder == self.config.identity
     }
 
-    /// LE-13, [S] LE-14.
+    /// election:LE-13, [S] LE-14.
     fn lease_is_valid(&self, now: Instant) -> bool {
         let own = self.config.timing.stored_lease();
         let recorded = u64::try_from(self.observed.record.duration_seconds).unwrap_or(0);
@@ -269,7 +269,7 @@ impl Plain {
         self.newest + own.max(Duration::from_secs(recorded)) <= began
     }
 
-    /// LC-14: tells whether the server wants it to go on, at the very end of the lease, too.
+    /// election:LC-14: tells whether the server wants it to go on, at the very end of the lease, too.
     fn is_chosen(&self, began: Instant) -> bool {
         let record = &self.observed.record;
         let recorded = u64::try_from(record.duration_seconds).unwrap_or(0);
@@ -311,7 +311,7 @@ impl Plain {
         }
     }
 
-    /// SF-11: every look at the term ends it if its time has passed.
+    /// election:SF-11: every look at the term ends it if its time has passed.
     fn term_is_live(&mut self, cx: &mut Cx<'_>) -> bool {
         if self.term.live && cx.now() >= self.term.valid_until {
             self.revoke(cx);

@@ -249,7 +249,7 @@ impl Plain {
         if self.makes(PollsTwiceAsOften) { retry / 2 } else { retry }
     }
 
-    /// ENV-7: the token is checked first, then the tick; ticks that came during an attempt count as
+    /// election:ENV-7: the token is checked first, then the tick; ticks that came during an attempt count as
     /// one.
     fn rest_in_round(&mut self, mut round: Round, cx: &mut Cx<'_>) -> Step<Turn> {
         let now = cx.now();

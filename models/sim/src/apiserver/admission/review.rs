@@ -11,7 +11,7 @@ use super::super::resource::Resource;
 use super::super::status::Failure;
 use super::hook::Hook;
 use super::{WebhookCall, WebhookReply};
-use crate::apiserver::{ROOM, TOO_MUCH, json_memory};
+use crate::json::{self, ROOM, TOO_MUCH};
 use crate::short::short;
 
 /// What a request does to an object, beside the two states of that.
@@ -177,7 +177,7 @@ pub(super) fn judge(hook: &Hook, call: &WebhookCall, reply: &WebhookReply) -> Ve
 
 /// An answer, unless its values would take too much memory.
 fn values(body: &[u8]) -> Option<Value> {
-    let fits = json_memory(body) <= ROOM;
+    let fits = json::memory(body) <= ROOM;
     fits.then(|| serde_json::from_slice(body).ok()).flatten()
 }
 
@@ -263,7 +263,7 @@ fn decoded(patch: &Value, of: Option<&Value>) -> Result<Vec<u8>, String> {
     let bytes = STANDARD
         .decode(patch.as_str().unwrap_or(""))
         .map_err(|_| "failed to call webhook: illegal base64 data in response.patch".to_owned())?;
-    if json_memory(&bytes) > ROOM {
+    if json::memory(&bytes) > ROOM {
         return Err(undecodable(TOO_MUCH.to_owned()));
     }
     match serde_json::from_slice::<Vec<serde_json::Map<String, Value>>>(&bytes) {

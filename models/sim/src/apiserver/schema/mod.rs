@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::OBJECT;
 use super::bounds::At;
+use crate::json::OBJECT;
 use crate::patch::measure;
 use crate::short::note;
 
