@@ -201,7 +201,7 @@ impl Plain {
         }
     }
 
-    /// LE-21, [S] CX-12: a lease counts from the last first sighting of any state.
+    /// LE-21, [S] election:CX-12: a lease counts from the last first sighting of any state.
     fn observe(&mut self, stored: &Stored, now: Instant) {
         if self.makes(ComparesTheText) {
             if !self.text.as_ref().is_some_and(|seen| seen.same_json(&stored.record)) {
