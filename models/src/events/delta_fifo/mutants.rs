@@ -28,7 +28,8 @@ pub(super) fn of_wakes() -> Vec<Mutant<DeltaFifo>> {
 
 fn exhibits() -> Vec<Mutant<DeltaFifo>> {
     mutants! { mistaken:
-        Exhibit "latch_set_when_taken" from "cache:KD-1, museum A18" breaks ["never_synced_early"];
+        Exhibit "latch_set_when_taken" from "cache:KD-1, museum A18"
+            breaks ["agrees_with_the_sequential_object"];
     }
 }
 
