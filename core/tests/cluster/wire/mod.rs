@@ -217,7 +217,7 @@ fn beat(cluster: &Cluster, load: &Load, mut goes_on: impl FnMut() -> bool) -> Op
     while goes_on() {
         beat += 1;
         write(cluster, "beat", beat);
-        std::thread::sleep(Duration::from_millis(100));
+        std::thread::sleep(Duration::from_millis(100)); // the pace of the writes; nothing is judged by it
         if halfway.is_none() && load.time.is_some_and(|time| began.elapsed() > time / 2) {
             halfway = Some(memory());
         }

@@ -1,11 +1,11 @@
 //! The types of built-in objects as the schemas that custom resources have, for those who draw objects.
+#![cfg(feature = "ordered")]
 
 use serde_json::{Map, Value, json};
 
 use super::resource::{Resource, Shape};
 use super::types::Type;
 
-#[cfg_attr(not(feature = "ordered"), allow(dead_code, reason = "operations ask"))]
 impl Resource {
     /// The schema of a built-in kind. That of a custom one is in its definition.
     pub(crate) fn built_in_schema(&self) -> Option<Value> {
@@ -16,7 +16,6 @@ impl Resource {
     }
 }
 
-#[cfg_attr(not(feature = "ordered"), allow(dead_code, reason = "operations ask"))]
 /// It does not say which fields are required, and of what is kept as it is it says nothing.
 fn schema(of: &Type) -> Value {
     match of {
