@@ -12,14 +12,14 @@ pub(in crate::informer) struct Written {
     /// The object that was deleted last.
     pub(in crate::informer) deleted: Option<Deleted>,
     /// How often a list had gone back, or was about to, when the last of them was noted.
-    returns: u64,
+    rollbacks: u64,
 }
 
 impl Written {
     /// Tells whether a list has gone back since it was noted, to a state without it: the server may
     /// have lost it. A write that was noted since then is only not visible yet.
     fn is_lost(&self, at: &View) -> bool {
-        self.returns < at.returned && self.version > at.version
+        self.rollbacks < at.last_rollback && self.version > at.version
     }
 }
 
@@ -44,12 +44,12 @@ pub(in crate::informer) struct Ledger {
     /// The least value of `full`: so few notes need little memory.
     few: usize,
     /// How often a list had gone back when lost writes were forgotten last.
-    returns: u64,
+    rollbacks: u64,
 }
 
 impl Ledger {
     pub(in crate::informer) fn new(few: usize) -> Self {
-        Self { written: BTreeMap::new(), seen: 0, full: few, few, returns: 0 }
+        Self { written: BTreeMap::new(), seen: 0, full: few, few, rollbacks: 0 }
     }
 
     /// Notes a write, with the store at `at`. The version of a key goes back only after a list has.
@@ -65,7 +65,7 @@ impl Ledger {
         if written.is_lost(at) {
             *written = Written::default();
         }
-        written.returns = written.returns.max(at.returns); // it may be noted late
+        written.rollbacks = written.rollbacks.max(at.rollbacks); // it may be noted late
         written.version = written.version.max(version);
         let is_last = written.deleted.as_ref().is_none_or(|it| it.version <= version);
         if let Some(uid) = deleted.filter(|_| is_last) {
@@ -95,7 +95,7 @@ impl Ledger {
     /// does not say so yet, and a list may still bring the object back: then the note stays until
     /// the next look.
     pub(in crate::informer) fn forget(&mut self, key: &str, written: &Written, at: &View) {
-        let is_settled = written.deleted.is_none() || !at.changes;
+        let is_settled = written.deleted.is_none() || !at.is_applying;
         if is_settled && self.written.get(key) == Some(written) {
             self.written.remove(key);
             self.seen = self.seen.max(at.version);
@@ -105,7 +105,7 @@ impl Ledger {
     /// Forgets the writes that a store lacks at `at`, if a list has gone back since this was last
     /// asked: the server may have lost them. Tells whether a list has.
     pub(in crate::informer) fn forget_lost(&mut self, at: &View) -> bool {
-        if std::mem::replace(&mut self.returns, at.returns) == at.returns {
+        if std::mem::replace(&mut self.rollbacks, at.rollbacks) == at.rollbacks {
             return false;
         }
         self.written.retain(|_, it| !it.is_lost(at));

@@ -55,7 +55,7 @@ pub struct AtLeast {
 /// Waits until something came after a look.
 #[derive(Clone, Debug)]
 pub struct Turn {
-    /// The number of turns at that look.
+    /// The epoch at that look.
     pub after: u64,
     /// How long to wait.
     pub until: Instant,
@@ -88,9 +88,9 @@ impl Operation<Fresh> for Advance {
     fn step(&mut self, fresh: &mut Fresh, cx: &mut Cx<'_>) -> Step<()> {
         let view = &mut fresh.view;
         view.version = view.version.max(self.0.unwrap_or_default());
-        view.turns += 1;
-        view.changes = false;
-        view.returns += u64::from(std::mem::take(&mut fresh.goes_back));
+        view.epoch += 1;
+        view.is_applying = false;
+        view.rollbacks += u64::from(std::mem::take(&mut fresh.goes_back));
         cx.wakes.all(NEWS);
         Step::Done(())
     }
@@ -104,7 +104,7 @@ impl Operation<Fresh> for Refuse {
             known.oldest = known.oldest.min(version);
             known.newest = known.newest.max(version);
         }
-        fresh.view.lacks = !fresh.refused.is_empty();
+        fresh.view.has_rejected = !fresh.refused.is_empty();
         Step::Done(())
     }
 }
@@ -121,7 +121,7 @@ impl Operation<Fresh> for Stored {
                 }
             }
         }
-        fresh.view.lacks = !fresh.refused.is_empty();
+        fresh.view.has_rejected = !fresh.refused.is_empty();
         cx.wakes.all(NEWS);
         Step::Done(())
     }
@@ -130,11 +130,11 @@ impl Operation<Fresh> for Stored {
 impl Operation<Fresh> for Prepare {
     fn step(&mut self, fresh: &mut Fresh, _: &mut Cx<'_>) -> Step<()> {
         let view = &mut fresh.view;
-        view.changes = true;
+        view.is_applying = true;
         if let Some(version) = self.0.filter(|version| *version < view.version) {
             view.version = version;
-            view.returns += 1;
-            view.returned = view.returns;
+            view.rollbacks += 1;
+            view.last_rollback = view.rollbacks;
             fresh.goes_back = true;
         }
         Step::Done(())
@@ -178,7 +178,7 @@ impl Operation<Fresh> for AtLeast {
 
 impl Operation<Fresh> for Turn {
     fn step(&mut self, fresh: &mut Fresh, cx: &mut Cx<'_>) -> Step<Result<View, NotVisible>> {
-        let missing = (fresh.view.turns <= self.after).then(|| fresh.behind(fresh.view.version));
+        let missing = (fresh.view.epoch <= self.after).then(|| fresh.behind(fresh.view.version));
         fresh.wait(missing, self.until, cx)
     }
 }

@@ -47,15 +47,15 @@ pub struct View {
     /// It has all changes up to this version.
     pub version: u64,
     /// How often something new came.
-    pub turns: u64,
+    pub epoch: u64,
     /// How often a list was about to go back to an older version, or had gone back.
-    pub returns: u64,
+    pub rollbacks: u64,
     /// That count when a list last was about to go back.
-    pub returned: u64,
+    pub last_rollback: u64,
     /// Whether it lacks a state that was refused.
-    pub lacks: bool,
+    pub has_rejected: bool,
     /// Whether it is being changed: a read may then be older or newer than the version.
-    pub changes: bool,
+    pub is_applying: bool,
 }
 
 /// Why a version, or a write, cannot be read.

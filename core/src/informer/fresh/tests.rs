@@ -33,17 +33,17 @@ fn versions_of_changes_do_not_go_back_and_lists_may() {
     }
     fresh.call(Prepare(Some(9)));
     assert_eq!(fresh.call(Look).version, 7, "the list is not in the store yet");
-    assert_eq!(fresh.call(Look).returns, 0);
+    assert_eq!(fresh.call(Look).rollbacks, 0);
     fresh.call(Prepare(Some(6)));
     let view = fresh.call(Look);
-    assert_eq!((view.version, view.returns, view.turns, view.changes), (6, 1, 3, true));
+    assert_eq!((view.version, view.rollbacks, view.epoch, view.is_applying), (6, 1, 3, true));
     fresh.call(Advance(None));
     fresh.call(Prepare(None));
     let view = fresh.call(Look);
-    assert_eq!((view.version, view.returns, view.turns, view.changes), (6, 2, 4, true));
+    assert_eq!((view.version, view.rollbacks, view.epoch, view.is_applying), (6, 2, 4, true));
     fresh.call(Advance(None));
     let view = fresh.call(Look);
-    assert_eq!((view.returns, view.changes), (2, false));
+    assert_eq!((view.rollbacks, view.is_applying), (2, false));
 }
 
 #[test]
@@ -126,8 +126,8 @@ fn a_future_that_is_dropped_leaves_nothing_behind() {
     assert_eq!(runtime.waiters(), 0);
 }
 
-fn at(version: u64, changes: bool) -> View {
-    View { version, changes, ..View::default() }
+fn at(version: u64, is_applying: bool) -> View {
+    View { version, is_applying, ..View::default() }
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn what_was_refused_is_lacking_until_something_newer_is_stored() {
     let lacks = Err(NotVisible::Refused { key: "a".to_owned() });
     fresh.call(Refuse(vec![a(5), a(7)]));
     fresh.call(Advance(Some(8)));
-    assert!(fresh.call(Look).lacks);
+    assert!(fresh.call(Look).has_rejected);
     assert_eq!((has(Some("a"), 4), has(None, 4)), (Ok(()), Ok(())), "what was there before");
     for version in 5..9 {
         assert_eq!((has(Some("a"), version), has(None, version)), (lacks.clone(), lacks.clone()));
@@ -205,7 +205,7 @@ fn what_was_refused_is_lacking_until_something_newer_is_stored() {
     assert_eq!((has(Some("a"), 8), has(None, 8)), (Ok(()), Ok(())));
     fresh.call(Refuse(vec![a(8)]));
     fresh.call(Stored::List(8));
-    assert!(!fresh.call(Look).lacks);
+    assert!(!fresh.call(Look).has_rejected);
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn writes_that_a_server_lost_are_forgotten_once_a_list_went_back() {
     ledger.forget("seen", &ledger.get("seen").unwrap(), &at(8, false));
     assert!(!ledger.forget_lost(&at(8, false)), "no list went back: it only takes long");
     assert_eq!((ledger.len(), ledger.seen()), (2, 8));
-    let back = View { returns: 2, returned: 1, ..at(5, false) };
+    let back = View { rollbacks: 2, last_rollback: 1, ..at(5, false) };
     assert!(ledger.forget_lost(&back));
     assert_eq!((ledger.all().0, ledger.seen()), (4, 5));
     ledger.note("new".to_owned(), 7, None, &back);
@@ -258,7 +258,7 @@ fn a_write_that_is_noted_after_a_list_went_back_is_not_lost() {
 #[test]
 fn a_note_that_comes_late_takes_no_newer_one_along() {
     let mut ledger = Ledger::new(64);
-    let back = View { returns: 2, returned: 1, ..at(5, false) };
+    let back = View { rollbacks: 2, last_rollback: 1, ..at(5, false) };
     ledger.note("a".to_owned(), 9, None, &back);
     ledger.note("a".to_owned(), 8, None, &at(8, false)); // it looked before the list
     assert!(ledger.forget_lost(&back));

@@ -65,7 +65,7 @@ impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
     pub fn advance<O: Described>(&self, events: &[Event<String, O>], error: Option<&ApplyError>) {
         let is_list = matches!(events, [Event::ReplacedAll(_)]);
         let nothing_is_stored = is_list && matches!(error, Some(ApplyError::Store(_)));
-        if error.is_some() || self.fresh.call(Look).lacks {
+        if error.is_some() || self.fresh.call(Look).has_rejected {
             let (stored, refused) = parted(events, error);
             match of_list(events) {
                 Some(version) if !nothing_is_stored => self.fresh.call(Stored::List(version)),
@@ -80,7 +80,7 @@ impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
     pub fn lacks_a_state_of(&self, key: &str) -> bool {
         let part = Some(Part { key: Some(key.to_owned()), version: u64::MAX });
         let all = AtLeast { version: 0, part, until: Instant::ZERO };
-        self.fresh.call(Look).lacks && self.fresh.call(all).is_err()
+        self.fresh.call(Look).has_rejected && self.fresh.call(all).is_err()
     }
 
     /// Says that objects are gone from the store, and the versions at which they were deleted.
@@ -136,7 +136,7 @@ impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
     /// Forgets notes of writes that the store shows. If a list goes back meanwhile, the store may
     /// not show them any more, so none is forgotten.
     fn forget_visible(&self, store: &impl Readable, mut known: Vec<(String, Written)>) {
-        let before = self.fresh.call(Look).returns;
+        let before = self.fresh.call(Look).rollbacks;
         known.retain(|(key, written)| {
             let version = written.version;
             let part = Some(Part { key: Some(key.clone()), version });
@@ -146,7 +146,7 @@ impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
         });
         let now = self.fresh.call(Look);
         let mut ledger = self.runtime().lock(&self.ledger);
-        if now.returns == before {
+        if now.rollbacks == before {
             known.iter().for_each(|(key, written)| ledger.forget(key, written, &now));
         }
         ledger.looked();
@@ -241,7 +241,7 @@ impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
         read: impl Fn() -> T,
     ) -> Result<(T, View), NotVisible> {
         loop {
-            let View { returns, .. } = self.fresh.call_async(wanted.clone()).await?;
+            let View { rollbacks, .. } = self.fresh.call_async(wanted.clone()).await?;
             for (key, uid) in gone {
                 self.is_gone(store, key, uid, wanted.until).await?;
             }
@@ -249,7 +249,7 @@ impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
             // An older list may have been stored just now and brought them back.
             let are_back = gone.iter().any(|(key, uid)| store.has(key, uid));
             let now = self.fresh.call(Look);
-            if now.returns == returns && !are_back {
+            if now.rollbacks == rollbacks && !are_back {
                 return Ok((value, now));
             }
         }
@@ -264,7 +264,7 @@ impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
         until: Instant,
     ) -> Result<(), NotVisible> {
         loop {
-            let View { turns: after, .. } = self.fresh.call(Look);
+            let View { epoch: after, .. } = self.fresh.call(Look);
             if !store.has(key, uid) {
                 return Ok(());
             }

@@ -140,30 +140,23 @@ impl Learned {
     /// as are in the others, and their keys begin in the same way.
     pub(crate) fn learn_names(&mut self, runs: [&Run; 3]) {
         let [one, two, three] = runs;
-        let only = |one: &Run, other: &Run| -> Vec<(String, String)> {
-            one.end.keys().filter(|it| !other.end.contains_key(*it)).cloned().collect()
-        };
         let (own, second, third) = (only(one, two), only(two, one), only(three, one));
-        for (resource, key) in &own {
-            let of = |keys: &[(String, String)]| -> Vec<String> {
-                keys.iter().filter(|it| it.0 == *resource).map(|it| it.1.clone()).collect()
+        for (resource, own) in own {
+            let (Some(second), Some(third)) = (second.get(resource), third.get(resource)) else {
+                continue;
             };
-            let (own, second, third) = (of(&own), of(&second), of(&third));
             if own.len() != second.len() || own.len() != third.len() {
                 continue;
             }
-            let common = |other: &String| {
-                let same = key.bytes().zip(other.bytes()).take_while(|(one, other)| one == other);
-                same.count()
-            };
-            let longest = |keys: &[String]| keys.iter().map(common).max().unwrap_or(0);
-            let count = longest(&second).min(longest(&third));
-            let same = key.get(..count).unwrap_or_default();
-            let beginning = same.rfind(['-', '.']).map(|at| &same[..=at]);
-            let is_name = |it: &&str| it.contains('/') == key.contains('/');
-            let is_long = |it: &&str| key.len() >= it.len() + 4;
-            if let Some(beginning) = beginning.filter(is_name).filter(is_long) {
-                self.names.insert((resource.clone(), beginning.to_owned()));
+            for key in own {
+                let count = longest(key, second).min(longest(key, third));
+                let same = key.get(..count).unwrap_or_default();
+                let beginning = same.rfind(['-', '.']).map(|at| &same[..=at]);
+                let is_name = |it: &&str| it.contains('/') == key.contains('/');
+                let is_long = |it: &&str| key.len() >= it.len() + 4;
+                if let Some(beginning) = beginning.filter(is_name).filter(is_long) {
+                    self.names.insert((resource.to_owned(), beginning.to_owned()));
+                }
             }
         }
     }
@@ -190,6 +183,24 @@ impl Learned {
             }
         }
     }
+}
+
+/// The keys of what is in the end of one run and not in that of another, by resource.
+fn only<'a>(one: &'a Run, other: &Run) -> BTreeMap<&'a str, BTreeSet<&'a str>> {
+    let mut found = BTreeMap::<_, BTreeSet<_>>::new();
+    for (resource, key) in one.end.keys().filter(|it| !other.end.contains_key(*it)) {
+        found.entry(&**resource).or_default().insert(&**key);
+    }
+    found
+}
+
+/// How many bytes a key has in common with that of some keys which begins most like it: of keys in order it is a
+/// neighbour.
+fn longest(key: &str, keys: &BTreeSet<&str>) -> usize {
+    let common =
+        |other: &&str| key.bytes().zip(other.bytes()).take_while(|(one, two)| one == two).count();
+    let neighbours = [keys.range(..key).next_back(), keys.range(key..).next()];
+    neighbours.into_iter().flatten().map(common).max().unwrap_or(0)
 }
 
 /// Whether a value is long enough to be one of very many: two chances are not alike.
@@ -304,4 +315,24 @@ fn has_changed(changes: &[&Written], object: &Value, pointer: &str) -> bool {
     let mut own = states.filter(|it| it["metadata"]["uid"] == *uid);
     let last = object.pointer(pointer);
     own.any(|it| it.pointer(pointer).is_some_and(|value| Some(value) != last))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::longest;
+
+    #[test]
+    fn the_neighbour_begins_most_like_a_key() {
+        let keys = ["a/pod-1x9", "a/pod-1xz", "a/pod-7", "a/pood", "b/pod-1x9", "é", "è-1", ""];
+        let common = |one: &str, two: &str| {
+            one.bytes().zip(two.bytes()).take_while(|(one, two)| one == two).count()
+        };
+        for key in keys {
+            let others: std::collections::BTreeSet<_> =
+                keys.into_iter().filter(|it| *it != key).collect();
+            let most = others.iter().map(|it| common(key, it)).max();
+            assert_eq!(longest(key, &others), most.expect("others"), "{key}");
+        }
+        assert_eq!(longest("a", &Default::default()), 0);
+    }
 }

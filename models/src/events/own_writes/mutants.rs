@@ -171,18 +171,18 @@ fn of_marked() -> Vec<Mutant<OwnWrites>> {
             }) breaks ["reads_are_new_enough"];
         Seeded "who_reads_does_not_look_back"
             from "own: the store goes back between the check of the version and the read":
-            (|bent, op, cx| looking(bent.ships(op, cx), |view| view.returns = 0))
+            (|bent, op, cx| looking(bent.ships(op, cx), |view| view.rollbacks = 0))
             breaks ["reads_are_new_enough"];
         Seeded "notes_are_forgotten_although_a_list_goes_back"
             from "own: the store goes back between the check of the version and the forgetting of \
                   notes":
             (|bent, op, cx| match bent.ships(op, cx) {
                 Step::Done(Ret::Fresh(fresh::Ret::AtLeast(Ok(view)))) if looks_for_notes(op) => {
-                    bent.returns = Some(view.returns);
+                    bent.returns = Some(view.rollbacks);
                     Step::Done(Ret::Fresh(fresh::Ret::AtLeast(Ok(view))))
                 }
                 Step::Done(Ret::Fresh(fresh::Ret::Look(mut view))) => {
-                    view.returns = bent.returns.take().unwrap_or(view.returns);
+                    view.rollbacks = bent.returns.take().unwrap_or(view.rollbacks);
                     Step::Done(Ret::Fresh(fresh::Ret::Look(view)))
                 }
                 step => step,
@@ -226,7 +226,7 @@ fn of_deletions() -> Vec<Mutant<OwnWrites>> {
             }) breaks ["deleted_is_gone"];
         Seeded "a_deletion_is_forgotten_before_its_version_is_told"
             from "own: the store has the deletion before its version says so":
-            (|bent, op, cx| looking(bent.ships(op, cx), |view| view.changes = false))
+            (|bent, op, cx| looking(bent.ships(op, cx), |view| view.is_applying = false))
             breaks ["deleted_is_gone"];
         Seeded "a_deletion_is_forgotten_before_an_older_list_is_stored"
             from "own: an older list is announced before the store has it":
@@ -237,11 +237,11 @@ fn of_deletions() -> Vec<Mutant<OwnWrites>> {
                     _ => {}
                 }
                 let step = bent.ships(op, cx);
-                looking(step, |view| view.changes &= !bent.marked)
+                looking(step, |view| view.is_applying &= !bent.marked)
             }) breaks ["deleted_is_gone"];
         Seeded "who_reads_beside_an_older_list_looks_back_too_early"
             from "own: an older list is stored after it is announced":
-            (|bent, op, cx| looking(bent.ships(op, cx), |it| it.returns = it.returns.div_ceil(2)))
+            (|bent, op, cx| looking(bent.ships(op, cx), |it| it.rollbacks = it.rollbacks.div_ceil(2)))
             breaks ["deleted_is_gone"];
         Seeded "who_reads_beside_an_older_list_looks_once"
             from "own: the store goes back between the check and the read":
@@ -257,7 +257,7 @@ fn of_deletions() -> Vec<Mutant<OwnWrites>> {
                   two is missed":
             (|bent, op, cx| match bent.ships(op, cx) {
                 Step::Done(Ret::Fresh(fresh::Ret::Look(mut view))) => {
-                    view.turns += 1;
+                    view.epoch += 1;
                     Step::Done(Ret::Fresh(fresh::Ret::Look(view)))
                 }
                 step => step,
