@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use cap::Cap;
 use seatrial_core::informer::{
-    Awaited, Event, Informer, ListOptions, ListWatch, OpenWatch, Page, Registry, SourceError,
+    BoxFuture, Event, Informer, ListOptions, ListWatch, OpenWatch, Page, Registry, SourceError,
     WatchOptions,
 };
 use seatrial_core::runtime::{Ambient, Runtime, System};
@@ -41,14 +41,14 @@ type Object = Arc<Thing>;
 struct Still;
 
 impl ListWatch<Object> for Still {
-    fn list(&self, _: ListOptions) -> Awaited<'_, Result<Page<Object>, SourceError>> {
+    fn list(&self, _: ListOptions) -> BoxFuture<'_, Result<Page<Object>, SourceError>> {
         Box::pin(ready(Ok(Page::whole(vec![Arc::new(Thing)], "1"))))
     }
 
     fn watch(
         &self,
         _: WatchOptions,
-    ) -> Awaited<'_, Result<Box<dyn OpenWatch<Object>>, SourceError>> {
+    ) -> BoxFuture<'_, Result<Box<dyn OpenWatch<Object>>, SourceError>> {
         Box::pin(ready(Ok(Box::new(Silence) as Box<dyn OpenWatch<Object>>)))
     }
 
@@ -60,7 +60,7 @@ impl ListWatch<Object> for Still {
 struct Silence;
 
 impl OpenWatch<Object> for Silence {
-    fn next(&mut self) -> Awaited<'_, Option<Event<Object>>> {
+    fn next(&mut self) -> BoxFuture<'_, Option<Event<Object>>> {
         Box::pin(pending())
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use seatrial_core::cancel::CancelToken;
 use seatrial_core::informer::{
-    Awaited, Change, Event, Informer, ListOptions, ListWatch, ObjectChange, OpenWatch, Page,
+    BoxFuture, Change, Event, Informer, ListOptions, ListWatch, ObjectChange, OpenWatch, Page,
     SourceError, SourceKind, WatchOptions,
 };
 use seatrial_core::runtime::{Ambient as _, Instant, Runtime as _, System};
@@ -44,7 +44,7 @@ fn thing(number: usize, version: usize, bytes: usize) -> Object {
 struct Events<I>(I);
 
 impl<I: Iterator<Item = Event<Object>> + Send> OpenWatch<Object> for Events<I> {
-    fn next(&mut self) -> Awaited<'_, Option<Event<Object>>> {
+    fn next(&mut self) -> BoxFuture<'_, Option<Event<Object>>> {
         match self.0.next() {
             Some(event) => Box::pin(ready(Some(event))),
             None => Box::pin(pending()),
@@ -82,14 +82,14 @@ const HICCUP: Duration = Duration::from_micros(200);
 struct Paced;
 
 impl ListWatch<Object> for Paced {
-    fn list(&self, _: ListOptions) -> Awaited<'_, Result<Page<Object>, SourceError>> {
+    fn list(&self, _: ListOptions) -> BoxFuture<'_, Result<Page<Object>, SourceError>> {
         Box::pin(ready(Ok(Page::whole(vec![thing(0, 1, 0)], "1"))))
     }
 
     fn watch(
         &self,
         _: WatchOptions,
-    ) -> Awaited<'_, Result<Box<dyn OpenWatch<Object>>, SourceError>> {
+    ) -> BoxFuture<'_, Result<Box<dyn OpenWatch<Object>>, SourceError>> {
         let pace = Pace { token: CancelToken::new(&System::new()), version: 1 };
         Box::pin(ready(Ok(Box::new(pace) as Box<dyn OpenWatch<Object>>)))
     }
@@ -105,7 +105,7 @@ struct Pace {
 }
 
 impl OpenWatch<Object> for Pace {
-    fn next(&mut self) -> Awaited<'_, Option<Event<Object>>> {
+    fn next(&mut self) -> BoxFuture<'_, Option<Event<Object>>> {
         Box::pin(async {
             if self.version > PACED {
                 pending::<()>().await;
@@ -168,7 +168,7 @@ struct Million {
 }
 
 impl ListWatch<Object> for Million {
-    fn list(&self, _: ListOptions) -> Awaited<'_, Result<Page<Object>, SourceError>> {
+    fn list(&self, _: ListOptions) -> BoxFuture<'_, Result<Page<Object>, SourceError>> {
         let from = self.given.fetch_add(PAGE, Ordering::Relaxed);
         let version = |number: usize| if from >= MANY && number < CHANGED { 2 } else { 1 };
         let from = from % MANY;
@@ -182,7 +182,7 @@ impl ListWatch<Object> for Million {
     fn watch(
         &self,
         _: WatchOptions,
-    ) -> Awaited<'_, Result<Box<dyn OpenWatch<Object>>, SourceError>> {
+    ) -> BoxFuture<'_, Result<Box<dyn OpenWatch<Object>>, SourceError>> {
         let stream: Box<dyn OpenWatch<Object>> =
             if self.watches.fetch_add(1, Ordering::Relaxed) == 0 {
                 let gone = SourceError::new(SourceKind::Expired, "the version is too old");

@@ -11,7 +11,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use seatrial_core::cancel::CancelToken;
 use seatrial_core::informer::{
-    Awaited, Change, Event, Informer, ListOptions, ListWatch, ObjectChange, OpenWatch, Page,
+    BoxFuture, Change, Event, Informer, ListOptions, ListWatch, ObjectChange, OpenWatch, Page,
     SourceError, SourceKind, WatchOptions,
 };
 use seatrial_core::runtime::{Ambient as _, Instant, Runtime as _, System};
@@ -75,7 +75,7 @@ fn next<T>(of: &Mutex<Vec<Vec<T>>>) -> Vec<T> {
 }
 
 impl ListWatch<Object> for Source {
-    fn list(&self, _: ListOptions) -> Awaited<'_, Result<Page<Object>, SourceError>> {
+    fn list(&self, _: ListOptions) -> BoxFuture<'_, Result<Page<Object>, SourceError>> {
         let page = Page::whole(next(&self.lists), "1");
         *self.listed.lock() = self.system.now();
         Box::pin(ready(Ok(page)))
@@ -84,7 +84,7 @@ impl ListWatch<Object> for Source {
     fn watch(
         &self,
         _: WatchOptions,
-    ) -> Awaited<'_, Result<Box<dyn OpenWatch<Object>>, SourceError>> {
+    ) -> BoxFuture<'_, Result<Box<dyn OpenWatch<Object>>, SourceError>> {
         let events = Events(next(&self.watches).into_iter());
         Box::pin(ready(Ok(Box::new(events) as Box<dyn OpenWatch<Object>>)))
     }
@@ -97,7 +97,7 @@ impl ListWatch<Object> for Source {
 struct Events(std::vec::IntoIter<Event<Object>>);
 
 impl OpenWatch<Object> for Events {
-    fn next(&mut self) -> Awaited<'_, Option<Event<Object>>> {
+    fn next(&mut self) -> BoxFuture<'_, Option<Event<Object>>> {
         match self.0.next() {
             Some(event) => Box::pin(ready(Some(event))),
             None => Box::pin(pending()),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use seatrial_core::informer::{Informer, NotVisible};
+use seatrial_core::informer::{Informer, NotVisibleError};
 use seatrial_core::pool::{Action, Attempt, Failure, Fault, Reconcile};
 use seatrial_core::runtime::{Ambient, System};
 use seatrial_core::store::Described;
@@ -38,7 +38,7 @@ impl Reconcile<String> for Controller {
         let pods_shown = self.pods.list_written(patience).map(drop);
         match pods_shown.and_then(|()| self.sets.list_written(patience).map(drop)) {
             Ok(()) => {}
-            Err(NotVisible::Stopped) => return Ok(Action::Done),
+            Err(NotVisibleError::Stopped) => return Ok(Action::Done),
             Err(error) => return Err(error.to_string().into()),
         }
         let pods = self.pods.store().by_index(BY_OWNER, key).map_err(|error| error.to_string())?;
@@ -109,7 +109,7 @@ impl Controller {
 /// Notes a write, so that the next count waits for it.
 fn note<M>(
     metadata: Option<M>,
-    note: impl FnOnce(M) -> Result<(), NotVisible>,
+    note: impl FnOnce(M) -> Result<(), NotVisibleError>,
 ) -> Result<(), String> {
     metadata.map_or(Ok(()), note).map_err(|error| error.to_string())
 }

@@ -19,7 +19,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use seatrial_core::informer::{Informer, ObjectChange, Over, Predicate, Registry, keys};
+use seatrial_core::informer::{FeedError, Informer, ObjectChange, Predicate, Registry, keys};
 use seatrial_core::limited_queue::LimitedQueue;
 use seatrial_core::pool::Pool;
 use seatrial_core::runtime::{Ambient, System};
@@ -35,7 +35,11 @@ struct Informers {
 }
 
 impl Informers {
-    fn new(registry: &Registry, sets: &Server<Replicas>, pods: &Server<()>) -> Result<Self, Over> {
+    fn new(
+        registry: &Registry,
+        sets: &Server<Replicas>,
+        pods: &Server<()>,
+    ) -> Result<Self, FeedError> {
         let (sets, pods) = (Arc::new(sets.clone()), Arc::new(pods.clone()));
         let system = System::new();
         let sets = registry.informer("replicasets", || Informer::new(&system, sets))?;
@@ -49,7 +53,7 @@ impl Informers {
     }
 
     /// Puts the keys of replica sets into a queue when sets or pods change.
-    fn feed(&self, queue: &Arc<LimitedQueue<String>>) -> Result<(), Over> {
+    fn feed(&self, queue: &Arc<LimitedQueue<String>>) -> Result<(), FeedError> {
         let by_set = {
             let (queue, wanted) = (Arc::clone(queue), Predicate::generation());
             move |change: ObjectChange<ReplicaSet>| {

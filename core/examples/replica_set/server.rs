@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
 use seatrial_core::informer::{
-    Awaited, Event, ListOptions, ListWatch, Object, OpenWatch, Owner, Page, SourceError,
+    BoxFuture, Event, ListOptions, ListWatch, Object, OpenWatch, Owner, Page, SourceError,
     SourceKind, WatchOptions,
 };
 use seatrial_core::runtime::{Ambient, Instant, Runtime, System};
@@ -214,7 +214,7 @@ impl<S: Clone + Send + Sync + 'static> Server<S> {
 }
 
 impl<S: Clone + Send + Sync + 'static> ListWatch<Shared<S>> for Server<S> {
-    fn list(&self, _: ListOptions) -> Awaited<'_, Result<Page<Shared<S>>, SourceError>> {
+    fn list(&self, _: ListOptions) -> BoxFuture<'_, Result<Page<Shared<S>>, SourceError>> {
         let state = self.lock();
         let items = state.objects.values().cloned().collect();
         let page = Page::whole(items, state.revision.to_string());
@@ -224,7 +224,7 @@ impl<S: Clone + Send + Sync + 'static> ListWatch<Shared<S>> for Server<S> {
     fn watch(
         &self,
         options: WatchOptions,
-    ) -> Awaited<'_, Result<Box<dyn OpenWatch<Shared<S>>>, SourceError>> {
+    ) -> BoxFuture<'_, Result<Box<dyn OpenWatch<Shared<S>>>, SourceError>> {
         let seen = options.resource_version.parse().unwrap_or_default();
         let watch = Watch { server: self.clone(), seen, timer: None };
         Box::pin(std::future::ready(Ok(Box::new(watch) as Box<dyn OpenWatch<_>>)))
@@ -243,7 +243,7 @@ struct Watch<S> {
 }
 
 impl<S: Clone + Send + Sync + 'static> OpenWatch<Shared<S>> for Watch<S> {
-    fn next(&mut self) -> Awaited<'_, Option<Event<Shared<S>>>> {
+    fn next(&mut self) -> BoxFuture<'_, Option<Event<Shared<S>>>> {
         Box::pin(std::future::poll_fn(|context| {
             let (system, mut state) = (System::new(), self.server.lock());
             if state.forgotten > self.seen {

@@ -10,7 +10,7 @@ use crate::store::{Cause, Described, Handle};
 use super::health::Recovery;
 use super::list_watch::ListWatch;
 use super::reflector::{Config, Consistency, Difference, Hooks};
-use super::shared::{Informer, Refused};
+use super::shared::{Informer, OnRejected};
 
 /// Settings for a new informer.
 ///
@@ -38,7 +38,7 @@ pub(super) struct Settings<O> {
     pub(super) source: Arc<dyn ListWatch<O>>,
     pub(super) config: Config,
     pub(super) hooks: Hooks,
-    pub(super) refused: Refused,
+    pub(super) refused: OnRejected,
     pub(super) transform: Option<Transform<O>>,
     pub(super) check: Option<Consistency<O>>,
     pub(super) recovery: Recovery,
@@ -47,7 +47,7 @@ pub(super) struct Settings<O> {
 impl<O: Handle + Described, R: Runtime> Builder<O, R> {
     pub(super) fn new(runtime: &R, source: Arc<dyn ListWatch<O>>) -> Self {
         let (config, hooks) = (Config::default(), Hooks::default());
-        let refused: Refused = Arc::new(|_| ());
+        let refused: OnRejected = Arc::new(|_| ());
         let (transform, check, recovery) = (None, None, Recovery::default());
         let settings = Settings { source, config, hooks, refused, transform, check, recovery };
         Self { runtime: runtime.clone(), settings }
@@ -72,7 +72,7 @@ impl<O: Handle + Described, R: Runtime> Builder<O, R> {
     }
 
     /// Sets the function that is told which objects the store refused.
-    pub fn refused(mut self, refused: Refused) -> Self {
+    pub fn refused(mut self, refused: OnRejected) -> Self {
         self.settings.refused = refused;
         self
     }
@@ -124,7 +124,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         source: Arc<dyn ListWatch<O>>,
         config: Config,
         hooks: Hooks,
-        refused: Refused,
+        refused: OnRejected,
     ) -> Self {
         Self::builder(runtime, source).config(config).hooks(hooks).refused(refused).build()
     }

@@ -14,7 +14,7 @@ use crate::runtime::Panic;
 #[non_exhaustive]
 pub enum Recovery {
     /// The informer lists everything again after a pause, which grows from a second to half a
-    /// minute. The panic is reported as a [failure](super::reflector::Failed).
+    /// minute. The panic is reported as a [failure](super::reflector::ReflectorError).
     #[default]
     ListAgain,
     /// The informer ends, and its run panics.

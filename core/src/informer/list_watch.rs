@@ -8,20 +8,20 @@ use std::time::Duration;
 use crate::store::Cause;
 
 /// A boxed future that may move to another thread; boxed, so that a source can be a trait object.
-pub type Awaited<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A collection of objects that can be listed and watched, whatever is behind it.
 ///
 /// Dropping a future gives up the call.
 pub trait ListWatch<O>: Send + Sync + 'static {
     /// Reads the collection, or a page of it.
-    fn list(&self, options: ListOptions) -> Awaited<'_, Result<Page<O>, SourceError>>;
+    fn list(&self, options: ListOptions) -> BoxFuture<'_, Result<Page<O>, SourceError>>;
 
     /// Opens a stream of changes.
     fn watch(
         &self,
         options: WatchOptions,
-    ) -> Awaited<'_, Result<Box<dyn OpenWatch<O>>, SourceError>>;
+    ) -> BoxFuture<'_, Result<Box<dyn OpenWatch<O>>, SourceError>>;
 
     /// Tells whether a watch can begin with the objects that already exist (`cache:WL-1`). If not,
     /// it is never asked to.
@@ -31,14 +31,14 @@ pub trait ListWatch<O>: Send + Sync + 'static {
 }
 
 impl<O, L: ListWatch<O> + ?Sized> ListWatch<O> for Arc<L> {
-    fn list(&self, options: ListOptions) -> Awaited<'_, Result<Page<O>, SourceError>> {
+    fn list(&self, options: ListOptions) -> BoxFuture<'_, Result<Page<O>, SourceError>> {
         (**self).list(options)
     }
 
     fn watch(
         &self,
         options: WatchOptions,
-    ) -> Awaited<'_, Result<Box<dyn OpenWatch<O>>, SourceError>> {
+    ) -> BoxFuture<'_, Result<Box<dyn OpenWatch<O>>, SourceError>> {
         (**self).watch(options)
     }
 
@@ -51,7 +51,7 @@ impl<O, L: ListWatch<O> + ?Sized> ListWatch<O> for Arc<L> {
 pub trait OpenWatch<O>: Send {
     /// Waits for the next event; `None` once the stream has ended. Dropping the future loses no
     /// event.
-    fn next(&mut self) -> Awaited<'_, Option<Event<O>>>;
+    fn next(&mut self) -> BoxFuture<'_, Option<Event<O>>>;
 }
 
 /// The versions that an answer may have, compared with the version that is asked for.

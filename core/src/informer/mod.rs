@@ -48,12 +48,12 @@ mod versions;
 pub use apply::{ApplyError, apply, apply_batch};
 pub use builder::Builder;
 pub use change::{Change, ObjectChange};
-pub use feed::{Over, Progress, Subscription};
-pub use fresh::NotVisible;
+pub use feed::{FeedError, Progress, Subscription};
+pub use fresh::NotVisibleError;
 pub use handler::{Handler, Handling, OnPanic, Registration, Report};
 pub use health::{Recovery, Unwell};
 pub use list_watch::{
-    Awaited, Event, ListOptions, ListWatch, Match, OpenWatch, Page, SourceError, SourceKind,
+    BoxFuture, Event, ListOptions, ListWatch, Match, OpenWatch, Page, SourceError, SourceKind,
     WatchOptions,
 };
 pub use object::{Labels, Object, Owner};
@@ -61,7 +61,7 @@ pub use own_writes::{AfterOwnWrites, after_own_writes};
 pub use predicate::{Predicate, selected};
 pub use readers::Wants;
 pub use registry::Registry;
-pub use shared::{AlreadyRun, Informer, Refused};
+pub use shared::{AlreadyRun, Informer, OnRejected};
 
 for_harness! {
     use registry::{Members, Runs};

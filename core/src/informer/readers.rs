@@ -46,7 +46,7 @@ impl Wants {
     }
 
     /// Limits how many changes may wait, not counting those of the first list. One change more ends
-    /// the subscription ([`Over::Lagged`](super::Over::Lagged)). By default there is no limit, so a
+    /// the subscription ([`FeedError::Lagged`](super::FeedError::Lagged)). By default there is no limit, so a
     /// reader that stalls uses memory without limit.
     #[must_use]
     pub fn limit(mut self, limit: usize) -> Self {

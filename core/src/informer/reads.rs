@@ -4,7 +4,7 @@ use crate::runtime::{Instant, Runtime};
 use crate::store::indexed::Snapshot;
 use crate::store::{Described, Handle, IndexedStore, Metadata};
 
-use super::fresh::{NotVisible, Readable};
+use super::fresh::{NotVisibleError, Readable};
 use super::shared::Informer;
 
 /// # Reading one's own writes
@@ -14,12 +14,12 @@ use super::shared::Informer;
 /// of them. Every wait has an end; [`Instant::ZERO`] asks without waiting.
 ///
 /// ```
-/// # use seatrial_core::informer::{Informer, NotVisible};
+/// # use seatrial_core::informer::{Informer, NotVisibleError};
 /// # use seatrial_core::runtime::{Ambient, System};
 /// # use seatrial_core::store::{Described, Handle};
 /// # use std::time::Duration;
 /// # fn create<O: Handle + Described>(_: &str) -> O { unreachable!() }
-/// fn replace<O: Handle + Described>(pods: &Informer<O>) -> Result<Vec<O>, NotVisible> {
+/// fn replace<O: Handle + Described>(pods: &Informer<O>) -> Result<Vec<O>, NotVisibleError> {
 ///     let created: O = create("web-1"); // what the server answered
 ///     pods.wrote(created.metadata().unwrap())?;
 ///     let patience = System::new().now() + Duration::from_secs(5);
@@ -38,7 +38,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         key: &str,
         version: &str,
         until: Instant,
-    ) -> Result<Option<O>, NotVisible> {
+    ) -> Result<Option<O>, NotVisibleError> {
         self.runtime.block_on(self.get_at_least_async(key, version, until))
     }
 
@@ -51,7 +51,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         key: &str,
         version: &str,
         until: Instant,
-    ) -> Result<Option<O>, NotVisible> {
+    ) -> Result<Option<O>, NotVisibleError> {
         self.visible.one_at_least(&*self.store, key, version, until).await
     }
 
@@ -63,7 +63,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         &self,
         version: &str,
         until: Instant,
-    ) -> Result<Snapshot<String, O>, NotVisible> {
+    ) -> Result<Snapshot<String, O>, NotVisibleError> {
         self.runtime.block_on(self.list_at_least_async(version, until))
     }
 
@@ -75,7 +75,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         &self,
         version: &str,
         until: Instant,
-    ) -> Result<Snapshot<String, O>, NotVisible> {
+    ) -> Result<Snapshot<String, O>, NotVisibleError> {
         self.visible.all_at_least(&*self.store, version, until).await
     }
 
@@ -83,7 +83,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
     ///
     /// # Errors
     /// Its version is not a number, so it cannot be waited for. Nothing is noted.
-    pub fn wrote(&self, object: Metadata<'_>) -> Result<(), NotVisible> {
+    pub fn wrote(&self, object: Metadata<'_>) -> Result<(), NotVisibleError> {
         self.visible.note(&*self.store, object, None)
     }
 
@@ -92,7 +92,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
     ///
     /// # Errors
     /// As [`wrote`](Self::wrote).
-    pub fn deleted(&self, object: Metadata<'_>) -> Result<(), NotVisible> {
+    pub fn deleted(&self, object: Metadata<'_>) -> Result<(), NotVisibleError> {
         self.visible.note(&*self.store, object, Some(object.uid))
     }
 
@@ -110,7 +110,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
     ///
     /// # Errors
     /// The store does not have it in time.
-    pub fn get_written(&self, key: &str, until: Instant) -> Result<Option<O>, NotVisible> {
+    pub fn get_written(&self, key: &str, until: Instant) -> Result<Option<O>, NotVisibleError> {
         self.runtime.block_on(self.get_written_async(key, until))
     }
 
@@ -122,7 +122,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         &self,
         key: &str,
         until: Instant,
-    ) -> Result<Option<O>, NotVisible> {
+    ) -> Result<Option<O>, NotVisibleError> {
         self.visible.one_written(&*self.store, key, until).await
     }
 
@@ -130,7 +130,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
     ///
     /// # Errors
     /// The store does not have them in time.
-    pub fn list_written(&self, until: Instant) -> Result<Snapshot<String, O>, NotVisible> {
+    pub fn list_written(&self, until: Instant) -> Result<Snapshot<String, O>, NotVisibleError> {
         self.runtime.block_on(self.list_written_async(until))
     }
 
@@ -141,7 +141,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
     pub async fn list_written_async(
         &self,
         until: Instant,
-    ) -> Result<Snapshot<String, O>, NotVisible> {
+    ) -> Result<Snapshot<String, O>, NotVisibleError> {
         self.visible.all_written(&*self.store, until).await
     }
 

@@ -22,7 +22,7 @@ use super::handler::Crew;
 use super::health::{Panics, Recovery, Unwell, caught, message};
 use super::readers::{Readers, Stage, Wants, resync_if_due};
 use super::reflector::known::stored;
-use super::reflector::{Config, Driver, Failed, Skipped, delays};
+use super::reflector::{Config, Driver, ReflectorError, Skipped, delays};
 
 /// Up to this number of notes none is looked for to forget.
 const FEW_NOTES: usize = 64;
@@ -68,13 +68,13 @@ pub struct Informer<O: Handle + Described, R: Runtime = System> {
     /// How far the store is, and the writes of this client.
     pub(super) visible: Visible<R>,
     pub(super) handlers: R::Mutex<Crew<R>>,
-    pub(super) refused: Refused,
+    pub(super) refused: OnRejected,
     pub(super) recovery: Recovery,
     pub(super) panics: R::Mutex<Panics>,
 }
 
 /// A function that is told which objects the store refused.
-pub type Refused = Arc<dyn Fn(&ApplyError) + Send + Sync>;
+pub type OnRejected = Arc<dyn Fn(&ApplyError) + Send + Sync>;
 
 /// An informer runs once, and this one runs or ran already (`cache:SI-9`, `SI-10`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -212,7 +212,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
                 std::panic::resume_unwind(panic);
             }
             discard(panic);
-            self.reflector.tell_failed(&Failed::Panicked(message));
+            self.reflector.tell_failed(&ReflectorError::Panicked(message));
             let delay = delays.next(&self.runtime);
             token.child_with_deadline(self.runtime.now() + delay).wait_async().await;
         }

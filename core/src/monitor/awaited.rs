@@ -7,7 +7,7 @@ use crate::machine::{Host, Machine, Operation, Wakes};
 use crate::runtime::{Instant, Runtime};
 
 use super::Monitor;
-use super::sleepers::{Kind, Sleeper, Stay};
+use super::sleepers::{Kind, Sleeper, WaitState};
 use super::step::{Ended, Next};
 
 /// An operation that is stepped at every poll, until it ends.
@@ -18,7 +18,7 @@ pub(super) struct Awaited<'a, O: Operation<M>, M: Machine, R: Runtime, H: Host<M
     pub(super) monitor: &'a Monitor<M, R, H>,
     /// `None` once it has ended.
     op: Option<O>,
-    stay: Stay<R>,
+    wait: WaitState<R>,
     /// Wakes it at the deadline of its sleep.
     alarm: Option<R::Timer>,
     /// The waker of the poll that ended it with the lock held.
@@ -28,11 +28,11 @@ pub(super) struct Awaited<'a, O: Operation<M>, M: Machine, R: Runtime, H: Host<M
 impl<'a, O: Operation<M>, M: Machine, R: Runtime, H: Host<M>> Awaited<'a, O, M, R, H> {
     #[inline]
     pub(super) fn new(monitor: &'a Monitor<M, R, H>, op: O) -> Self {
-        Self { monitor, op: Some(op), stay: Stay::new(Kind::Task), alarm: None, last: None }
+        Self { monitor, op: Some(op), wait: WaitState::new(Kind::Task), alarm: None, last: None }
     }
 
     pub(super) fn is_asleep(&self) -> bool {
-        self.stay.is_asleep()
+        self.wait.is_asleep()
     }
 
     /// Steps the operation. After its end it still holds values, so it must be dropped outside the
@@ -48,7 +48,7 @@ impl<'a, O: Operation<M>, M: Machine, R: Runtime, H: Host<M>> Awaited<'a, O, M, 
         let op = self.op.as_mut().expect("a call that is over is not polled again");
         loop {
             let guard = runtime.lock(&self.monitor.inside);
-            match self.monitor.step(guard, op, &mut self.stay, Wakes::default()) {
+            match self.monitor.step(guard, op, &mut self.wait, Wakes::default()) {
                 Next::Over((None, ret)) => {
                     drop_caught((waker, self.op.take(), self.alarm.take()));
                     return Poll::Ready((None, ret));
@@ -60,13 +60,13 @@ impl<'a, O: Operation<M>, M: Machine, R: Runtime, H: Host<M>> Awaited<'a, O, M, 
                 Next::Wait { guard, woken, until: Some(Instant::ZERO), .. } => {
                     drop(guard); // others may have it
                     woken.wake();
-                    drop_caught(self.stay.spent.take());
+                    drop_caught(self.wait.spent.take());
                 }
                 Next::Wait { mut guard, woken, on, until } => {
-                    guard.sleepers.enter(on, Sleeper::Task(waker), &mut self.stay);
+                    guard.sleepers.enter(on, Sleeper::Task(waker), &mut self.wait);
                     drop(guard);
                     woken.wake();
-                    drop_caught(self.stay.spent.take());
+                    drop_caught(self.wait.spent.take());
                     self.arm(until, context);
                     return Poll::Pending;
                 }
@@ -86,9 +86,9 @@ impl<'a, O: Operation<M>, M: Machine, R: Runtime, H: Host<M>> Awaited<'a, O, M, 
 /// Gives up the operation.
 impl<O: Operation<M>, M: Machine, R: Runtime, H: Host<M>> Drop for Awaited<'_, O, M, R, H> {
     fn drop(&mut self) {
-        if let Some(op) = self.op.as_mut().filter(|_| self.stay.is_asleep()) {
+        if let Some(op) = self.op.as_mut().filter(|_| self.wait.is_asleep()) {
             let guard = self.monitor.runtime().lock(&self.monitor.inside);
-            self.monitor.give_up(guard, op, &mut self.stay, Wakes::default());
+            self.monitor.give_up(guard, op, &mut self.wait, Wakes::default());
         }
         drop_caught((self.op.take(), self.last.take()));
     }

@@ -51,7 +51,7 @@ for_harness! {
     use around::Around;
     use call::Call;
 }
-use sleepers::{Kind, Sleeper, Sleepers, Stay, Woken};
+use sleepers::{Kind, Sleeper, Sleepers, WaitState, Woken};
 use step::{Ended, Next};
 
 /// A machine and its sleepers under one lock.
@@ -127,7 +127,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
     ) -> Ended<'a, O::Ret, H, R> {
         let mut guard = self.runtime.lock(&self.inside);
         loop {
-            match self.step(guard, op, &mut thread.stay, Wakes::default()) {
+            match self.step(guard, op, &mut thread.wait, Wakes::default()) {
                 Next::Over(ended) => return ended,
                 Next::Wait { guard: held, woken, on, until } => {
                     guard = self.sleep(held, woken, on, until, &mut thread);
@@ -171,7 +171,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
             return self.runtime.lock(&self.inside);
         }
         let condvar = thread.condvar.get_or_insert_with(|| Arc::new(self.runtime.condvar()));
-        guard.sleepers.enter(on, Sleeper::Thread(Arc::clone(condvar)), &mut thread.stay);
+        guard.sleepers.enter(on, Sleeper::Thread(Arc::clone(condvar)), &mut thread.wait);
         match until {
             None => self.runtime.wait(condvar, guard),
             Some(deadline) => self.runtime.wait_until(condvar, guard, deadline).0,
@@ -181,7 +181,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
 
 /// The state of a thread for sleeping in a call.
 struct Thread<R: Runtime> {
-    stay: Stay<R>,
+    wait: WaitState<R>,
     /// Made for the first sleep.
     condvar: Option<Arc<R::Condvar>>,
     /// How often it still yields before it sleeps.
@@ -190,7 +190,7 @@ struct Thread<R: Runtime> {
 
 impl<R: Runtime> Thread<R> {
     fn new(runtime: &R) -> Self {
-        Self { stay: Stay::new(Kind::Thread), condvar: None, turns: runtime.turns() }
+        Self { wait: WaitState::new(Kind::Thread), condvar: None, turns: runtime.turns() }
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) enum Sleeper<R: Runtime> {
 
 /// The place where a call sleeps: its channel, and its place in the line of its kind.
 #[derive(Clone, Copy)]
-struct Bed {
+struct Position {
     on: Channel,
     place: Place,
 }
@@ -35,18 +35,18 @@ const KINDS: [Kind; 2] = [Kind::Thread, Kind::Task];
 
 /// The monitor's notes about a call between its steps. A call that was woken keeps them until it
 /// has looked.
-pub(super) struct Stay<R: Runtime> {
+pub(super) struct WaitState<R: Runtime> {
     kind: Kind,
-    bed: Option<Bed>,
+    position: Option<Position>,
     /// The channel whose timer it took or was given, and the number of that timer.
     timer: Option<(Channel, u64)>,
     /// The waker of an earlier sleep: foreign code, so it is dropped outside the lock.
     pub(super) spent: Option<Sleeper<R>>,
 }
 
-impl<R: Runtime> Stay<R> {
+impl<R: Runtime> WaitState<R> {
     pub(super) fn new(kind: Kind) -> Self {
-        Self { kind, bed: None, timer: None, spent: None }
+        Self { kind, position: None, timer: None, spent: None }
     }
 
     pub(super) fn kind(&self) -> Kind {
@@ -54,12 +54,12 @@ impl<R: Runtime> Stay<R> {
     }
 
     pub(super) fn is_asleep(&self) -> bool {
-        self.bed.is_some()
+        self.position.is_some()
     }
 }
 
 /// The sleepers of one channel, in one line for each kind.
-struct Room<R: Runtime> {
+struct WaitQueue<R: Runtime> {
     lines: [Line<Sleeper<R>>; 2],
     /// The timer of each kind: its number, and when its holder wakes. A holder that was woken to
     /// find its next deadline holds it until [`Instant::NEVER`].
@@ -68,12 +68,12 @@ struct Room<R: Runtime> {
 
 /// All sleepers.
 pub(super) struct Sleepers<R: Runtime> {
-    rooms: [Room<R>; CHANNELS],
+    queues: [WaitQueue<R>; CHANNELS],
     /// The number of sleepers: one load tells the hot path that nobody needs waking.
     count: u32,
     /// Numbers for places and timers. A place with a lower number is older, whatever its kind.
     tickets: u64,
-    /// The rooms and kinds in which one more sleeper must find the next deadline, as bits.
+    /// The queues and kinds in which one more sleeper must find the next deadline, as bits.
     must_look: u8,
     /// Payloads of panics in steps: foreign values, so they are dropped outside the lock.
     left: Vec<Panic>,
@@ -81,11 +81,11 @@ pub(super) struct Sleepers<R: Runtime> {
 
 impl<R: Runtime> Sleepers<R> {
     pub(super) fn new() -> Self {
-        let rooms = std::array::from_fn(|_| Room {
+        let queues = std::array::from_fn(|_| WaitQueue {
             lines: [Line::default(), Line::default()],
             timers: [None; 2],
         });
-        Self { rooms, count: 0, tickets: 0, must_look: 0, left: Vec::new() }
+        Self { queues, count: 0, tickets: 0, must_look: 0, left: Vec::new() }
     }
 
     /// Tells whether there is something to do once the lock is released.
@@ -104,50 +104,51 @@ impl<R: Runtime> Sleepers<R> {
 
     /// Puts a call to sleep. A call that was not woken and sleeps again on the same channel keeps
     /// its place.
-    pub(super) fn enter(&mut self, on: Channel, who: Sleeper<R>, stay: &mut Stay<R>) {
-        let bed = stay.bed.filter(|bed| bed.on == on);
-        if let Some(old) = bed.and_then(|bed| self.line(on, stay.kind).at(bed.place)) {
-            stay.spent = Some(std::mem::replace(old, who));
+    pub(super) fn enter(&mut self, on: Channel, who: Sleeper<R>, wait: &mut WaitState<R>) {
+        let position = wait.position.filter(|position| position.on == on);
+        if let Some(old) = position.and_then(|position| self.line(on, wait.kind).at(position.place))
+        {
+            wait.spent = Some(std::mem::replace(old, who));
             return;
         }
-        self.leave(stay);
+        self.leave(wait);
         self.tickets += 1;
         self.count += 1;
         let ticket = self.tickets;
-        let place = self.line(on, stay.kind).join(ticket, who);
-        stay.bed = Some(Bed { on, place });
+        let place = self.line(on, wait.kind).join(ticket, who);
+        wait.position = Some(Position { on, place });
     }
 
     fn line(&mut self, on: Channel, kind: Kind) -> &mut Line<Sleeper<R>> {
-        &mut self.rooms[usize::from(on)].lines[kind as usize]
+        &mut self.queues[usize::from(on)].lines[kind as usize]
     }
 
     fn timer(&mut self, on: Channel, kind: Kind) -> &mut Option<(u64, Instant)> {
-        &mut self.rooms[usize::from(on)].timers[kind as usize]
+        &mut self.queues[usize::from(on)].timers[kind as usize]
     }
 
     /// Tells whether a call was woken and has not looked since. If it was given the timer, it
     /// learns of it here.
-    pub(super) fn was_woken(&mut self, stay: &mut Stay<R>) -> bool {
-        let Some(bed) = stay.bed else { return false };
-        if self.line(bed.on, stay.kind).at(bed.place).is_some() {
+    pub(super) fn was_woken(&mut self, wait: &mut WaitState<R>) -> bool {
+        let Some(position) = wait.position else { return false };
+        if self.line(position.on, wait.kind).at(position.place).is_some() {
             return false;
         }
-        let ticket = bed.place.ticket();
-        if self.timer(bed.on, stay.kind).is_some_and(|(number, _)| number == ticket) {
-            stay.timer = Some((bed.on, ticket));
+        let ticket = position.place.ticket();
+        if self.timer(position.on, wait.kind).is_some_and(|(number, _)| number == ticket) {
+            wait.timer = Some((position.on, ticket));
         }
         true
     }
 
     /// Removes a call from its line. Returns the channel on which it was woken, if it was.
-    pub(super) fn leave(&mut self, stay: &mut Stay<R>) -> Option<Channel> {
-        let bed = stay.bed.take()?;
-        let Some(who) = self.line(bed.on, stay.kind).leave(bed.place) else {
-            return Some(bed.on);
+    pub(super) fn leave(&mut self, wait: &mut WaitState<R>) -> Option<Channel> {
+        let position = wait.position.take()?;
+        let Some(who) = self.line(position.on, wait.kind).leave(position.place) else {
+            return Some(position.on);
         };
         self.count -= 1;
-        stay.spent = Some(who);
+        wait.spent = Some(who);
         None
     }
 
@@ -157,17 +158,17 @@ impl<R: Runtime> Sleepers<R> {
         &mut self,
         on: Channel,
         until: Option<Instant>,
-        stay: &mut Stay<R>,
+        wait: &mut WaitState<R>,
     ) -> Option<Instant> {
         let next = self.tickets + 1;
-        let timer = self.timer(on, stay.kind);
-        let is_mine = stay.timer == timer.map(|(number, _)| (on, number));
+        let timer = self.timer(on, wait.kind);
+        let is_mine = wait.timer == timer.map(|(number, _)| (on, number));
         match (until, *timer) {
             (None, Some(_)) if is_mine => *timer = None, // there is nothing to wake for
             (Some(until), Some((_, at))) if !is_mine && at <= until => return None,
             (Some(until), _) => {
                 *timer = Some((next, until));
-                stay.timer = Some((on, next));
+                wait.timer = Some((on, next));
                 self.tickets = next;
             }
             (None, _) => {}
@@ -176,9 +177,9 @@ impl<R: Runtime> Sleepers<R> {
     }
 
     /// Gives up the timer of a call. Returns the channel of that timer.
-    pub(super) fn drop_timer(&mut self, stay: &mut Stay<R>) -> Option<Channel> {
-        let (on, number) = stay.timer.take()?;
-        self.timer(on, stay.kind).take_if(|(held, _)| *held == number).map(|_| on)
+    pub(super) fn drop_timer(&mut self, wait: &mut WaitState<R>) -> Option<Channel> {
+        let (on, number) = wait.timer.take()?;
+        self.timer(on, wait.kind).take_if(|(held, _)| *held == number).map(|_| on)
     }
 
     /// Gives the timer of a kind to the longest sleeper of that kind, at the next wake-up.
@@ -194,10 +195,10 @@ impl<R: Runtime> Sleepers<R> {
     pub(super) fn wake(&mut self, runtime: &R, wakes: Wakes) -> Woken<R> {
         let must_look = take(&mut self.must_look);
         let mut woken = Woken { some: Vec::new(), all: Vec::new(), left: take(&mut self.left) };
-        for (on, room) in (0..).zip(&mut self.rooms) {
+        for (on, queue) in (0..).zip(&mut self.queues) {
             let count = wakes.counted(on);
             if count == Wakes::ALL {
-                let tasks = take(&mut room.lines[Kind::Task as usize]);
+                let tasks = take(&mut queue.lines[Kind::Task as usize]);
                 self.count -= tasks.len();
                 woken.all.push(tasks);
             }
@@ -209,10 +210,10 @@ impl<R: Runtime> Sleepers<R> {
                     Sleeper::Task(waker) => woken.some.push(waker),
                 }
             };
-            (0..most).map_while(|_| room.pop()).for_each(&mut notify);
+            (0..most).map_while(|_| queue.pop()).for_each(&mut notify);
             for kind in KINDS {
                 if wakes.is_earlier(on) || must_look & bit(on, kind) != 0 {
-                    room.pop_as_holder(kind).into_iter().for_each(&mut notify);
+                    queue.pop_as_holder(kind).into_iter().for_each(&mut notify);
                 }
             }
         }
@@ -229,7 +230,7 @@ fn bit(on: Channel, kind: Kind) -> u8 {
 impl<R: Runtime> Sleepers<R> {
     /// Returns the capacity, as a number of sleepers.
     pub(super) fn seats(&self) -> usize {
-        self.rooms.iter().flat_map(|room| &room.lines).map(Line::seats).sum()
+        self.queues.iter().flat_map(|queue| &queue.lines).map(Line::seats).sum()
     }
 }
 
@@ -237,14 +238,14 @@ impl<R: Runtime> Sleepers<R> {
 impl<R: Runtime> Sleepers<R> {
     /// Counts the threads and the tasks.
     pub(super) fn counts(&self) -> (u32, u32) {
-        let of = |kind| self.rooms.iter().map(|room| room.lines[kind as usize].len()).sum();
+        let of = |kind| self.queues.iter().map(|queue| queue.lines[kind as usize].len()).sum();
         let counts = (of(Kind::Thread), of(Kind::Task));
         assert_eq!(counts.0 + counts.1, self.count);
         counts
     }
 }
 
-impl<R: Runtime> Room<R> {
+impl<R: Runtime> WaitQueue<R> {
     /// Takes out the longest sleeper, of either kind.
     fn pop(&mut self) -> Option<Sleeper<R>> {
         let [threads, tasks] = &mut self.lines;

@@ -10,7 +10,7 @@ use crate::caught::drop_caught;
 use crate::machine::{Channel, Cx, Host, Machine, Operation, Passed, Step, Wakes};
 use crate::runtime::{Instant, Panic, Runtime};
 
-use super::sleepers::{Stay, Woken};
+use super::sleepers::{WaitState, Woken};
 use super::{Guard, Monitor};
 
 /// The end of an operation: its result, and the lock if the machine keeps it.
@@ -39,34 +39,34 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         &'a self,
         mut guard: Guard<'a, H, R>,
         op: &mut O,
-        stay: &mut Stay<R>,
+        wait: &mut WaitState<R>,
         also: Wakes,
     ) -> Next<'a, O::Ret, H, R> {
-        let woken = guard.sleepers.was_woken(stay);
+        let woken = guard.sleepers.was_woken(wait);
         let (stepped, named) = self.attempt(&mut guard, op, woken);
         let wakes = also.and(named);
         match stepped {
             Ok(Step::Done(ret)) => {
-                guard.sleepers.leave(stay);
-                Self::pass_timer_on(&mut guard, stay, Passed::Timer);
+                guard.sleepers.leave(wait);
+                Self::pass_timer_on(&mut guard, wait, Passed::Timer);
                 self.unlock(guard, wakes);
-                if let Some(spent) = stay.spent.take() {
+                if let Some(spent) = wait.spent.take() {
                     drop_caught(spent);
                 }
                 Next::Over((None, ret))
             }
             Ok(Step::Held(ret)) => {
-                guard.sleepers.leave(stay);
+                guard.sleepers.leave(wait);
                 assert!(!wakes.any(), "a held step leaves its wakes to the follow-up");
                 Next::Over((Some(guard), ret))
             }
             Ok(Step::Wait { on, until }) => {
                 let (woken, until) =
-                    self.settle_down(&mut guard, stay, wakes, on, until, O::SHARES_TIME);
+                    self.settle_down(&mut guard, wait, wakes, on, until, O::SHARES_TIME);
                 Next::Wait { guard, woken, on, until }
             }
             Err(panic) => {
-                self.give_up(guard, op, stay, wakes);
+                self.give_up(guard, op, wait, wakes);
                 resume_unwind(panic);
             }
         }
@@ -93,7 +93,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
     fn settle_down(
         &self,
         guard: &mut Guard<'_, H, R>,
-        stay: &mut Stay<R>,
+        wait: &mut WaitState<R>,
         mut wakes: Wakes,
         on: Channel,
         until: Option<Instant>,
@@ -103,13 +103,13 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         // A call that only wants another step at once needs no timer.
         let again = until == Some(Instant::ZERO);
         if shares_time && !again {
-            until = guard.sleepers.time(on, until, stay);
+            until = guard.sleepers.time(on, until, wait);
         }
         if wakes.get(on) > 0 || again {
             // The call leaves its line, so that it does not wake itself in place of another. If it
             // only asks for another step, it passes its wake-up on: another finds the item if this
             // call is given up.
-            let woken_on = guard.sleepers.leave(stay);
+            let woken_on = guard.sleepers.leave(wait);
             if again {
                 Self::pass_wake_up_on(guard, woken_on, &mut wakes);
             }
@@ -124,30 +124,30 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         &self,
         mut guard: Guard<'_, H, R>,
         op: &mut O,
-        stay: &mut Stay<R>,
+        wait: &mut WaitState<R>,
         mut wakes: Wakes,
     ) {
-        if stay.is_asleep() {
+        if wait.is_asleep() {
             let mut cx = Cx::new(self.runtime());
             let told = catch_unwind(AssertUnwindSafe(|| guard.host.give_up(op, &mut cx)));
             wakes = wakes.and(cx.wakes);
             cx.left.extend(told.err());
             guard.sleepers.keep(cx.left);
         }
-        self.leave(guard, stay, wakes);
+        self.leave(guard, wait, wakes);
     }
 
     /// Ends a call, and leaves its wake-up, its timer and its wakes to others. This code is shared
     /// by all operations of a machine.
     #[cold]
     #[inline(never)]
-    fn leave(&self, mut guard: Guard<'_, H, R>, stay: &mut Stay<R>, mut wakes: Wakes) {
-        guard.sleepers.was_woken(stay); // or it might not know that it was given the timer
-        let woken_on = guard.sleepers.leave(stay);
+    fn leave(&self, mut guard: Guard<'_, H, R>, wait: &mut WaitState<R>, mut wakes: Wakes) {
+        guard.sleepers.was_woken(wait); // or it might not know that it was given the timer
+        let woken_on = guard.sleepers.leave(wait);
         Self::pass_wake_up_on(&mut guard, woken_on, &mut wakes);
-        Self::pass_timer_on(&mut guard, stay, Passed::TimerGivenUp);
+        Self::pass_timer_on(&mut guard, wait, Passed::TimerGivenUp);
         self.unlock(guard, wakes);
-        if let Some(spent) = stay.spent.take() {
+        if let Some(spent) = wait.spent.take() {
             drop_caught(spent);
         }
     }
@@ -163,11 +163,11 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
 
     /// If the call held the timer, has another one of its kind find the next deadline.
     #[inline]
-    fn pass_timer_on(guard: &mut Guard<'_, H, R>, stay: &mut Stay<R>, what: Passed) {
-        if let Some(on) = guard.sleepers.drop_timer(stay)
+    fn pass_timer_on(guard: &mut Guard<'_, H, R>, wait: &mut WaitState<R>, what: Passed) {
+        if let Some(on) = guard.sleepers.drop_timer(wait)
             && guard.host.passes_on(what)
         {
-            guard.sleepers.give_timer(on, stay.kind());
+            guard.sleepers.give_timer(on, wait.kind());
         }
     }
 }

@@ -38,7 +38,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
             }
         };
         let mut thread = Thread::new(&self.runtime);
-        let next = self.step(guard, &mut second, &mut thread.stay, wakes);
+        let next = self.step(guard, &mut second, &mut thread.wait, wakes);
         match next {
             Next::Over(over) => {
                 drop_caught((first, ended));

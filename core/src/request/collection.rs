@@ -112,14 +112,14 @@ where
     fn list(
         &self,
         options: ListOptions,
-    ) -> informer::Awaited<'_, Result<Page<Arc<O>>, SourceError>> {
+    ) -> informer::BoxFuture<'_, Result<Page<Arc<O>>, SourceError>> {
         Box::pin(self.page(options))
     }
 
     fn watch(
         &self,
         options: WatchOptions,
-    ) -> informer::Awaited<'_, Result<Box<dyn informer::OpenWatch<Arc<O>>>, SourceError>> {
+    ) -> informer::BoxFuture<'_, Result<Box<dyn informer::OpenWatch<Arc<O>>>, SourceError>> {
         Box::pin(async {
             let events = self.events(options).await?;
             Ok(Box::new(events) as Box<dyn informer::OpenWatch<Arc<O>>>)
@@ -158,7 +158,7 @@ where
     R: Runtime,
     O: DeserializeOwned + Send + Sync + 'static,
 {
-    fn next(&mut self) -> informer::Awaited<'_, Option<Event<Arc<O>>>> {
+    fn next(&mut self) -> informer::BoxFuture<'_, Option<Event<Arc<O>>>> {
         Box::pin(async {
             Some(match self.0.next::<O>().await? {
                 WatchEvent::Added(object) => Event::Added(Arc::new(object)),

@@ -85,7 +85,7 @@ pub use observer::{Observer, Silent};
 pub use reply::Reply;
 pub use status::{Cause, Details, Reason, Status};
 pub use transport::{
-    Answer, Attempt, Awaited, Chunks, Secret, Transport, TransportError, TransportKind,
+    Answer, Attempt, BoxFuture, Chunks, Secret, Transport, TransportError, TransportKind,
 };
 pub use veil::Veil;
 pub use verb::Verb;

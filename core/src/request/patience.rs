@@ -10,7 +10,7 @@ use crate::cancel::{CancelToken, Reason};
 use crate::runtime::{Instant, Runtime};
 
 use super::failure::RequestError;
-use super::transport::{Awaited, Chunks, TransportError, TransportKind};
+use super::transport::{BoxFuture, Chunks, TransportError, TransportKind};
 
 /// How long a server may be silent. If a wait is dropped and begun again, its time still counts, so
 /// a caller that polls again and again also notices the limit.
@@ -80,7 +80,7 @@ const STARTS: Duration = Duration::from_secs(5);
 /// after every poll one more does.
 pub(super) fn block_on<R: Runtime, V>(
     runtime: &R,
-    lives: impl Fn() -> Option<Awaited<'static, ()>>,
+    lives: impl Fn() -> Option<BoxFuture<'static, ()>>,
     call: impl Future<Output = V>,
 ) -> Option<V> {
     let Some(first) = lives() else { return Some(runtime.block_on(call)) };
@@ -137,7 +137,7 @@ impl<R: Runtime> Bounded<R> {
 }
 
 impl<R: Runtime> Chunks for Bounded<R> {
-    fn next(&mut self) -> Awaited<'_, Option<Result<Vec<u8>, TransportError>>> {
+    fn next(&mut self) -> BoxFuture<'_, Option<Result<Vec<u8>, TransportError>>> {
         Box::pin(self.told())
     }
 }

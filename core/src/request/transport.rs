@@ -10,17 +10,17 @@ use super::verb::Verb;
 
 /// A boxed future that may move to another thread; boxed, so that a transport can be a trait
 /// object.
-pub type Awaited<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Sends one attempt. Dropping the future, or the body of an answer, ends it.
 pub trait Transport: Send + Sync + 'static {
     /// Sends an attempt and waits for the head of its answer.
-    fn send<'a>(&'a self, attempt: Attempt<'a>) -> Awaited<'a, Result<Answer, TransportError>>;
+    fn send<'a>(&'a self, attempt: Attempt<'a>) -> BoxFuture<'a, Result<Answer, TransportError>>;
 
     /// Starts a task on the executor of the connections and returns a future that is ready once it has
     /// run, or `None` if they need no executor. A call that blocks that executor's only thread would
     /// wait for ever.
-    fn lives(&self) -> Option<Awaited<'static, ()>> {
+    fn lives(&self) -> Option<BoxFuture<'static, ()>> {
         None
     }
 
@@ -32,11 +32,11 @@ pub trait Transport: Send + Sync + 'static {
 }
 
 impl<T: Transport + ?Sized> Transport for Arc<T> {
-    fn send<'a>(&'a self, attempt: Attempt<'a>) -> Awaited<'a, Result<Answer, TransportError>> {
+    fn send<'a>(&'a self, attempt: Attempt<'a>) -> BoxFuture<'a, Result<Answer, TransportError>> {
         (**self).send(attempt)
     }
 
-    fn lives(&self) -> Option<Awaited<'static, ()>> {
+    fn lives(&self) -> Option<BoxFuture<'static, ()>> {
         (**self).lives()
     }
 
@@ -103,12 +103,12 @@ impl fmt::Debug for Answer {
 /// [`next`](Self::next) loses no bytes.
 pub trait Chunks: Send {
     /// Waits for the next bytes; `None` at the end. Nothing comes after an error.
-    fn next(&mut self) -> Awaited<'_, Option<Result<Vec<u8>, TransportError>>>;
+    fn next(&mut self) -> BoxFuture<'_, Option<Result<Vec<u8>, TransportError>>>;
 }
 
 /// A body that is already complete.
 impl Chunks for std::vec::IntoIter<Vec<u8>> {
-    fn next(&mut self) -> Awaited<'_, Option<Result<Vec<u8>, TransportError>>> {
+    fn next(&mut self) -> BoxFuture<'_, Option<Result<Vec<u8>, TransportError>>> {
         let next = Iterator::next(self);
         Box::pin(async move { next.map(Ok) })
     }

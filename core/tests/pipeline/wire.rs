@@ -6,7 +6,7 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use seatrial_core::request::{
-    Answer, Attempt, Awaited, Chunks, Headers, Transport, TransportError, TransportKind,
+    Answer, Attempt, BoxFuture, Chunks, Headers, Transport, TransportError, TransportKind,
 };
 use seatrial_core::runtime::{Ambient, Instant, Tokio};
 use seatrial_sim::apiserver::{self, Options, Request, Server, WatchId};
@@ -96,7 +96,7 @@ fn headers(response: &apiserver::Response) -> Headers {
 }
 
 impl Transport for Wire {
-    fn send<'a>(&'a self, attempt: Attempt<'a>) -> Awaited<'a, Result<Answer, TransportError>> {
+    fn send<'a>(&'a self, attempt: Attempt<'a>) -> BoxFuture<'a, Result<Answer, TransportError>> {
         Box::pin(async move {
             let request = Request::new(attempt.verb.as_str(), attempt.target);
             let answer = self.with(|server, now| server.handle(now, &request));
@@ -154,7 +154,7 @@ impl Tail {
 }
 
 impl Chunks for Tail {
-    fn next(&mut self) -> Awaited<'_, Option<Result<Vec<u8>, TransportError>>> {
+    fn next(&mut self) -> BoxFuture<'_, Option<Result<Vec<u8>, TransportError>>> {
         let mut alarm = None;
         Box::pin(poll_fn(move |context| {
             loop {

@@ -13,7 +13,7 @@ use super::queue::FairQueue;
 use crate::cache::{Cache, NotSynced};
 use crate::object::Object;
 
-type Awaited<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 type Begin = dyn FnOnce(Arc<FairQueue>) -> Begun + Send;
 
 /// A cache whose changes become keys.
@@ -22,9 +22,9 @@ pub(super) struct Source(Box<Begin>);
 /// A source that has begun.
 pub(super) struct Begun {
     /// Fills the queue. It panics if the cache ends, because changes would be missed from then on.
-    pub(super) fill: Awaited<()>,
+    pub(super) fill: BoxFuture<()>,
     /// Ready when the first list is in the queue; false if it never will be.
-    pub(super) synced: Awaited<bool>,
+    pub(super) synced: BoxFuture<bool>,
     /// Says what is not listed, and why.
     pub(super) not_synced: Box<dyn Fn() -> NotSynced + Send>,
 }

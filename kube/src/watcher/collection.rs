@@ -10,7 +10,7 @@ use std::time::Duration;
 use kube::Resource;
 use kube::api::{Api, ListParams, VersionMatch, WatchEvent, WatchParams};
 use seatrial_core::informer::{
-    Awaited, Event, ListOptions, ListWatch, Match, OpenWatch, Page, SourceError, SourceKind,
+    BoxFuture, Event, ListOptions, ListWatch, Match, OpenWatch, Page, SourceError, SourceKind,
     WatchOptions,
 };
 use serde::de::DeserializeOwned;
@@ -56,7 +56,7 @@ impl<K> ListWatch<Object<K>> for Collection<K>
 where
     K: Resource + Clone + DeserializeOwned + fmt::Debug + Send + Sync + 'static,
 {
-    fn list(&self, options: ListOptions) -> Awaited<'_, Result<Page<Object<K>>, SourceError>> {
+    fn list(&self, options: ListOptions) -> BoxFuture<'_, Result<Page<Object<K>>, SourceError>> {
         Box::pin(async move {
             let params = ListParams {
                 label_selector: self.config.label_selector.clone(),
@@ -80,7 +80,7 @@ where
     fn watch(
         &self,
         options: WatchOptions,
-    ) -> Awaited<'_, Result<Box<dyn OpenWatch<Object<K>>>, SourceError>> {
+    ) -> BoxFuture<'_, Result<Box<dyn OpenWatch<Object<K>>>, SourceError>> {
         Box::pin(async move {
             let seconds = u32::try_from(options.timeout.as_secs()).unwrap_or(u32::MAX);
             let params = WatchParams {
@@ -130,7 +130,7 @@ where
     K: Send + Sync + 'static,
     S: futures_core::Stream<Item = kube::Result<WatchEvent<K>>> + Send,
 {
-    fn next(&mut self) -> Awaited<'_, Option<Event<Object<K>>>> {
+    fn next(&mut self) -> BoxFuture<'_, Option<Event<Object<K>>>> {
         Box::pin(poll_fn(|context| {
             if let Poll::Ready(event) = self.events.as_mut().poll_next(context) {
                 return Poll::Ready(event.map(told));

@@ -35,7 +35,7 @@ use std::time::Duration;
 
 use kube::{Api, Resource};
 use seatrial_core::informer::Informer;
-use seatrial_core::informer::reflector::{self, Failed, Hooks};
+use seatrial_core::informer::reflector::{self, Hooks, ReflectorError};
 use seatrial_core::runtime::Tokio;
 use serde::de::DeserializeOwned;
 
@@ -119,7 +119,7 @@ where
         .page_size(config.page_size)
         .stream_lists(!config.lists_pages);
     let said = url.clone();
-    let failed = move |failed: &Failed| {
+    let failed = move |failed: &ReflectorError| {
         let cause = std::error::Error::source(failed).map(ToString::to_string);
         tracing::warn!(url = said, cause, "{failed}, it is tried again");
     };

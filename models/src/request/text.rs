@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use seatrial_core::cancel::CancelToken;
 use seatrial_core::request::{
-    self, Answer, Attempt, Awaited, Base, Client, Execution, Headers, Mode, Observer, Reply,
+    self, Answer, Attempt, Base, BoxFuture, Client, Execution, Headers, Mode, Observer, Reply,
     RequestError, Transport, TransportError, Verb, Want, Warning, WatchEvent,
 };
 use seatrial_core::runtime::{Runtime, System};
@@ -67,7 +67,7 @@ struct Says {
 }
 
 impl Transport for Says {
-    fn send<'a>(&'a self, _: Attempt<'a>) -> Awaited<'a, Result<Answer, TransportError>> {
+    fn send<'a>(&'a self, _: Attempt<'a>) -> BoxFuture<'a, Result<Answer, TransportError>> {
         let (status, headers) = (self.status, self.headers.clone());
         let body = Box::new(self.chunks.clone().into_iter());
         Box::pin(async move { Ok(Answer { status, headers, body }) })

@@ -22,7 +22,7 @@ enum Tried {
     Broken(Reference),
 }
 
-type Awaited<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
+type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
 impl Tried {
     fn call<O: Operation<Gate>>(&self, op: O) -> O::Ret {
@@ -44,7 +44,7 @@ impl Tried {
         }
     }
 
-    fn call_async<O: Operation<Gate>>(&self, op: O) -> Awaited<'_, O::Ret> {
+    fn call_async<O: Operation<Gate>>(&self, op: O) -> BoxFuture<'_, O::Ret> {
         match self {
             Self::Ships(monitor) => Box::pin(monitor.call_async(op)),
             Self::Broken(reference) => Box::pin(reference.call_async(op)),
@@ -203,7 +203,7 @@ impl Wake for Bell {
 pub(super) struct PolledTask<'a> {
     stage: &'a Stage,
     /// `None` once it is over.
-    call: Option<Awaited<'a, bool>>,
+    call: Option<BoxFuture<'a, bool>>,
     waker: Waker,
     number: u64,
 }

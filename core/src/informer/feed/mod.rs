@@ -11,7 +11,7 @@ use std::sync::Arc;
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
 
-pub use state::Over;
+pub use state::FeedError;
 
 for_harness! {
     use operations::{
@@ -44,7 +44,7 @@ impl<C: Carried, R: Runtime> Subscription<C, R> {
     /// # Errors
     /// No more changes come; the error says why.
     #[expect(clippy::should_implement_trait, reason = "an end has a reason, an iterator has none")]
-    pub fn next(&mut self) -> Result<C, Over> {
+    pub fn next(&mut self) -> Result<C, FeedError> {
         self.finish();
         let told = self.feed.call(Next)?;
         self.owes = told.initial;
@@ -55,7 +55,7 @@ impl<C: Carried, R: Runtime> Subscription<C, R> {
     ///
     /// # Errors
     /// As [`next`](Self::next).
-    pub async fn next_async(&mut self) -> Result<C, Over> {
+    pub async fn next_async(&mut self) -> Result<C, FeedError> {
         self.finish();
         let told = self.feed.call_async(Next).await?;
         self.owes = told.initial;

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 
 use crate::machine::{Cx, Operation, Step};
 
-use super::state::{Feed, Over, READERS, SYNC, Told};
+use super::state::{Feed, FeedError, READERS, SYNC, Told};
 
 /// The type of a change. Every type that meets the bounds implements it.
 pub trait Carried: Clone + Debug + Send + 'static {}
@@ -48,7 +48,7 @@ pub struct WaitForSync;
 crate::operations! {
     [C: Carried] Feed<C>: Op, Ret {
         Push(Push<C>) -> VecDeque<Told<C>>,
-        Next(Next) -> Result<Told<C>, Over>,
+        Next(Next) -> Result<Told<C>, FeedError>,
         Finish(Finish) -> (),
         Complete(Complete) -> (),
         End(End) -> VecDeque<Told<C>>,
@@ -68,7 +68,7 @@ impl<C: Carried> Operation<Feed<C>> for Push<C> {
         if feed.later + later > feed.limit {
             cx.wakes.all(READERS);
             cx.wakes.all(SYNC);
-            let mut lost = feed.end(Over::Lagged);
+            let mut lost = feed.end(FeedError::Lagged);
             lost.append(&mut self.0);
             return Step::Done(lost);
         }
@@ -83,7 +83,7 @@ impl<C: Carried> Operation<Feed<C>> for Push<C> {
 }
 
 impl<C: Carried> Operation<Feed<C>> for Next {
-    fn step(&mut self, feed: &mut Feed<C>, _: &mut Cx<'_>) -> Step<Result<Told<C>, Over>> {
+    fn step(&mut self, feed: &mut Feed<C>, _: &mut Cx<'_>) -> Step<Result<Told<C>, FeedError>> {
         match (feed.waiting.pop_front(), feed.over) {
             (Some(told), _) => {
                 feed.later -= usize::from(!told.initial);
@@ -120,7 +120,7 @@ impl<C: Carried> Operation<Feed<C>> for End {
     fn step(&mut self, feed: &mut Feed<C>, cx: &mut Cx<'_>) -> Step<VecDeque<Told<C>>> {
         cx.wakes.all(READERS);
         cx.wakes.all(SYNC);
-        Step::Done(feed.end(Over::Stopped))
+        Step::Done(feed.end(FeedError::Stopped))
     }
 }
 

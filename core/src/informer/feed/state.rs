@@ -14,7 +14,7 @@ pub const SYNC: Channel = 1;
 /// Why no more changes come.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
-pub enum Over {
+pub enum FeedError {
     /// The informer has stopped, or the subscription was dropped.
     Stopped,
     /// The reader was slower than its limit allows. Changes were lost, so nothing more is told.
@@ -22,7 +22,7 @@ pub enum Over {
     Lagged,
 }
 
-impl std::fmt::Display for Over {
+impl std::fmt::Display for FeedError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Stopped => "the informer has stopped",
@@ -31,7 +31,7 @@ impl std::fmt::Display for Over {
     }
 }
 
-impl std::error::Error for Over {}
+impl std::error::Error for FeedError {}
 
 /// Changes that wait for one reader, and whether it has seen the first list.
 #[derive(Clone, Debug)]
@@ -47,7 +47,7 @@ pub struct Feed<C> {
     pub(super) is_complete: bool,
     /// The first list was complete and all of it handled. This never goes back (`cache:SY-3`).
     pub(super) has_synced: bool,
-    pub(super) over: Option<Over>,
+    pub(super) over: Option<FeedError>,
 }
 
 /// A change, and whether it belongs to the first list.
@@ -88,7 +88,7 @@ impl<C> Feed<C> {
     }
 
     /// Ends the feed and returns the waiting changes, which are not told any more (`cache:PL-13`).
-    pub(super) fn end(&mut self, why: Over) -> VecDeque<Told<C>> {
+    pub(super) fn end(&mut self, why: FeedError) -> VecDeque<Told<C>> {
         self.over.get_or_insert(why);
         self.later = 0;
         std::mem::take(&mut self.waiting)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Complete, End, Feed, Over, Progress, Push, Subscription, Told};
+use super::{Complete, End, Feed, FeedError, Progress, Push, Subscription, Told};
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
 
@@ -54,7 +54,7 @@ fn who_lags_is_told_nothing_more_and_why() {
     let (feed, mut reader, progress) = feed(vec![1], 2);
     assert!(feed.call(told(&[2, 3], false)).is_empty());
     assert_eq!(feed.call(told(&[4], false)).len(), 4, "what nobody is told comes back");
-    assert_eq!(reader.next(), Err(Over::Lagged));
+    assert_eq!(reader.next(), Err(FeedError::Lagged));
     assert!(!progress.wait_for_sync());
     assert_eq!(feed.call(told(&[5], false)).len(), 1);
 }
@@ -69,7 +69,7 @@ fn the_first_list_makes_no_room_for_later_changes() {
     }
     assert!(feed.call(told(&[7], false)).is_empty());
     assert_eq!(feed.call(told(&[8], false)).len(), 3);
-    assert_eq!(reader.next(), Err(Over::Lagged));
+    assert_eq!(reader.next(), Err(FeedError::Lagged));
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn an_end_wakes_the_reader_and_drops_what_waits() {
     let reading = system.spawn("reader", move || reader.next());
     let waiting = system.spawn("waiter", move || progress.wait_for_sync());
     assert!(feed.call(End).is_empty());
-    assert_eq!(system.join(reading).unwrap(), Err(Over::Stopped));
+    assert_eq!(system.join(reading).unwrap(), Err(FeedError::Stopped));
     assert!(!system.join(waiting).unwrap());
 }
 

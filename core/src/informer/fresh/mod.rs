@@ -12,7 +12,7 @@ mod state;
 mod tests;
 mod visible;
 
-pub use state::NotVisible;
+pub use state::NotVisibleError;
 
 for_harness! {
     use operations::{Advance, AtLeast, Look, Op, Over, Prepare, Refuse, Ret, Stored, Synced};

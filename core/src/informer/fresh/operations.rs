@@ -3,7 +3,7 @@
 use crate::machine::{Cx, Operation, Step};
 use crate::runtime::Instant;
 
-use super::state::{Fresh, NEWS, NotVisible, Part, SYNC, Versions, View, limit};
+use super::state::{Fresh, NEWS, NotVisibleError, Part, SYNC, Versions, View, limit};
 
 /// Says that the store has changed, and up to which version if that is known. It never goes back.
 #[derive(Clone, Debug)]
@@ -78,8 +78,8 @@ crate::operations! {
         Synced(Synced) -> (),
         Over(Over) -> (),
         Look(Look) -> View,
-        AtLeast(AtLeast) -> Result<View, NotVisible>,
-        Turn(Turn) -> Result<View, NotVisible>,
+        AtLeast(AtLeast) -> Result<View, NotVisibleError>,
+        Turn(Turn) -> Result<View, NotVisibleError>,
         WaitForSync(WaitForSync) -> bool,
     }
 }
@@ -165,19 +165,19 @@ impl Operation<Fresh> for Look {
 }
 
 impl Operation<Fresh> for AtLeast {
-    fn step(&mut self, fresh: &mut Fresh, cx: &mut Cx<'_>) -> Step<Result<View, NotVisible>> {
+    fn step(&mut self, fresh: &mut Fresh, cx: &mut Cx<'_>) -> Step<Result<View, NotVisibleError>> {
         let missing = if fresh.view.version < self.version {
             Some(fresh.behind(self.version))
         } else {
             let lacking = self.part.as_ref().and_then(|part| fresh.lacking(part));
-            lacking.map(|key| NotVisible::Refused { key: key.clone() })
+            lacking.map(|key| NotVisibleError::Refused { key: key.clone() })
         };
         fresh.wait(missing, self.until, cx)
     }
 }
 
 impl Operation<Fresh> for Turn {
-    fn step(&mut self, fresh: &mut Fresh, cx: &mut Cx<'_>) -> Step<Result<View, NotVisible>> {
+    fn step(&mut self, fresh: &mut Fresh, cx: &mut Cx<'_>) -> Step<Result<View, NotVisibleError>> {
         let missing = (fresh.view.epoch <= self.after).then(|| fresh.behind(fresh.view.version));
         fresh.wait(missing, self.until, cx)
     }

@@ -61,7 +61,7 @@ pub struct View {
 /// Why a version, or a write, cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum NotVisible {
+pub enum NotVisibleError {
     /// The store was still behind when the time ran out.
     Behind {
         /// The version that was asked for.
@@ -86,7 +86,7 @@ pub enum NotVisible {
     NotANumber(String),
 }
 
-impl fmt::Display for NotVisible {
+impl fmt::Display for NotVisibleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Behind { wanted, seen } => {
@@ -100,26 +100,26 @@ impl fmt::Display for NotVisible {
     }
 }
 
-impl std::error::Error for NotVisible {}
+impl std::error::Error for NotVisibleError {}
 
 impl Fresh {
     /// Waits until nothing is missing, the time runs out, or the informer stops.
     pub(super) fn wait(
         &self,
-        missing: Option<NotVisible>,
+        missing: Option<NotVisibleError>,
         until: Instant,
         cx: &mut Cx<'_>,
-    ) -> Step<Result<View, NotVisible>> {
+    ) -> Step<Result<View, NotVisibleError>> {
         match missing {
             None => Step::Done(Ok(self.view)),
-            Some(_) if self.is_over => Step::Done(Err(NotVisible::Stopped)),
+            Some(_) if self.is_over => Step::Done(Err(NotVisibleError::Stopped)),
             Some(missing) if cx.now() >= until => Step::Done(Err(missing)),
             Some(_) => Step::Wait { on: NEWS, until: limit(until) },
         }
     }
 
-    pub(super) fn behind(&self, wanted: u64) -> NotVisible {
-        NotVisible::Behind { wanted, seen: self.view.version }
+    pub(super) fn behind(&self, wanted: u64) -> NotVisibleError {
+        NotVisibleError::Behind { wanted, seen: self.view.version }
     }
 
     /// Returns the key of an object in the part that lacks a state.

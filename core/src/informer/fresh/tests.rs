@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::ledger::Ledger;
 use super::{
-    Advance, AtLeast, Fresh, Look, NotVisible, Over, Part, Prepare, Refuse, Stored, Synced, Turn,
-    View, WaitForSync,
+    Advance, AtLeast, Fresh, Look, NotVisibleError, Over, Part, Prepare, Refuse, Stored, Synced,
+    Turn, View, WaitForSync,
 };
 use crate::monitor::Monitor;
 use crate::runtime::{Ambient, Instant, Manual, Runtime};
@@ -51,7 +51,7 @@ fn one_without_patience_is_told_how_far_the_store_is() {
     let (_, fresh) = fresh();
     fresh.call(Advance(Some(4)));
     assert!(fresh.call(at_least(4, Instant::ZERO)).is_ok());
-    let behind = NotVisible::Behind { wanted: 5, seen: 4 };
+    let behind = NotVisibleError::Behind { wanted: 5, seen: 4 };
     assert_eq!(fresh.call(at_least(5, Instant::ZERO)), Err(behind));
 }
 
@@ -75,7 +75,7 @@ fn a_wait_ends_at_its_deadline() {
     let thread = runtime.spawn("waits", move || waits.call(at_least(5, until)));
     assert!(runtime.until_waiting(1, PATIENCE));
     runtime.advance(Duration::from_secs(3));
-    let behind = NotVisible::Behind { wanted: 5, seen: 0 };
+    let behind = NotVisibleError::Behind { wanted: 5, seen: 0 };
     assert_eq!(runtime.join(thread).unwrap(), Err(behind));
 }
 
@@ -94,7 +94,7 @@ fn the_end_wakes_all_who_wait() {
     assert!(runtime.until_asleep(3, PATIENCE));
     fresh.call(Over);
     for thread in waits {
-        assert_eq!(runtime.join(thread).unwrap(), Err(NotVisible::Stopped));
+        assert_eq!(runtime.join(thread).unwrap(), Err(NotVisibleError::Stopped));
     }
     assert!(!runtime.join(sync).unwrap());
     fresh.call(Advance(Some(1)));
@@ -189,7 +189,7 @@ fn what_was_refused_is_lacking_until_something_newer_is_stored() {
         fresh.call(AtLeast { version, part, until: Instant::ZERO }).map(|_| ())
     };
     let a = |version| ("a".to_owned(), version);
-    let lacks = Err(NotVisible::Refused { key: "a".to_owned() });
+    let lacks = Err(NotVisibleError::Refused { key: "a".to_owned() });
     fresh.call(Refuse(vec![a(5), a(7)]));
     fresh.call(Advance(Some(8)));
     assert!(fresh.call(Look).has_rejected);

@@ -14,7 +14,7 @@ use crate::store::{Described, Metadata, join};
 use super::ledger::{Ledger, Written};
 use super::operations::{Advance, AtLeast, Look, Over, Prepare, Refuse, Stored, Synced};
 use super::operations::{Turn, WaitForSync};
-use super::state::{Fresh, NotVisible, Part, View};
+use super::state::{Fresh, NotVisibleError, Part, View};
 
 /// A store that can be read.
 pub trait Readable {
@@ -118,7 +118,7 @@ impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
         store: &impl Readable,
         object: Metadata<'_>,
         deleted: Option<&str>,
-    ) -> Result<(), NotVisible> {
+    ) -> Result<(), NotVisibleError> {
         let version = number(object.resource_version)?;
         let key = join(object.namespace, object.name);
         let now = self.fresh.call(Look);
@@ -166,7 +166,7 @@ impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
         key: &str,
         version: &str,
         until: Instant,
-    ) -> Result<Option<S::Object>, NotVisible> {
+    ) -> Result<Option<S::Object>, NotVisibleError> {
         let version = number(version)?;
         let part = Some(Part { key: Some(key.to_owned()), version });
         let wanted = AtLeast { version, part, until };
@@ -179,7 +179,7 @@ impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
         store: &S,
         version: &str,
         until: Instant,
-    ) -> Result<S::All, NotVisible> {
+    ) -> Result<S::All, NotVisibleError> {
         let version = number(version)?;
         let part = Some(Part { key: None, version });
         let wanted = AtLeast { version, part, until };
@@ -192,7 +192,7 @@ impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
         store: &S,
         key: &str,
         until: Instant,
-    ) -> Result<Option<S::Object>, NotVisible> {
+    ) -> Result<Option<S::Object>, NotVisibleError> {
         let (written, seen) = {
             let ledger = self.runtime().lock(&self.ledger);
             (ledger.get(key), ledger.seen())
@@ -216,7 +216,7 @@ impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
         &self,
         store: &S,
         until: Instant,
-    ) -> Result<S::All, NotVisible> {
+    ) -> Result<S::All, NotVisibleError> {
         let ((written, deleted), seen) = {
             let ledger = self.runtime().lock(&self.ledger);
             (ledger.all(), ledger.seen())
@@ -239,7 +239,7 @@ impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
         wanted: AtLeast,
         gone: &[(String, String)],
         read: impl Fn() -> T,
-    ) -> Result<(T, View), NotVisible> {
+    ) -> Result<(T, View), NotVisibleError> {
         loop {
             let View { rollbacks, .. } = self.fresh.call_async(wanted.clone()).await?;
             for (key, uid) in gone {
@@ -262,7 +262,7 @@ impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
         key: &str,
         uid: &str,
         until: Instant,
-    ) -> Result<(), NotVisible> {
+    ) -> Result<(), NotVisibleError> {
         loop {
             let View { epoch: after, .. } = self.fresh.call(Look);
             if !store.has(key, uid) {
@@ -270,8 +270,8 @@ impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
             }
             match self.fresh.call_async(Turn { after, until }).await {
                 Ok(_) => {}
-                Err(NotVisible::Behind { .. }) => {
-                    return Err(NotVisible::StillThere { uid: uid.to_owned() });
+                Err(NotVisibleError::Behind { .. }) => {
+                    return Err(NotVisibleError::StillThere { uid: uid.to_owned() });
                 }
                 Err(stopped) => return Err(stopped),
             }
@@ -285,6 +285,6 @@ impl<R: Runtime, H: Host<Fresh>> std::fmt::Debug for Visible<R, H> {
     }
 }
 
-fn number(version: &str) -> Result<u64, NotVisible> {
-    version.parse().map_err(|_| NotVisible::NotANumber(version.to_owned()))
+fn number(version: &str) -> Result<u64, NotVisibleError> {
+    version.parse().map_err(|_| NotVisibleError::NotANumber(version.to_owned()))
 }

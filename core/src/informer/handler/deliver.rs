@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::cancel::CancelToken;
 use crate::caught::discard;
 use crate::informer::change::ObjectChange;
-use crate::informer::feed::{Over, Subscription};
+use crate::informer::feed::{FeedError, Subscription};
 use crate::informer::health::message;
 use crate::runtime::Runtime;
 use crate::store::Handle;
@@ -37,8 +37,8 @@ pub(super) fn deliver<O: Handle, R: Runtime>(
     loop {
         let change = match changes.next() {
             Ok(change) => change,
-            Err(Over::Lagged) => return report(Report::Lagged),
-            Err(Over::Stopped) => return,
+            Err(FeedError::Lagged) => return report(Report::Lagged),
+            Err(FeedError::Stopped) => return,
         };
         let began = runtime.now();
         // A panic can break only the handler's own state.

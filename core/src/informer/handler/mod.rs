@@ -12,7 +12,7 @@ use crate::runtime::{Runtime, System};
 use crate::store::{Described, Handle};
 
 use super::change::ObjectChange;
-use super::feed::{End, Over, Progress, Shared};
+use super::feed::{End, FeedError, Progress, Shared};
 use super::readers::Wants;
 use super::shared::Informer;
 
@@ -141,9 +141,9 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
     /// are there, then of every change; none is missed or told twice (`cache:SI-33`).
     ///
     /// ```
-    /// # use seatrial_core::informer::{Change, Informer, Over};
+    /// # use seatrial_core::informer::{Change, Informer, FeedError};
     /// # use seatrial_core::store::{Described, Handle};
-    /// fn count<O: Handle + Described>(pods: &Informer<O>) -> Result<(), Over> {
+    /// fn count<O: Handle + Described>(pods: &Informer<O>) -> Result<(), FeedError> {
     ///     let mut known = 0_usize;
     ///     let counting = pods.handle(move |change| {
     ///         match change {
@@ -161,7 +161,7 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
     ///
     /// # Errors
     /// The informer has stopped.
-    pub fn handle(&self, handler: impl Handler<O>) -> Result<Registration<O, R>, Over> {
+    pub fn handle(&self, handler: impl Handler<O>) -> Result<Registration<O, R>, FeedError> {
         self.handle_with(Handling::default(), handler)
     }
 
@@ -173,10 +173,10 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
         &self,
         handling: Handling,
         handler: impl Handler<O>,
-    ) -> Result<Registration<O, R>, Over> {
+    ) -> Result<Registration<O, R>, FeedError> {
         let mut crew = self.runtime.lock(&self.handlers);
         if crew.is_over() {
-            return Err(Over::Stopped);
+            return Err(FeedError::Stopped);
         }
         let changes = self.subscribe_with(handling.wants);
         let (feed, progress) = (Arc::clone(changes.shared()), changes.progress());

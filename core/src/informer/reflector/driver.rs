@@ -20,7 +20,7 @@ use super::consistency::Consistency;
 use super::consumer::{Consumer, Queued};
 use super::known::{self, Known};
 use super::machine::Reflector;
-use super::want::{Delivery, Failed, Got, Skipped, Want};
+use super::want::{Delivery, Got, ReflectorError, Skipped, Want};
 
 /// Functions that a reflector calls.
 #[derive(Clone)]
@@ -29,7 +29,7 @@ pub struct Hooks {
     pub should_resync: Arc<dyn Fn() -> bool + Send + Sync>,
     /// Called with the reason when the reflector begins anew (`cache:RE-31`). The back-off runs
     /// meanwhile.
-    pub failed: Arc<dyn Fn(&Failed) + Send + Sync>,
+    pub failed: Arc<dyn Fn(&ReflectorError) + Send + Sync>,
     /// Called for an event of a stream that the consumer does not have (`cache:RE-23`, `RE-25`).
     pub skipped: Arc<dyn Fn(&Skipped) + Send + Sync>,
     /// Called every ten seconds while a stream that should begin with all objects is incomplete and
@@ -52,7 +52,7 @@ const SILENT: Duration = Duration::from_secs(60);
 impl Default for Hooks {
     /// Resyncs whenever one is due, and ignores everything else.
     fn default() -> Self {
-        let (failed, skipped) = (Arc::new(|_: &Failed| ()), Arc::new(|_: &Skipped| ()));
+        let (failed, skipped) = (Arc::new(|_: &ReflectorError| ()), Arc::new(|_: &Skipped| ()));
         Self { should_resync: Arc::new(|| true), failed, skipped, quiet: Arc::new(|_| ()) }
     }
 }
@@ -97,7 +97,7 @@ impl<O: Handle + Described, R: Runtime> Driver<O, R> {
     }
 
     /// Reports that the reflector begins anew.
-    pub(in crate::informer) fn tell_failed(&self, failed: &Failed) {
+    pub(in crate::informer) fn tell_failed(&self, failed: &ReflectorError) {
         crate::caught::tell(|| (self.hooks.failed)(failed));
     }
 

@@ -5,7 +5,7 @@ use crate::runtime::Ambient;
 use crate::store::{Described, Handle};
 
 use super::machine::{After, Reflector, Stage};
-use super::want::{Delivery, Failed, Want};
+use super::want::{Delivery, ReflectorError, Want};
 
 /// A list whose pages are coming in (`cache:LW-8` to `LW-10`).
 #[derive(Clone, Debug)]
@@ -57,7 +57,7 @@ impl<O: Handle + Described> Reflector<O> {
             if page.continue_token == listing.begins {
                 // The page names itself as the next page: the list would never end.
                 let error = SourceError::new(SourceKind::Other, "a page is followed by itself");
-                return self.pause(After::Begin, Some(Failed::List(error)), None, ambient);
+                return self.pause(After::Begin, Some(ReflectorError::List(error)), None, ambient);
             }
             listing.begins.clone_from(&page.continue_token);
             let options = ListOptions {
@@ -103,6 +103,6 @@ impl<O: Handle + Described> Reflector<O> {
             return self.list();
         }
         let after = error.retry_after();
-        self.pause(After::Begin, Some(Failed::List(error)), after, ambient)
+        self.pause(After::Begin, Some(ReflectorError::List(error)), after, ambient)
     }
 }

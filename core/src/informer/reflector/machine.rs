@@ -12,7 +12,7 @@ use super::initial::Gathered;
 use super::list::Listing;
 use super::position::Position;
 use super::stream::{Patience, Seen};
-use super::want::{Delivery, Failed, Got, Skipped, Want};
+use super::want::{Delivery, Got, ReflectorError, Skipped, Want};
 
 /// The longest pause that a server may ask for. Otherwise one wrong header would blind a controller
 /// for hours.
@@ -163,7 +163,9 @@ impl<O: Handle + Described> Reflector<O> {
                     self.arm(ambient);
                     self.open(ambient)
                 }
-                Err(cause) => self.pause(After::Begin, Some(Failed::Replace(cause)), None, ambient),
+                Err(cause) => {
+                    self.pause(After::Begin, Some(ReflectorError::Replace(cause)), None, ambient)
+                }
             },
             (Stage::Opening(seen), Got::Opened(result)) => match result {
                 Ok(()) => self.watch_on(seen),
@@ -203,7 +205,7 @@ impl<O: Handle + Described> Reflector<O> {
     pub(super) fn pause(
         &mut self,
         after: After,
-        failed: Option<Failed>,
+        failed: Option<ReflectorError>,
         least: Option<Duration>,
         ambient: &dyn Ambient,
     ) -> Want<O> {
@@ -224,7 +226,7 @@ impl<O: Handle + Described> Reflector<O> {
             SourceKind::Refused | SourceKind::TooManyRequests => {
                 self.pause(After::Watch, None, after, ambient)
             }
-            _ => self.pause(After::Begin, Some(Failed::Watch(error)), after, ambient),
+            _ => self.pause(After::Begin, Some(ReflectorError::Watch(error)), after, ambient),
         }
     }
 

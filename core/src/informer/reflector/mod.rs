@@ -23,7 +23,7 @@ pub use consistency::{Consistency, Difference};
 pub(super) use consumer::Consumer;
 pub use driver::{Driver, Hooks};
 pub(super) use driver::{delays, pause};
-pub use want::{Failed, Skipped};
+pub use want::{ReflectorError, Skipped};
 
 for_harness! {
     use machine::Reflector;

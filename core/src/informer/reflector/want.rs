@@ -27,7 +27,7 @@ pub enum Want<O> {
         /// When the sleep is over.
         until: Instant,
         /// The reason, if it is to be reported (`cache:RE-31`).
-        failed: Option<Failed>,
+        failed: Option<ReflectorError>,
     },
 }
 
@@ -111,7 +111,7 @@ impl std::error::Error for Skipped {
 /// Why a reflector begins anew.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Failed {
+pub enum ReflectorError {
     /// The objects cannot be listed.
     List(SourceError),
     /// No stream can be opened.
@@ -123,7 +123,7 @@ pub enum Failed {
     Panicked(Option<String>),
 }
 
-impl fmt::Display for Failed {
+impl fmt::Display for ReflectorError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::List(_) => f.write_str("failed to list"),
@@ -135,7 +135,7 @@ impl fmt::Display for Failed {
     }
 }
 
-impl std::error::Error for Failed {
+impl std::error::Error for ReflectorError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::List(error) | Self::Watch(error) => Some(error),

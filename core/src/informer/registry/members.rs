@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use crate::cancel::CancelToken;
 use crate::caught::{each, pass_on};
-use crate::informer::feed::Over;
+use crate::informer::feed::FeedError;
 use crate::informer::health::Unwell;
-use crate::informer::list_watch::Awaited;
+use crate::informer::list_watch::BoxFuture;
 use crate::runtime::{Instant, Runtime};
 
 /// Something that runs until it is stopped: an informer of any type.
@@ -16,9 +16,9 @@ pub trait Runs<R: Runtime>: Send + Sync + 'static {
     /// Runs until the token ends.
     fn run(&self, token: &CancelToken<R>);
     /// As [`run`](Self::run), for tasks.
-    fn run_async<'a>(&'a self, token: &'a CancelToken<R>) -> Awaited<'a, ()>;
+    fn run_async<'a>(&'a self, token: &'a CancelToken<R>) -> BoxFuture<'a, ()>;
     /// Waits for its first list; false if it is not there in time, or never will be.
-    fn wait_for_sync_async(&self, until: Instant) -> Awaited<'_, bool>;
+    fn wait_for_sync_async(&self, until: Instant) -> BoxFuture<'_, bool>;
     /// Tells whether it runs as it should.
     ///
     /// # Errors
@@ -80,7 +80,7 @@ impl<R: Runtime> Members<R> {
         name: &str,
         kind: &str,
         make: impl FnOnce() -> T,
-    ) -> Result<Arc<T>, Over> {
+    ) -> Result<Arc<T>, FeedError> {
         if let Some(member) = self.get(name) {
             return Ok(member);
         }
@@ -88,7 +88,7 @@ impl<R: Runtime> Members<R> {
         let key = (TypeId::of::<T>(), name.to_owned());
         let mut inside = self.runtime.lock(&self.inside);
         if inside.is_over {
-            return Err(Over::Stopped);
+            return Err(FeedError::Stopped);
         }
         if let Some(entry) = inside.entries.get(&key) {
             let there = entry.typed();
@@ -121,8 +121,8 @@ impl<R: Runtime> Members<R> {
     }
 
     /// As [`start`](Self::start), with tasks: `spawn` runs each on an executor.
-    pub fn start_with(&self, mut spawn: impl FnMut(Awaited<'static, ()>)) {
-        let mut tasks: Vec<Awaited<'static, ()>> = Vec::new();
+    pub fn start_with(&self, mut spawn: impl FnMut(BoxFuture<'static, ()>)) {
+        let mut tasks: Vec<BoxFuture<'static, ()>> = Vec::new();
         self.start_each(|run| {
             let Run { member, life, ended, .. } = run;
             tasks.push(Box::pin(async move {

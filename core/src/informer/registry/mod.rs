@@ -10,9 +10,9 @@ use crate::cancel::CancelToken;
 use crate::runtime::{Instant, Runtime, System};
 use crate::store::{Described, Handle};
 
-use super::feed::Over;
+use super::feed::FeedError;
 use super::health::Unwell;
-use super::list_watch::Awaited;
+use super::list_watch::BoxFuture;
 use super::shared::Informer;
 
 pub use members::{Members, Runs};
@@ -23,10 +23,10 @@ pub use members::{Members, Runs};
 /// ```
 /// # use std::sync::Arc;
 /// # use std::time::Duration;
-/// # use seatrial_core::informer::{Informer, ListWatch, Over, Registry};
+/// # use seatrial_core::informer::{Informer, ListWatch, FeedError, Registry};
 /// # use seatrial_core::runtime::{Ambient, System};
 /// # use seatrial_core::store::{Described, Handle};
-/// # fn run<Pod: Handle + Described>(source: Arc<dyn ListWatch<Pod>>) -> Result<(), Over> {
+/// # fn run<Pod: Handle + Described>(source: Arc<dyn ListWatch<Pod>>) -> Result<(), FeedError> {
 /// let system = System::new();
 /// let registry = Registry::new(&system);
 /// let pods = registry.informer("pods", || Informer::new(&system, source))?;
@@ -52,13 +52,13 @@ impl<O: Handle + Described, R: Runtime> Runs<R> for Informer<O, R> {
         let _ran_already = Self::run(self, token); // an error means that its user runs it already
     }
 
-    fn run_async<'a>(&'a self, token: &'a CancelToken<R>) -> Awaited<'a, ()> {
+    fn run_async<'a>(&'a self, token: &'a CancelToken<R>) -> BoxFuture<'a, ()> {
         Box::pin(async move {
             let _ran_already = Self::run_async(self, token).await;
         })
     }
 
-    fn wait_for_sync_async(&self, until: Instant) -> Awaited<'_, bool> {
+    fn wait_for_sync_async(&self, until: Instant) -> BoxFuture<'_, bool> {
         Box::pin(Self::wait_for_sync_async(self, until))
     }
 
@@ -86,7 +86,7 @@ impl<R: Runtime> Registry<R> {
         &self,
         name: &str,
         make: impl FnOnce() -> Informer<O, R>,
-    ) -> Result<Arc<Informer<O, R>>, Over> {
+    ) -> Result<Arc<Informer<O, R>>, FeedError> {
         self.members.get_or_make(name, type_name::<O>(), make)
     }
 
@@ -107,7 +107,7 @@ impl<R: Runtime> Registry<R> {
     /// [`wait_for_sync_async`](Self::wait_for_sync_async), [`remove_async`](Self::remove_async) and
     /// [`shut_down_async`](Self::shut_down_async): the blocking forms would keep the informers from
     /// running.
-    pub fn start_with(&self, spawn: impl FnMut(Awaited<'static, ()>)) {
+    pub fn start_with(&self, spawn: impl FnMut(BoxFuture<'static, ()>)) {
         self.members.start_with(spawn);
     }
 

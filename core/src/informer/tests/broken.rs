@@ -14,7 +14,7 @@ use super::server::{Object, Server};
 use crate::cancel::CancelToken;
 use crate::informer::reflector::Hooks;
 use crate::informer::{
-    AlreadyRun, Awaited, Change, Informer, ListOptions, ListWatch, OpenWatch, Page, Recovery,
+    AlreadyRun, BoxFuture, Change, Informer, ListOptions, ListWatch, OpenWatch, Page, Recovery,
     SourceError, Unwell, WatchOptions,
 };
 use crate::runtime::Manual;
@@ -49,7 +49,7 @@ struct Source {
 }
 
 impl ListWatch<Object> for Source {
-    fn list(&self, options: ListOptions) -> Awaited<'_, Result<Page<Object>, SourceError>> {
+    fn list(&self, options: ListOptions) -> BoxFuture<'_, Result<Page<Object>, SourceError>> {
         self.fuse.pass();
         self.server.list(options)
     }
@@ -57,7 +57,7 @@ impl ListWatch<Object> for Source {
     fn watch(
         &self,
         options: WatchOptions,
-    ) -> Awaited<'_, Result<Box<dyn OpenWatch<Object>>, SourceError>> {
+    ) -> BoxFuture<'_, Result<Box<dyn OpenWatch<Object>>, SourceError>> {
         self.server.watch(options)
     }
 

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use super::server::{Object, Server};
 use crate::cancel::CancelToken;
-use crate::informer::{Change, Handling, Informer, ObjectChange, OnPanic, Over, Report, Wants};
+use crate::informer::{
+    Change, FeedError, Handling, Informer, ObjectChange, OnPanic, Report, Wants,
+};
 use crate::runtime::{Manual, Runtime};
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -72,7 +74,7 @@ fn a_handler_sees_all_whenever_it_comes_and_ends_with_the_informer() {
     bed.stop(thread);
     assert!(first.has_ended() && second.has_ended(), "a run returns after its handlers");
     assert!(early.try_recv().is_err() && late.try_recv().is_err());
-    assert_eq!(bed.informer.handle(|_| ()).unwrap_err(), Over::Stopped);
+    assert_eq!(bed.informer.handle(|_| ()).unwrap_err(), FeedError::Stopped);
 }
 
 #[test]
@@ -275,7 +277,7 @@ fn an_informer_that_never_ran_lets_its_handlers_go() {
     let mut reader = bed.informer.subscribe();
     drop(bed.informer);
     waits.unwrap().remove_and_wait();
-    assert_eq!(reader.next(), Err(Over::Stopped));
+    assert_eq!(reader.next(), Err(FeedError::Stopped));
     assert_eq!(bed.runtime.asleep(), 0);
 }
 

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use self::server::{Object, Server};
-use super::{AlreadyRun, Change, Informer, ObjectChange, Over, Subscription, Wants};
+use super::{AlreadyRun, Change, FeedError, Informer, ObjectChange, Subscription, Wants};
 use crate::cancel::CancelToken;
 use crate::runtime::{Runtime, System};
 use crate::store::LastState;
@@ -111,8 +111,8 @@ fn readers_see_all_that_happens_whenever_they_come() {
     View::default().follow(&mut late, &bed.server.objects());
     bed.stop(thread);
     assert!(bed.informer.is_stopped());
-    assert_eq!(early.next(), Err(Over::Stopped));
-    assert_eq!(bed.informer.subscribe().next(), Err(Over::Stopped));
+    assert_eq!(early.next(), Err(FeedError::Stopped));
+    assert_eq!(bed.informer.subscribe().next(), Err(FeedError::Stopped));
     assert_eq!(bed.server.open(), 0, "no stream is left open");
 }
 
@@ -180,7 +180,7 @@ fn a_reader_that_stalls_keeps_nobody_waiting_and_is_told_so() {
         bed.server.put("a");
         view.follow(&mut fast, &bed.server.objects());
     }
-    assert_eq!(slow.next(), Err(Over::Lagged));
+    assert_eq!(slow.next(), Err(FeedError::Lagged));
     bed.stop(thread);
 }
 

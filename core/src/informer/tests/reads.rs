@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use super::server::Object;
 use super::{Running, nap};
-use crate::informer::{NotVisible, after_own_writes};
+use crate::informer::{NotVisibleError, after_own_writes};
 use crate::limited_queue::LimitedQueue;
 use crate::pool::Pool;
 use crate::runtime::{Ambient, Instant, Runtime};
@@ -58,7 +58,7 @@ fn who_does_not_wait_is_told_that_it_is_stale() {
     let (bed, until, thread) = Running::synced();
     bed.server.hold(Some(0));
     bed.server.put("a");
-    let stale = NotVisible::Behind { wanted: 1, seen: 0 };
+    let stale = NotVisibleError::Behind { wanted: 1, seen: 0 };
     let soon = bed.system.now() + Duration::from_millis(20);
     for patience in [Instant::ZERO, soon] {
         let read = bed.informer.get_at_least("a", "1", patience);
@@ -68,9 +68,9 @@ fn who_does_not_wait_is_told_that_it_is_stale() {
     bed.server.hold(None);
     assert!(bed.informer.get_at_least("a", "1", until).unwrap().is_some());
     let odd = bed.informer.get_at_least("a", "first", until).unwrap_err();
-    assert_eq!(odd, NotVisible::NotANumber("first".to_owned()));
+    assert_eq!(odd, NotVisibleError::NotANumber("first".to_owned()));
     bed.stop(thread);
-    assert_eq!(bed.informer.list_at_least("7", until).unwrap_err(), NotVisible::Stopped);
+    assert_eq!(bed.informer.list_at_least("7", until).unwrap_err(), NotVisibleError::Stopped);
     assert!(bed.informer.list_at_least("1", until).is_ok(), "what is there can be read");
 }
 
@@ -83,7 +83,7 @@ fn a_deletion_is_visible_once_the_uid_is_gone_also_if_the_name_is_taken_again() 
     bed.server.hold(Some(1));
     bed.server.delete("a");
     bed.deleted(&first); // the version is that of the last state, which is visible
-    let still = NotVisible::StillThere { uid: first.uid.clone() };
+    let still = NotVisibleError::StillThere { uid: first.uid.clone() };
     assert_eq!(bed.informer.get_written("a", Instant::ZERO).unwrap_err(), still);
     assert_eq!(bed.informer.list_written(Instant::ZERO).unwrap_err(), still);
     let second = bed.server.put("a");
@@ -230,7 +230,7 @@ fn a_write_that_was_seen_is_not_unseen_by_a_list_that_goes_back() {
     while !stale(bed.informer.store().get(&"a".to_owned())) {
         nap(1);
     }
-    let behind = NotVisible::Behind { wanted: 2, seen: 1 };
+    let behind = NotVisibleError::Behind { wanted: 2, seen: 1 };
     assert_eq!(bed.informer.get_written("a", Instant::ZERO).unwrap_err(), behind);
     assert_eq!(bed.informer.list_written(Instant::ZERO).unwrap_err(), behind);
     bed.server.hold(None);

@@ -9,7 +9,7 @@ use super::nap;
 use super::server::{Object, Server};
 use crate::cancel::CancelToken;
 use crate::informer::reflector::{Hooks, Skipped};
-use crate::informer::{ApplyError, Change, Informer, NotVisible, Subscription};
+use crate::informer::{ApplyError, Change, Informer, NotVisibleError, Subscription};
 use crate::runtime::{Instant, System};
 use crate::store::indexed::IndexFunction;
 use crate::store::{Described, LastState, NoMetadata};
@@ -91,7 +91,7 @@ impl Bed {
         });
     }
 
-    fn get(&self, key: &str, version: &str) -> Result<Option<String>, NotVisible> {
+    fn get(&self, key: &str, version: &str) -> Result<Option<String>, NotVisibleError> {
         let object = self.informer.get_at_least(key, version, Instant::ZERO)?;
         Ok(object.map(|it| it.version.clone()))
     }
@@ -110,8 +110,8 @@ impl Bed {
     }
 }
 
-fn lacks<T>(key: &str) -> Result<T, NotVisible> {
-    Err(NotVisible::Refused { key: key.to_owned() })
+fn lacks<T>(key: &str) -> Result<T, NotVisibleError> {
+    Err(NotVisibleError::Refused { key: key.to_owned() })
 }
 
 fn named(all: &[(&str, &str)]) -> Vec<(String, String)> {

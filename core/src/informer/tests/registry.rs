@@ -10,8 +10,8 @@ use parking_lot::Mutex;
 
 use super::nap;
 use super::server::{Object, Server};
-use crate::informer::list_watch::Awaited;
-use crate::informer::{Informer, Over, Recovery, Registry, Unwell};
+use crate::informer::list_watch::BoxFuture;
+use crate::informer::{FeedError, Informer, Recovery, Registry, Unwell};
 #[cfg(feature = "tokio")]
 use crate::informer::{ListOptions, ListWatch, OpenWatch, Page, SourceError, WatchOptions};
 use crate::runtime::{Ambient, Instant, Runtime, System};
@@ -59,7 +59,10 @@ fn all_are_started_synced_and_joined() {
     registry.shut_down();
     assert!(all.iter().all(|it| it.is_stopped()) && handlers.iter().all(|it| it.has_ended()));
     assert_eq!(server.open(), 0);
-    assert_eq!(registry.informer("x", || informer(&system, &server)).unwrap_err(), Over::Stopped);
+    assert_eq!(
+        registry.informer("x", || informer(&system, &server)).unwrap_err(),
+        FeedError::Stopped
+    );
     registry.start();
     registry.shut_down();
     for informer in all {
@@ -91,7 +94,7 @@ fn informers_can_be_tasks_of_any_executor() {
     let registry = Registry::new(&system);
     let things = registry.informer("things", || informer(&system, &server)).unwrap();
     let mut threads = Vec::new();
-    registry.start_with(|task: Awaited<'static, ()>| {
+    registry.start_with(|task: BoxFuture<'static, ()>| {
         threads.push(system.spawn("executor", move || system.block_on(task)));
     });
     registry.wait_for_sync(system.now() + LONG).unwrap();
@@ -119,7 +122,7 @@ fn a_registry_that_is_dropped_stops_what_it_started() {
     registry.wait_for_sync(system.now() + LONG).unwrap();
     let mut reader = things.subscribe();
     drop(registry);
-    assert_eq!(reader.next(), Err(Over::Stopped));
+    assert_eq!(reader.next(), Err(FeedError::Stopped));
 }
 
 #[test]
@@ -214,7 +217,7 @@ struct Sleepy(Server);
 
 #[cfg(feature = "tokio")]
 impl ListWatch<Object> for Sleepy {
-    fn list(&self, options: ListOptions) -> Awaited<'_, Result<Page<Object>, SourceError>> {
+    fn list(&self, options: ListOptions) -> BoxFuture<'_, Result<Page<Object>, SourceError>> {
         Box::pin(async {
             tokio::time::sleep(Duration::from_millis(1)).await;
             self.0.list(options).await
@@ -224,7 +227,7 @@ impl ListWatch<Object> for Sleepy {
     fn watch(
         &self,
         options: WatchOptions,
-    ) -> Awaited<'_, Result<Box<dyn OpenWatch<Object>>, SourceError>> {
+    ) -> BoxFuture<'_, Result<Box<dyn OpenWatch<Object>>, SourceError>> {
         self.0.watch(options)
     }
 

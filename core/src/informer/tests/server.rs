@@ -7,7 +7,8 @@ use std::task::{Poll, Waker};
 use parking_lot::Mutex;
 
 use crate::informer::{
-    Awaited, Event, ListOptions, ListWatch, OpenWatch, Page, SourceError, SourceKind, WatchOptions,
+    BoxFuture, Event, ListOptions, ListWatch, OpenWatch, Page, SourceError, SourceKind,
+    WatchOptions,
 };
 use crate::store::{Described, Metadata};
 
@@ -160,7 +161,7 @@ impl Server {
 }
 
 impl ListWatch<Object> for Server {
-    fn list(&self, _: ListOptions) -> Awaited<'_, Result<Page<Object>, SourceError>> {
+    fn list(&self, _: ListOptions) -> BoxFuture<'_, Result<Page<Object>, SourceError>> {
         let mut state = self.0.lock();
         state.requests += 1;
         let answer = if state.refuses {
@@ -175,7 +176,7 @@ impl ListWatch<Object> for Server {
     fn watch(
         &self,
         options: WatchOptions,
-    ) -> Awaited<'_, Result<Box<dyn OpenWatch<Object>>, SourceError>> {
+    ) -> BoxFuture<'_, Result<Box<dyn OpenWatch<Object>>, SourceError>> {
         let mut state = self.0.lock();
         state.requests += 1;
         state.open += 1;
@@ -212,7 +213,7 @@ impl Drop for Tail {
 }
 
 impl OpenWatch<Object> for Tail {
-    fn next(&mut self) -> Awaited<'_, Option<Event<Object>>> {
+    fn next(&mut self) -> BoxFuture<'_, Option<Event<Object>>> {
         Box::pin(std::future::poll_fn(|context| {
             if let Some(event) = self.initial.pop_front() {
                 return Poll::Ready(Some(event));

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::server::{Object, Thing};
 use crate::cancel::CancelToken;
 use crate::informer::{
-    Awaited, Change, Event, Informer, ListOptions, ListWatch, OpenWatch, Page, SourceError,
+    BoxFuture, Change, Event, Informer, ListOptions, ListWatch, OpenWatch, Page, SourceError,
     WatchOptions,
 };
 use crate::runtime::{Runtime as _, System};
@@ -24,14 +24,14 @@ fn thing(version: usize) -> Object {
 }
 
 impl ListWatch<Object> for Flood {
-    fn list(&self, _: ListOptions) -> Awaited<'_, Result<Page<Object>, SourceError>> {
+    fn list(&self, _: ListOptions) -> BoxFuture<'_, Result<Page<Object>, SourceError>> {
         Box::pin(ready(Ok(Page::whole(vec![thing(1)], "1"))))
     }
 
     fn watch(
         &self,
         _: WatchOptions,
-    ) -> Awaited<'_, Result<Box<dyn OpenWatch<Object>>, SourceError>> {
+    ) -> BoxFuture<'_, Result<Box<dyn OpenWatch<Object>>, SourceError>> {
         Box::pin(ready(Ok(Box::new(self.clone()) as Box<dyn OpenWatch<Object>>)))
     }
 
@@ -41,7 +41,7 @@ impl ListWatch<Object> for Flood {
 }
 
 impl OpenWatch<Object> for Flood {
-    fn next(&mut self) -> Awaited<'_, Option<Event<Object>>> {
+    fn next(&mut self) -> BoxFuture<'_, Option<Event<Object>>> {
         match self.0.fetch_add(1, Ordering::Relaxed) {
             number if number < MANY => Box::pin(ready(Some(Event::Modified(thing(number + 2))))),
             _ => Box::pin(pending()),

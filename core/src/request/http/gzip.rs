@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use flate2::write::MultiGzDecoder;
 
-use crate::request::{Awaited, Chunks, TransportError, TransportKind};
+use crate::request::{BoxFuture, Chunks, TransportError, TransportKind};
 
 /// How many bytes are unpacked at a time. They become a thousand times as many at most, so the
 /// limit on the bytes of an answer stops a body that is made to fill the memory.
@@ -52,7 +52,7 @@ impl<C: Chunks> Unpacked<C> {
 }
 
 impl<C: Chunks> Chunks for Unpacked<C> {
-    fn next(&mut self) -> Awaited<'_, Option<Result<Vec<u8>, TransportError>>> {
+    fn next(&mut self) -> BoxFuture<'_, Option<Result<Vec<u8>, TransportError>>> {
         Box::pin(async {
             while self.decoder.is_some() {
                 if self.at < self.packed.len() {

@@ -10,7 +10,7 @@ use hyper::http::response::Parts;
 use hyper::{Request, Response, Uri};
 use tokio::runtime::Handle;
 
-use crate::request::{Awaited, Chunks, TransportError};
+use crate::request::{BoxFuture, Chunks, TransportError};
 
 use super::error::{cut, failure, not_sent};
 use super::link::Place;
@@ -124,7 +124,7 @@ impl Streamed {
 }
 
 impl Chunks for Streamed {
-    fn next(&mut self) -> Awaited<'_, Option<Result<Vec<u8>, TransportError>>> {
+    fn next(&mut self) -> BoxFuture<'_, Option<Result<Vec<u8>, TransportError>>> {
         Box::pin(async {
             loop {
                 match self.body.frame().await {

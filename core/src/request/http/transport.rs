@@ -15,7 +15,8 @@ use tokio::task::coop::unconstrained;
 use zeroize::Zeroizing;
 
 use crate::request::{
-    Answer, Attempt, Awaited, Base, Chunks, Headers, Transport, TransportError, TransportKind, Veil,
+    Answer, Attempt, Base, BoxFuture, Chunks, Headers, Transport, TransportError, TransportKind,
+    Veil,
 };
 
 use super::config::{HttpConfig, Password};
@@ -195,7 +196,7 @@ impl HttpTransport {
 }
 
 impl Transport for HttpTransport {
-    fn send<'a>(&'a self, attempt: Attempt<'a>) -> Awaited<'a, Result<Answer, TransportError>> {
+    fn send<'a>(&'a self, attempt: Attempt<'a>) -> BoxFuture<'a, Result<Answer, TransportError>> {
         Box::pin(async move {
             // A call that blocks a thread never goes back to tokio, which would not give it a new
             // budget.
@@ -208,7 +209,7 @@ impl Transport for HttpTransport {
         })
     }
 
-    fn lives(&self) -> Option<Awaited<'static, ()>> {
+    fn lives(&self) -> Option<BoxFuture<'static, ()>> {
         let home = self.home.clone().or_else(|| Handle::try_current().ok())?;
         let task = home.spawn(std::future::ready(()));
         Some(Box::pin(unconstrained(async { drop(task.await) })))

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 
 use crate::cancel::CancelToken;
 use crate::request::{
-    Answer, Attempt, Awaited, Base, Chunks, Client, Headers, Request, Transport, TransportError,
+    Answer, Attempt, Base, BoxFuture, Chunks, Client, Headers, Request, Transport, TransportError,
     TransportKind, Verb,
 };
 use crate::runtime::{Ambient, Manual};
@@ -74,7 +74,7 @@ impl Drop for Body {
 }
 
 impl Chunks for Body {
-    fn next(&mut self) -> Awaited<'_, Option<Result<Vec<u8>, TransportError>>> {
+    fn next(&mut self) -> BoxFuture<'_, Option<Result<Vec<u8>, TransportError>>> {
         match self.chunks.pop_front() {
             None => Box::pin(async { None }),
             Some(Chunk::Bytes(bytes)) => Box::pin(async { Some(Ok(bytes)) }),
@@ -91,7 +91,7 @@ impl Chunks for Body {
 }
 
 impl Transport for Script {
-    fn send<'a>(&'a self, attempt: Attempt<'a>) -> Awaited<'a, Result<Answer, TransportError>> {
+    fn send<'a>(&'a self, attempt: Attempt<'a>) -> BoxFuture<'a, Result<Answer, TransportError>> {
         let now = self.clock.as_ref().map_or(0, |clock| clock.now().as_nanos());
         self.seen.lock().push(Seen {
             at: Duration::from_nanos(now),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use seatrial_core::informer::Over;
+use seatrial_core::informer::FeedError;
 use seatrial_core::informer::feed::{Op, Ret, Told};
 use seatrial_core::machine::Step;
 
@@ -24,7 +24,7 @@ pub(super) struct Book {
     pub(super) is_complete: bool,
     /// Whether the whole first list has been looked at.
     pub(super) has_synced: bool,
-    pub(super) over: Option<Over>,
+    pub(super) over: Option<FeedError>,
     /// Threads that sleep, each with whether it waits for a change.
     pub(super) asleep: BTreeMap<u8, bool>,
 }
@@ -37,7 +37,7 @@ impl Book {
         self.over.is_none() && later.count() > LIMIT
     }
 
-    fn end(&mut self, why: Over) {
+    fn end(&mut self, why: FeedError) {
         self.over.get_or_insert(why);
         self.waiting.clear();
     }
@@ -47,7 +47,7 @@ impl Book {
             return;
         }
         if self.lags(pushed) {
-            self.end(Over::Lagged);
+            self.end(FeedError::Lagged);
             return;
         }
         self.unfinished += pushed.iter().filter(|(_, initial)| *initial).count();
@@ -60,7 +60,7 @@ impl Book {
             (Op::Next(_), Ret::Next(Ok(_))) => drop(self.waiting.pop_front()),
             (Op::Finish(_), _) => self.unfinished = self.unfinished.saturating_sub(1),
             (Op::Complete(_), _) => self.is_complete = true,
-            (Op::End(_), _) => self.end(Over::Stopped),
+            (Op::End(_), _) => self.end(FeedError::Stopped),
             _ => {}
         }
         // A feed that is over tells nothing more (`cache:SI-40`).

@@ -87,7 +87,7 @@ fn told_in_order(history: &History) -> Checked {
 }
 
 fn lagging_is_said(history: &History) -> Checked {
-    use seatrial_core::informer::Over::Lagged;
+    use seatrial_core::informer::FeedError::Lagged;
     at_every_return(history, |book, op, ret| match (op, ret) {
         (Op::Next(_), Ret::Next(Err(Lagged))) if book.over != Some(Lagged) => {
             Err("it is said to lag, and does not".to_owned())
@@ -107,7 +107,7 @@ fn lagging_is_said(history: &History) -> Checked {
 }
 
 fn an_end_is_said(history: &History) -> Checked {
-    use seatrial_core::informer::Over::Stopped;
+    use seatrial_core::informer::FeedError::Stopped;
     at_every_return(history, |book, _, ret| match (book.over, ret) {
         (Some(Stopped), Ret::Next(told)) if *told != Err(Stopped) => {
             Err(format!("it has ended, and is told {told:?}"))

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use seatrial_core::informer::Over;
+use seatrial_core::informer::FeedError;
 use seatrial_core::informer::feed::{
     Complete, End, Feed as Rules, Next, Op, Push, READERS, Ret, SYNC, Told,
 };
@@ -211,7 +211,7 @@ fn of_limits() -> Vec<Mutant<Feed>> {
                 }
                 op => match bent.rules.step(op, cx) {
                     Step::Done(Ret::Next(Err(_))) if bent.lagged => {
-                        Step::Done(Ret::Next(Err(Over::Lagged)))
+                        Step::Done(Ret::Next(Err(FeedError::Lagged)))
                     }
                     step => step,
                 },
@@ -247,13 +247,13 @@ fn of_ends() -> Vec<Mutant<Feed>> {
             }) breaks ["an_end_is_said", "what_is_not_told_comes_back"];
         Seeded "lag_is_an_end" from "own: a reader that lost changes gets no hint of it":
             (|bent, op, cx| match bent.rules.step(op, cx) {
-                Step::Done(Ret::Next(Err(_))) => Step::Done(Ret::Next(Err(Over::Stopped))),
+                Step::Done(Ret::Next(Err(_))) => Step::Done(Ret::Next(Err(FeedError::Stopped))),
                 step => step,
             }) breaks ["lagging_is_said"];
         Seeded "an_end_is_a_lag"
             from "own: a reader whose feed has ended subscribes again for ever":
             (|bent, op, cx| match bent.rules.step(op, cx) {
-                Step::Done(Ret::Next(Err(_))) => Step::Done(Ret::Next(Err(Over::Lagged))),
+                Step::Done(Ret::Next(Err(_))) => Step::Done(Ret::Next(Err(FeedError::Lagged))),
                 step => step,
             }) breaks ["lagging_is_said"];
         Seeded "who_lags_is_told_the_rest"

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use seatrial_core::informer::Over;
+use seatrial_core::informer::FeedError;
 use seatrial_core::informer::feed::{
     Complete, End, Feed as Rules, Finish, HasSynced, Next, Op, Push, Ret, Told, WaitForSync,
 };
@@ -47,7 +47,7 @@ impl Stage {
     }
 
     /// Reads to the end. It looks at each change before it asks for the next.
-    fn read(&self) -> Over {
+    fn read(&self) -> FeedError {
         loop {
             match self.feed.call(Next) {
                 Ok(told) if told.initial => self.feed.call(Finish),
@@ -157,7 +157,7 @@ fn slow_reader() -> Scenario<Feed> {
             world.join(reader);
             world.join(waiter);
         },
-        |history| some(history, |_, _, ret| matches!(ret, Ret::Next(Err(Over::Lagged)))),
+        |history| some(history, |_, _, ret| matches!(ret, Ret::Next(Err(FeedError::Lagged)))),
     )
 }
 
@@ -178,7 +178,7 @@ fn ended_anywhere() -> Scenario<Feed> {
             for waiter in waiters {
                 world.join(waiter);
             }
-            assert_eq!(stage.read(), Over::Stopped);
+            assert_eq!(stage.read(), FeedError::Stopped);
         },
         |history| {
             some(history, |book, op, _| {

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use seatrial_core::cancel::CancelToken;
 use seatrial_core::informer::{
-    Awaited, Event, ListOptions, ListWatch, OpenWatch, Page, SourceError, SourceKind, WatchOptions,
+    BoxFuture, Event, ListOptions, ListWatch, OpenWatch, Page, SourceError, SourceKind,
+    WatchOptions,
 };
 use seatrial_core::runtime::{Ambient as _, Runtime};
 use seatrial_core::store::{Described, Metadata};
@@ -196,14 +197,14 @@ impl Drop for Open {
 }
 
 impl ListWatch<Object> for Source {
-    fn list(&self, _: ListOptions) -> Awaited<'_, Result<Page<Object>, SourceError>> {
+    fn list(&self, _: ListOptions) -> BoxFuture<'_, Result<Page<Object>, SourceError>> {
         Box::pin(self.clone().page())
     }
 
     fn watch(
         &self,
         options: WatchOptions,
-    ) -> Awaited<'_, Result<Box<dyn OpenWatch<Object>>, SourceError>> {
+    ) -> BoxFuture<'_, Result<Box<dyn OpenWatch<Object>>, SourceError>> {
         Box::pin(async move { self.open_stream(&options) })
     }
 
@@ -220,7 +221,7 @@ struct Tail {
 }
 
 impl OpenWatch<Object> for Tail {
-    fn next(&mut self) -> Awaited<'_, Option<Event<Object>>> {
+    fn next(&mut self) -> BoxFuture<'_, Option<Event<Object>>> {
         Box::pin(poll_fn(|context| {
             if let Some(event) = self.first.pop() {
                 return Poll::Ready(Some(event));

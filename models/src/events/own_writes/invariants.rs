@@ -1,6 +1,6 @@
 //! The promises of reading one's own writes, as checks of a history.
 
-use seatrial_core::informer::fresh::{self, AtLeast, NotVisible, Turn, WaitForSync};
+use seatrial_core::informer::fresh::{self, AtLeast, NotVisibleError, Turn, WaitForSync};
 use seatrial_core::machine::Step;
 use seatrial_core::runtime::Instant;
 
@@ -117,8 +117,8 @@ fn errors_are_true(book: &Book, event: &Event) -> Result<(), String> {
         return Err(format!("it is there, and is told {error:?}"));
     }
     match (error, book.is_over) {
-        (NotVisible::Stopped, true) => Ok(()),
-        (NotVisible::Stopped, false) => Err("it has not stopped, and is told so".to_owned()),
+        (NotVisibleError::Stopped, true) => Ok(()),
+        (NotVisibleError::Stopped, false) => Err("it has not stopped, and is told so".to_owned()),
         (error, true) => Err(format!("it has stopped, and is told {error:?}")),
         (error, false) if event.at < limit(call) => {
             Err(format!("it had time, and is told {error:?}"))

@@ -285,7 +285,7 @@ fn of_time() -> Vec<Mutant<OwnWrites>> {
                 Op::Fresh(fresh::Op::AtLeast(AtLeast { version, until, .. }))
                     if cx.now() >= *until =>
                 {
-                    let error = fresh::NotVisible::Behind { wanted: *version, seen: 0 };
+                    let error = fresh::NotVisibleError::Behind { wanted: *version, seen: 0 };
                     Step::Done(Ret::Fresh(fresh::Ret::AtLeast(Err(error))))
                 }
                 op => bent.ships(op, cx),
@@ -321,8 +321,8 @@ fn of_ends() -> Vec<Mutant<OwnWrites>> {
         Seeded "readers_wait_behind_the_end" from "own: the end does not stop a waiting read":
             (|bent, op, cx| match bent.ships(op, cx) {
                 Step::Done(Ret::Fresh(
-                    fresh::Ret::AtLeast(Err(fresh::NotVisible::Stopped))
-                    | fresh::Ret::Turn(Err(fresh::NotVisible::Stopped)),
+                    fresh::Ret::AtLeast(Err(fresh::NotVisibleError::Stopped))
+                    | fresh::Ret::Turn(Err(fresh::NotVisibleError::Stopped)),
                 )) => Step::Wait { on: NEWS, until: None },
                 step => step,
             }) breaks ["who_waits_is_told"];
@@ -333,7 +333,7 @@ fn of_ends() -> Vec<Mutant<OwnWrites>> {
                     bent.ships(op, cx)
                 }
                 Op::Fresh(fresh::Op::AtLeast(_)) if bent.marked => {
-                    let stopped = Err(fresh::NotVisible::Stopped);
+                    let stopped = Err(fresh::NotVisibleError::Stopped);
                     Step::Done(Ret::Fresh(fresh::Ret::AtLeast(stopped)))
                 }
                 op => bent.ships(op, cx),

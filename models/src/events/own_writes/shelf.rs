@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use seatrial_core::delta_fifo::Delta;
-use seatrial_core::informer::fresh::{self, Fresh, NotVisible};
+use seatrial_core::informer::fresh::{self, Fresh, NotVisibleError};
 use seatrial_core::machine::{Cx, Host, Machine, Operation, Passed, Step};
 use seatrial_core::ordered_fifo::Event;
 use seatrial_core::runtime::Instant;
@@ -71,7 +71,7 @@ pub enum Note {
     /// The client asks, and waits until this time.
     Asks(Wish, Instant),
     /// The client gets a result.
-    Told(Wish, Result<Vec<Object>, NotVisible>),
+    Told(Wish, Result<Vec<Object>, NotVisibleError>),
     /// The client gives up.
     GivesUp,
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use seatrial_core::delta_fifo::Delta;
-use seatrial_core::informer::fresh::{NotVisible, Readable, Visible};
+use seatrial_core::informer::fresh::{NotVisibleError, Readable, Visible};
 use seatrial_core::machine::{Cx, Step};
 use seatrial_core::ordered_fifo::{Bookmark, Event, Snapshot};
 use seatrial_core::runtime::{Instant, Runtime};
@@ -169,7 +169,7 @@ impl Stage {
         self.write(Note::Told(wish, told));
     }
 
-    async fn answer(&self, wish: &Wish, until: Instant) -> Result<Vec<Object>, NotVisible> {
+    async fn answer(&self, wish: &Wish, until: Instant) -> Result<Vec<Object>, NotVisibleError> {
         let (visible, store) = (&self.visible, &*self.store);
         let some = |object: Option<Object>| object.into_iter().collect();
         match wish {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use seatrial_core::informer::reflector::{Delivery, Failed, Got, Want};
+use seatrial_core::informer::reflector::{Delivery, Got, ReflectorError, Want};
 use seatrial_core::informer::{Event, Match, SourceError, SourceKind};
 use seatrial_core::runtime::Instant;
 use seatrial_core::store::Described as _;
@@ -147,8 +147,8 @@ pub(super) fn asked(want: &Want<Object>) -> Asked {
         Want::Next { resync } => Asked::Next { resync: *resync },
         Want::Sleep { until, failed } => {
             let why = failed.as_ref().map(|failed| match failed {
-                Failed::List(_) => Why::List,
-                Failed::Watch(_) => Why::Watch,
+                ReflectorError::List(_) => Why::List,
+                ReflectorError::Watch(_) => Why::Watch,
                 _ => Why::Replace,
             });
             Asked::Sleep { until: *until, failed: why }

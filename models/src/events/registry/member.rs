@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::{Arc, Weak};
 
 use seatrial_core::cancel::CancelToken;
-use seatrial_core::informer::Awaited;
+use seatrial_core::informer::BoxFuture;
 use seatrial_core::informer::Runs;
 use seatrial_core::informer::fresh::{Fresh, Visible};
 use seatrial_core::runtime::Instant;
@@ -77,14 +77,14 @@ impl Runs<AnyRuntime> for Member {
         token.wait();
     }
 
-    fn run_async<'a>(&'a self, token: &'a CancelToken<AnyRuntime>) -> Awaited<'a, ()> {
+    fn run_async<'a>(&'a self, token: &'a CancelToken<AnyRuntime>) -> BoxFuture<'a, ()> {
         Box::pin(async {
             let _run = self.begin();
             token.wait_async().await;
         })
     }
 
-    fn wait_for_sync_async(&self, until: Instant) -> Awaited<'_, bool> {
+    fn wait_for_sync_async(&self, until: Instant) -> BoxFuture<'_, bool> {
         Box::pin(self.visible.wait_for_sync(until))
     }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use seatrial_core::cancel::{CancelToken, Reason};
 use seatrial_core::limiter::{FlowLimiter, TokenBucketFlow, WaitError};
 use seatrial_core::request::{
-    self, Answer, Attempt, Awaited, Base, Chunks, Client, Headers, HostBackoff, Mode, Observer,
+    self, Answer, Attempt, Base, BoxFuture, Chunks, Client, Headers, HostBackoff, Mode, Observer,
     RequestError, Retry, RetryCause, Transport, TransportError, TransportKind, Verb,
 };
 use seatrial_core::runtime::Runtime;
@@ -94,7 +94,7 @@ struct Server {
 }
 
 impl Transport for Server {
-    fn send<'a>(&'a self, attempt: Attempt<'a>) -> Awaited<'a, Result<Answer, TransportError>> {
+    fn send<'a>(&'a self, attempt: Attempt<'a>) -> BoxFuture<'a, Result<Answer, TransportError>> {
         Box::pin(async move {
             let of: usize = attempt.headers.get("Call").and_then(|it| it.parse().ok()).unwrap_or(0);
             let headers: Vec<_> = attempt.headers.iter().collect();
@@ -127,7 +127,7 @@ struct Body {
 }
 
 impl Chunks for Body {
-    fn next(&mut self) -> Awaited<'_, Option<Result<Vec<u8>, TransportError>>> {
+    fn next(&mut self) -> BoxFuture<'_, Option<Result<Vec<u8>, TransportError>>> {
         let first = !std::mem::replace(&mut self.is_read, true);
         Box::pin(async move { first.then(|| Ok(b"{}".to_vec())) })
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
 use seatrial_core::request::{
-    Answer, Attempt, Awaited, Chunks, Headers, Transport, TransportError, TransportKind,
+    Answer, Attempt, BoxFuture, Chunks, Headers, Transport, TransportError, TransportKind,
 };
 use seatrial_core::runtime::{Ambient as _, Manual};
 
@@ -97,7 +97,7 @@ impl Wire {
 }
 
 impl Transport for Wire {
-    fn send<'a>(&'a self, attempt: Attempt<'a>) -> Awaited<'a, Result<Answer, TransportError>> {
+    fn send<'a>(&'a self, attempt: Attempt<'a>) -> BoxFuture<'a, Result<Answer, TransportError>> {
         let body = attempt.body.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         self.sees(Seen::Sent(self.now(), body));
         let act = self.books().acts.pop_front().unwrap_or(OK);
@@ -141,7 +141,7 @@ struct Body {
 }
 
 impl Chunks for Body {
-    fn next(&mut self) -> Awaited<'_, Option<Piece>> {
+    fn next(&mut self) -> BoxFuture<'_, Option<Piece>> {
         let next = self.pieces.pop_front();
         Box::pin(async move { next })
     }

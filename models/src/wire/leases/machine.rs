@@ -12,7 +12,7 @@ use seatrial_core::elector::{
 use seatrial_core::limiter::NeverAccept;
 use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::request::{
-    self, Attempt, Awaited, Base, Client, Headers, HostBackoff, Transport, TransportError,
+    self, Attempt, Base, BoxFuture, Client, Headers, HostBackoff, Transport, TransportError,
     TransportKind,
 };
 use seatrial_core::runtime::Manual;
@@ -74,7 +74,7 @@ impl Transport for Wire {
     fn send<'a>(
         &'a self,
         attempt: Attempt<'a>,
-    ) -> Awaited<'a, Result<request::Answer, TransportError>> {
+    ) -> BoxFuture<'a, Result<request::Answer, TransportError>> {
         let body = attempt.body.as_ref();
         let body = body.map(|bytes| serde_json::from_slice(bytes).expect("a Lease is JSON"));
         let mut books = self.books();

@@ -12,7 +12,7 @@ use std::time::Duration;
 use seatrial_core::cancel::CancelToken;
 use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::request::{
-    Answer, Attempt, Awaited, Base, Chunks, Client, Headers, Limits, Status, Transport,
+    Answer, Attempt, Base, BoxFuture, Chunks, Client, Headers, Limits, Status, Transport,
     TransportError, TransportKind, Verb, Watch, WatchEvent,
 };
 use seatrial_core::runtime::Manual;
@@ -101,7 +101,7 @@ impl Pipe {
 }
 
 impl Transport for Pipe {
-    fn send<'a>(&'a self, _: Attempt<'a>) -> Awaited<'a, Result<Answer, TransportError>> {
+    fn send<'a>(&'a self, _: Attempt<'a>) -> BoxFuture<'a, Result<Answer, TransportError>> {
         self.line().open = true;
         let body = Box::new(Body(self.clone()));
         Box::pin(async move { Ok(Answer { status: 200, headers: Headers::new(), body }) })
@@ -111,7 +111,7 @@ impl Transport for Pipe {
 struct Body(Pipe);
 
 impl Chunks for Body {
-    fn next(&mut self) -> Awaited<'_, Option<Result<Vec<u8>, TransportError>>> {
+    fn next(&mut self) -> BoxFuture<'_, Option<Result<Vec<u8>, TransportError>>> {
         Box::pin(poll_fn(|_| match self.0.line().coming.pop_front() {
             Some(next) => Poll::Ready(next),
             None => Poll::Pending,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::informer::list_watch::{
     Event, ListOptions, Page, SourceError, SourceKind, WatchOptions,
 };
-use crate::informer::reflector::{Config, Delivery, Failed, Got, Reflector, Skipped, Want};
+use crate::informer::reflector::{Config, Delivery, Got, Reflector, ReflectorError, Skipped, Want};
 use crate::polling::ExponentialDelays;
 use crate::runtime::{Ambient as _, Instant, Manual};
 use crate::store::{Described, Metadata};
@@ -93,7 +93,7 @@ impl Led {
         self.got(Got::Event(None));
     }
 
-    fn sleeps(&mut self) -> Option<Failed> {
+    fn sleeps(&mut self) -> Option<ReflectorError> {
         let Want::Sleep { until, failed } = &self.want else { panic!("{:?}", self.want) };
         let (pause, failed) = (until.since(self.clock.now()), failed.clone());
         assert!(pause >= Duration::from_millis(800), "{pause:?}");
@@ -142,12 +142,12 @@ fn a_version_that_the_server_does_not_understand_is_left() {
     led.ends();
     assert_eq!(led.watched(), "abc");
     led.got(Got::Opened(Err(error(SourceKind::Invalid))));
-    assert!(matches!(led.sleeps(), Some(Failed::Watch(_))));
+    assert!(matches!(led.sleeps(), Some(ReflectorError::Watch(_))));
     assert_eq!(led.listed(), "abc");
     led.got(Got::Listed(Err(error(SourceKind::Invalid))));
     assert_eq!(led.listed(), "", "whatever is the newest");
     led.got(Got::Listed(Err(error(SourceKind::Invalid))));
-    assert!(matches!(led.sleeps(), Some(Failed::List(_))), "at once is once");
+    assert!(matches!(led.sleeps(), Some(ReflectorError::List(_))), "at once is once");
     assert_eq!(led.listed(), "");
     led.lists("120");
     led.opens("120");
@@ -161,7 +161,7 @@ fn a_page_that_is_followed_by_itself_is_a_failed_list() {
     let Want::List(second) = &led.want else { panic!("{:?}", led.want) };
     assert_eq!(second.continue_token, "more");
     led.got(Got::Listed(Ok(page())));
-    assert!(matches!(led.sleeps(), Some(Failed::List(_))));
+    assert!(matches!(led.sleeps(), Some(ReflectorError::List(_))));
     assert_eq!(led.listed(), "0", "it begins anew");
 }
 
@@ -174,7 +174,7 @@ fn what_is_more_than_the_client_reads_is_listed_by_pages_which_is_said_once() {
     let mut limits = Vec::new();
     for _ in 0..7 {
         led.got(Got::Listed(Err(error(SourceKind::Oversized))));
-        assert!(matches!(led.sleeps(), Some(Failed::List(_))), "it is said");
+        assert!(matches!(led.sleeps(), Some(ReflectorError::List(_))), "it is said");
         let Want::List(options) = &led.want else { panic!("{:?}", led.want) };
         assert_eq!(options.resource_version, "", "a cache would send the whole list");
         limits.push(options.limit);

@@ -1,6 +1,6 @@
 //! Ends: the time is over, the informer ends, or the wait for the first list does.
 
-use seatrial_core::informer::fresh::{self, NotVisible};
+use seatrial_core::informer::fresh::{self, NotVisibleError};
 use seatrial_core::runtime::Instant;
 
 use super::super::shelf::{Note, Op, Thing, Wish};
@@ -21,7 +21,7 @@ pub(super) fn all() -> Vec<Scenario<OwnWrites>> {
 }
 
 /// Tells whether some client gets an error that meets a condition.
-fn told_in_error(history: &History, wanted: impl Fn(&NotVisible) -> bool) -> bool {
+fn told_in_error(history: &History, wanted: impl Fn(&NotVisibleError) -> bool) -> bool {
     history.events.iter().any(|event: &Event| match &event.what {
         What::Step { op: Op::Note(Note::Told(_, Err(error))), .. } => wanted(error),
         _ => false,
@@ -39,7 +39,7 @@ fn time_is_over() -> Scenario<OwnWrites> {
             stage.end([client]);
         },
         |history| {
-            told_in_error(history, |error| *error == NotVisible::Behind { wanted: 1, seen: 0 })
+            told_in_error(history, |error| *error == NotVisibleError::Behind { wanted: 1, seen: 0 })
         },
     )
     .free_deadlines(1)
@@ -58,7 +58,7 @@ fn never_comes() -> Scenario<OwnWrites> {
             stage.end([client]);
         },
         |history| {
-            told_in_error(history, |error| *error == NotVisible::Behind { wanted: 9, seen: 1 })
+            told_in_error(history, |error| *error == NotVisibleError::Behind { wanted: 9, seen: 1 })
         },
     )
 }
@@ -77,7 +77,9 @@ fn deletion_takes_too_long() -> Scenario<OwnWrites> {
             stage.tell(bookmark(1));
             stage.end([client]);
         },
-        |history| told_in_error(history, |error| matches!(error, NotVisible::StillThere { .. })),
+        |history| {
+            told_in_error(history, |error| matches!(error, NotVisibleError::StillThere { .. }))
+        },
     )
 }
 

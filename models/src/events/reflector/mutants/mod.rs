@@ -4,7 +4,7 @@ mod asked;
 mod pauses;
 mod told;
 
-use seatrial_core::informer::reflector::{Delivery, Failed, Got, Want};
+use seatrial_core::informer::reflector::{Delivery, Got, ReflectorError, Want};
 use seatrial_core::informer::{Event, ListOptions, Page, SourceError, SourceKind, WatchOptions};
 use seatrial_core::runtime::Instant;
 
@@ -48,7 +48,7 @@ pub(super) fn watches(want: Want<Object>, edit: impl FnOnce(&mut WatchOptions)) 
 
 pub(super) fn sleeps(
     want: Want<Object>,
-    edit: impl FnOnce(Instant, Option<Failed>) -> (Instant, Option<Failed>),
+    edit: impl FnOnce(Instant, Option<ReflectorError>) -> (Instant, Option<ReflectorError>),
 ) -> Want<Object> {
     match want {
         Want::Sleep { until, failed } => {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use seatrial_core::informer::SourceKind;
-use seatrial_core::informer::reflector::{Failed, Want};
+use seatrial_core::informer::reflector::{ReflectorError, Want};
 
 use super::{asks, bent, hears, mistakes, sleeps};
 use crate::reflector::Reflector;
@@ -91,7 +91,7 @@ pub(super) fn of_pauses() -> Vec<Mutant<Reflector>> {
             (|memory, want| {
                 let stream = matches!(memory.wanted, Some(Want::Next { .. }));
                 sleeps(want, |until, failed| {
-                    let told = Failed::Watch(error(SourceKind::Eof));
+                    let told = ReflectorError::Watch(error(SourceKind::Eof));
                     (until, if stream { Some(told) } else { failed })
                 })
             }) breaks ["failures_are_told"];
