@@ -153,7 +153,7 @@ impl<R: Runtime, T: Transport> Client<R, T> {
     ) -> Result<Reply, RequestError> {
         request.preflight()?;
         let call = Call::new(self, request, Mode::Whole)?;
-        self.told(&call.template, request.verb(), call.whole(token)).await
+        self.observed(&call.template, request.verb(), call.whole(token)).await
     }
 
     /// Sends a request and returns the body as it arrives (`election:RQ-42`). Only the server
@@ -177,7 +177,7 @@ impl<R: Runtime, T: Transport> Client<R, T> {
                 other => Err(call.refusal(other, token).await),
             }
         };
-        self.told(&call.template, request.verb(), begun).await
+        self.observed(&call.template, request.verb(), begun).await
     }
 
     /// Watches (`election:RQ-43`). If the connection ends or times out before the watch begins, the
@@ -200,11 +200,11 @@ impl<R: Runtime, T: Transport> Client<R, T> {
                 other => Err(call.refusal(other, token).await),
             }
         };
-        self.told(&call.template, request.verb(), begun).await
+        self.observed(&call.template, request.verb(), begun).await
     }
 
     /// Reports a call to the observer, even if the call is dropped; it has a span of its own.
-    async fn told<V>(
+    async fn observed<V>(
         &self,
         template: &str,
         verb: &Verb,

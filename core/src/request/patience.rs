@@ -64,8 +64,8 @@ impl Patience {
         token: &CancelToken<R>,
         chunks: &mut Box<dyn Chunks>,
     ) -> Result<Option<Result<Vec<u8>, TransportError>>, Reason> {
-        let told = self.wait(token, chunks.next()).await?;
-        Ok(told.unwrap_or_else(|late| Some(Err(late))))
+        let chunk = self.wait(token, chunks.next()).await?;
+        Ok(chunk.unwrap_or_else(|late| Some(Err(late))))
     }
 }
 
@@ -121,23 +121,23 @@ impl<R: Runtime> Bounded<R> {
         Self { chunks: Some(chunks), token: token.clone(), patience: Patience::new(idle) }
     }
 
-    async fn told(&mut self) -> Option<Result<Vec<u8>, TransportError>> {
+    async fn next_chunk(&mut self) -> Option<Result<Vec<u8>, TransportError>> {
         let chunks = self.chunks.as_mut()?;
-        let told = match self.token.reason() {
+        let chunk = match self.token.reason() {
             Some(reason) => Err(reason),
             None => self.patience.next_chunk(&self.token, chunks).await,
         };
-        let told = told
+        let chunk = chunk
             .unwrap_or_else(|reason| Some(Err(TransportError::new(TransportKind::Ended, reason))));
-        if !matches!(told, Some(Ok(_))) {
+        if !matches!(chunk, Some(Ok(_))) {
             self.chunks = None;
         }
-        told
+        chunk
     }
 }
 
 impl<R: Runtime> Chunks for Bounded<R> {
     fn next(&mut self) -> BoxFuture<'_, Option<Result<Vec<u8>, TransportError>>> {
-        Box::pin(self.told())
+        Box::pin(self.next_chunk())
     }
 }

@@ -62,12 +62,12 @@ where
                 label_selector: self.config.label_selector.clone(),
                 field_selector: self.config.field_selector.clone(),
                 limit: (options.limit > 0).then_some(options.limit),
-                continue_token: stated(options.continue_token),
+                continue_token: non_empty(options.continue_token),
                 version_match: options.resource_version_match.map(|wanted| match wanted {
                     Match::Exact => VersionMatch::Exact,
                     _ => VersionMatch::NotOlderThan,
                 }),
-                resource_version: stated(options.resource_version),
+                resource_version: non_empty(options.resource_version),
                 ..ListParams::default()
             };
             let list = self.last_error.note(list::read(&self.api, &params).await)?;
@@ -115,7 +115,7 @@ async fn until<T>(
     }
 }
 
-fn stated(text: String) -> Option<String> {
+fn non_empty(text: String) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
@@ -133,14 +133,14 @@ where
     fn next(&mut self) -> BoxFuture<'_, Option<Event<Object<K>>>> {
         Box::pin(poll_fn(|context| {
             if let Poll::Ready(event) = self.events.as_mut().poll_next(context) {
-                return Poll::Ready(event.map(told));
+                return Poll::Ready(event.map(to_event));
             }
             self.end.as_mut().poll(context).map(|()| None)
         }))
     }
 }
 
-fn told<K>(event: kube::Result<WatchEvent<K>>) -> Event<Object<K>> {
+fn to_event<K>(event: kube::Result<WatchEvent<K>>) -> Event<Object<K>> {
     let shared = |object| Object(Arc::new(object));
     match event {
         Ok(WatchEvent::Added(object)) => Event::Added(shared(object)),

@@ -39,20 +39,20 @@ impl Waiter {
         goes_on.then(|| self.token.lock().clone())
     }
 
-    fn told(&self, result: Result<(), WaitError>) {
+    fn report(&self, result: Result<(), WaitError>) {
         let _unheard = self.tell.send((self.number, result, self.clock.now())).is_err();
     }
 
     fn on_a_thread(self) {
         while let Some(token) = self.token() {
-            self.told(self.flow.wait(&token));
+            self.report(self.flow.wait(&token));
         }
     }
 
     async fn in_a_task(self) {
         while let Some(token) = self.token() {
             let result = self.flow.wait_async(&token).await;
-            self.told(result);
+            self.report(result);
         }
     }
 }

@@ -57,12 +57,12 @@ pub trait Component: Sized + Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Tells whether an engine is asked to convict the mutants: false for one that hardly can.
+    /// Whether this engine must find mutants of this component: false for one that hardly can.
     fn shows_mutants(_engine: Engine) -> bool {
         true
     }
 
-    /// Tells whether an engine that is asked to convict mutants is asked to convict this one.
+    /// Whether this engine must find this mutant.
     fn shows_mutant(_engine: Engine, _mutant: &str) -> bool {
         true
     }

@@ -226,8 +226,8 @@ fn plugin(
     }
     let mut spec = json!({ "interactive": false });
     if exec.provide_cluster_info == Some(true) {
-        spec["cluster"] =
-            told(&cluster.entry.value, config).map_err(cluster.about("certificate-authority"))?;
+        spec["cluster"] = cluster_info(&cluster.entry.value, config)
+            .map_err(cluster.about("certificate-authority"))?;
     }
     let env = exec.env.iter().flatten();
     if env.clone().any(|it| it.name.is_empty() || it.name.contains(['=', '\0'])) {
@@ -248,10 +248,10 @@ fn plugin(
 }
 
 /// What a plugin is told of its cluster.
-fn told(cluster: &Cluster, config: &HttpConfig) -> Result<Value, ConfigError> {
-    let mut told = json!({ "server": cluster.server });
+fn cluster_info(cluster: &Cluster, config: &HttpConfig) -> Result<Value, ConfigError> {
+    let mut info = json!({ "server": cluster.server });
     let mut tell = |field: &str, value: Value| {
-        told[field] = value;
+        info[field] = value;
     };
     if let Some(name) = &config.server_name {
         tell("tls-server-name", json!(name));
@@ -276,5 +276,5 @@ fn told(cluster: &Cluster, config: &HttpConfig) -> Result<Value, ConfigError> {
     if let Some(found) = extensions.find(|it| of_plugins(&it.name)) {
         tell("config", found.extension.clone().unwrap_or_default());
     }
-    Ok(told)
+    Ok(info)
 }
