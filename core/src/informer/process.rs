@@ -1,6 +1,7 @@
 //! The loop of an informer: what the reflector gives changes the store and is told to readers, in
 //! one step.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -165,16 +166,18 @@ impl<O: Handle + Described, R: Runtime> Informer<O, R> {
     /// Changes the store. Returns the changes to tell, and the replaced objects of a list, to be
     /// dropped without the lock.
     fn store_all(&self, events: &[Event<String, O>]) -> Stored<'_, O, R> {
+        // What comes before the lock goes after it, also if something panics.
         let mut untold = Untold { informer: self, readers: Vec::new(), told: Line::new() };
-        let readers = self.lock(); // if something panics, it ends before those are told
+        let deleted = OnceCell::new();
+        let readers = self.lock();
         untold.readers.clone_from(&readers.feeds);
         let is_list = matches!(events, [Event::ReplacedAll(_)]);
         let initial = is_list && !readers.has_synced;
         let before = self.visible.prepare(events).then(|| self.store.list());
         let is_wanted = is_wanted(&readers.feeds);
-        let deleted = self.stored_before(events);
+        let deleted = deleted.get_or_init(|| self.stored_before(events));
         let tell = &mut |change| {
-            let Some(change) = as_known(change, &deleted) else { return };
+            let Some(change) = as_known(change, deleted) else { return };
             if before.is_none() || is_wanted(&change) {
                 untold.told.push_back(mark(change, initial));
             }

@@ -2,6 +2,7 @@
 
 mod batches;
 mod broken;
+mod destructors;
 mod handlers;
 mod known;
 mod queued;
