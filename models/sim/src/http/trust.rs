@@ -11,12 +11,16 @@ use crate::apiserver::stamp;
 
 /// More tags of DER.
 const BOOLEAN: u8 = 0x01;
+const BITS: u8 = 0x03;
 const OCTETS: u8 = 0x04;
 const SHORT_TIME: u8 = 0x17;
 const LONG_TIME: u8 = 0x18;
 const EXTENSIONS: u8 = 0xa3;
 
 const BASIC_CONSTRAINTS: &[u8] = &[0x55, 0x1d, 0x13];
+const KEY_USAGE: &[u8] = &[0x55, 0x1d, 0x0f];
+/// The bit of the first byte of usages that lets a key sign certificates.
+const SIGNS: u8 = 0x04;
 const EXTENDED_KEY_USAGE: &[u8] = &[0x55, 0x1d, 0x25];
 const ANY_USAGE: &[u8] = &[0x55, 0x1d, 0x25, 0x00];
 
@@ -104,8 +108,16 @@ fn extension<'a>(certificate: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     Some(&[])
 }
 
-/// Whether it is an authority, as all of the first version are.
+/// Whether it is an authority, as all of the first version are. Its key may be for something else.
 fn may_sign(certificate: &[u8]) -> bool {
+    let mut usages = extension(certificate, KEY_USAGE).unwrap_or_default();
+    // A byte says how many bits at the end do not count.
+    if let Some([_, usages @ ..]) = expect(&mut usages, BITS)
+        && usages.iter().any(|it| *it != 0)
+        && usages[0] & SIGNS == 0
+    {
+        return false;
+    }
     let is_first = subject::fields(certificate).is_some_and(|it| it.is_first_version);
     let mut constraints = extension(certificate, BASIC_CONSTRAINTS).unwrap_or_default();
     let mut constraints = expect(&mut constraints, SEQUENCE).unwrap_or_default();
@@ -127,7 +139,10 @@ fn is_for(certificate: &[u8], purpose: Purpose) -> bool {
 mod tests {
     use std::time::Duration;
 
-    use rcgen::{BasicConstraints, CertificateParams, ExtendedKeyUsagePurpose, IsCa, KeyPair};
+    use rcgen::{
+        BasicConstraints, CertificateParams, ExtendedKeyUsagePurpose, IsCa, KeyPair,
+        KeyUsagePurpose,
+    };
     use rustls::pki_types::{CertificateDer, UnixTime};
 
     use super::{Authorities, Purpose, is_for, may_sign};
@@ -177,6 +192,23 @@ mod tests {
             for end in 0..certificate.len() {
                 assert!(!may_sign(&certificate[..end]), "{is_ca:?}, cut at {end}");
             }
+        }
+    }
+
+    #[test]
+    fn an_authority_signs_with_a_key_that_may() {
+        use KeyUsagePurpose as Usage;
+        for (usages, may) in [
+            (vec![], true),
+            (vec![Usage::KeyCertSign], true),
+            (vec![Usage::DigitalSignature, Usage::KeyCertSign, Usage::DecipherOnly], true),
+            (vec![Usage::DigitalSignature, Usage::CrlSign], false),
+            (vec![Usage::DecipherOnly], false),
+        ] {
+            let mut params = CertificateParams::default();
+            params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+            params.key_usages = usages.clone();
+            assert_eq!(may_sign(&made(&params)), may, "{usages:?}");
         }
     }
 
