@@ -169,8 +169,8 @@ def main():
             branches(browser)
             saves(browser)
             browser.run("document.querySelector('#name').value = 'by_hand'")
-            browser.picture("wide-light", 1200, 560)
-            browser.picture("wide-dark", 1200, 560, "dark")
+            browser.picture("wide-light", 1100, 600)
+            browser.picture("wide-dark", 1100, 600, "dark")
             browser.picture("narrow-light", 420, 1150)
             errors = [one for one in browser.call("POST", "/se/log", {"type": "browser"}) if one["level"] == "SEVERE"]
             assert not errors, errors
