@@ -70,7 +70,7 @@ impl Watch {
         }
     }
 
-    fn push(&mut self, look: Look) {
+    fn push(&self, look: Look) {
         let mut watched = self.watched.borrow_mut();
         watched.rest = None;
         watched.steps.push(look);
