@@ -112,10 +112,6 @@ pub(super) struct ShrinkArguments {
 }
 
 #[derive(Debug, Args)]
-#[cfg_attr(
-    not(feature = "shuttle"),
-    expect(dead_code, reason = "what shuttle runs is all that is explored")
-)]
 pub(super) struct ExploreArguments {
     /// A witness (the printed text, or a file that holds it), or a scenario as
     /// `component/scenario` or `component/scenario+mutant`.
