@@ -20,6 +20,7 @@ ci/fuzz.sh
 ci/performance.sh
 ci/publish.sh
 ci/report.sh
+ci/explore.sh
 ci/wire.sh
 # All tests, and properties from another seed every night.
 PROPTEST_RNG_SEED=$((RANDOM * 32768 + RANDOM)) ci/test.sh

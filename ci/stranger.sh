@@ -73,6 +73,20 @@ expect 0 cargo seatrial run hasty --witnesses witnesses
 expect 100 cargo seatrial replay witnesses/hasty/the_last_node.txt
 grep -q "there is 1 node, and 2 were given" "$work/said.txt"
 
+echo "== a page to step through an execution"
+timeout 300 cargo seatrial explore hasty/the_last_node >"$work/address.txt" 2>"$work/aside.txt" &
+page=$!
+for _ in $(seq 600); do
+  [ ! -s "$work/address.txt" ] || break
+  sleep 0.2
+done
+python3 - "$(cat "$work/address.txt")" <<'PYTHON'
+import json, sys, urllib.request
+run = json.load(urllib.request.urlopen(sys.argv[1] + "run?choices=", timeout=60))
+assert run["threads"] == ["main", "first", "second"] and run["states"][0]["text"] == "Nodes { free: 1 }", run
+PYTHON
+kill "$page"
+
 echo "== as a step of a workflow elsewhere"
 BUDGET=smoke GITHUB_STEP_SUMMARY="$work/summary.md" expect 0 "$root/ci/action.sh"
 grep -q "all as expected" "$work/summary.md"

@@ -177,6 +177,11 @@ pub trait Machine: Send + 'static {
     /// # Panics
     /// If a rule is violated; the message names it. Harnesses call this after every step.
     fn assert_valid(&self) {}
+
+    /// Tells its state in a few words, for a person who looks at an execution; `None` if it cannot.
+    fn describe(&self) -> Option<String> {
+        None
+    }
 }
 
 /// One kind of call on the machine `M`: its arguments, and its state between steps.

@@ -41,11 +41,12 @@
 /// The brackets hold the type parameters, each with one bound: `[K: Key]`, `[K: Key, S:
 /// Storage<K>]`. If the operations use only the first parameters, these are repeated after a
 /// semicolon, with their bounds: `[K: Key, S: Storage<K>; K: Key]`; otherwise they use all. A machine that checks itself
-/// adds `valid = path::to::check` after the braces.
+/// adds `valid = path::to::check` after the braces, one that tells its state
+/// (`fn(&Self) -> String`) adds `describe = path::to::describe`, behind a comma if it does both.
 #[cfg_attr(feature = "harness", macro_export)]
 macro_rules! operations {
-    ($g:tt $m:ty : $op:ident, $ret:ident { $($v:ident($t:ty) -> $r:ty),+ $(,)? } $(valid = $valid:expr)?) => {
-        $crate::operations! { @params $g $g $m, $op, $ret { $($v($t) -> $r),+ } [$($valid)?] }
+    ($g:tt $m:ty : $op:ident, $ret:ident { $($v:ident($t:ty) -> $r:ty),+ $(,)? } $($hook:ident = $with:expr),*) => {
+        $crate::operations! { @params $g $g $m, $op, $ret { $($v($t) -> $r),+ } [$($hook $with),*] }
     };
     (@params [$($p:ident : $b:path),* ; $($d:ident : $db:path),*] $g:tt $($rest:tt)+) => {
         $crate::operations! { @write [$($p: $b),*] [$($d: $db),*] $($rest)+ }
@@ -53,12 +54,16 @@ macro_rules! operations {
     (@params [$($p:ident : $b:path),*] $g:tt $($rest:tt)+) => {
         $crate::operations! { @write [$($p: $b),*] [$($p: $b),*] $($rest)+ }
     };
+    (@hook valid $valid:expr) => { fn assert_valid(&self) { $valid(self) } };
+    (@hook describe $describe:expr) => {
+        fn describe(&self) -> Option<String> { Some($describe(self)) }
+    };
     (@write $g:tt $d:tt $m:ty, $op:ident, $ret:ident { $($v:ident($t:ty) -> $r:ty),+ } $valid:tt) => {
         $crate::operations! { @data $g $d $m, $op, $ret { $($v($t) -> $r),+ } $valid }
         $($crate::operations! { @one $g $d $m, $op, $ret, $v, $t, $r })+
     };
     (@data [$($g:ident : $b:path),*] [$($d:ident : $db:path),*] $m:ty, $op:ident, $ret:ident
-     { $($v:ident($t:ty) -> $r:ty),+ } [$($valid:expr)?]) => {
+     { $($v:ident($t:ty) -> $r:ty),+ } [$($hook:ident $with:expr),*]) => {
         /// A call on the machine, as data.
         #[derive(Clone, Debug)]
         pub enum $op<$($d: $db),*> {
@@ -86,7 +91,7 @@ macro_rules! operations {
             fn cancel(&mut self, op: &mut Self::Op, cx: &mut $crate::machine::Cx<'_>) {
                 match op { $($op::$v(o) => $crate::machine::Operation::<$m>::cancel(o, self, cx)),+ }
             }
-            $(fn assert_valid(&self) { $valid(self) })?
+            $($crate::operations! { @hook $hook $with })*
         }
     };
     (@one [$($g:ident : $b:path),*] [$($d:ident : $db:path),*] $m:ty, $op:ident, $ret:ident,

@@ -112,7 +112,7 @@ crate::operations! {
         Refresh(Refresh) -> (),
         Len(Len) -> usize,
         ShuttingDown(ShuttingDown) -> bool,
-    } valid = Queue::check
+    } valid = Queue::check, describe = Queue::describe
 }
 
 /// The result of `done`.

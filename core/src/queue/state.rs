@@ -261,6 +261,20 @@ impl<K: Key, S: Storage<K>> Queue<K, S> {
         let held = waiting + self.in_flight + idle;
         assert_eq!(held, self.items.len(), "the table holds all items");
     }
+
+    /// Tells which items are in which set.
+    pub(crate) fn describe(&self) -> String {
+        let of = |sets: u32| {
+            let all = self.items.iter();
+            let within = all.filter(move |(_, state)| state & (DIRTY | PROCESSING) == sets);
+            within.map(|(slot, _)| self.items.item(slot).key()).collect::<Vec<_>>()
+        };
+        let (waiting, processing, again) = (of(DIRTY), of(PROCESSING), of(DIRTY | PROCESSING));
+        let end = if self.shutting_down { ", shutting down" } else { "" };
+        format!(
+            "waiting {waiting:?}, in processing {processing:?}, again afterwards {again:?}{end}"
+        )
+    }
 }
 
 /// Adds an item with a known slot, key and mark: at once, or because its time came.

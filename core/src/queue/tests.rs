@@ -180,6 +180,8 @@ fn a_state_tells_what_waits_and_what_is_processed() {
     queue.call(ShutDown);
     queue.call(ShutDown);
     assert_eq!(queue.machine.shutdowns(), 2);
+    let said = "waiting [2], in processing [3], again afterwards [1], shutting down";
+    assert_eq!(queue.machine.describe(), said);
 }
 
 #[test]

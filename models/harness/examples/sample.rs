@@ -40,7 +40,10 @@ pub struct Look;
 #[derive(Clone, Debug)]
 pub struct Take;
 
-seatrial_core::operations! { [] Nodes: Op, Ret { Look(Look) -> bool, Take(Take) -> bool } }
+seatrial_core::operations! {
+    [] Nodes: Op, Ret { Look(Look) -> bool, Take(Take) -> bool }
+    describe = |nodes| format!("{nodes:?}") // for `explore`
+}
 
 impl Operation<Nodes> for Look {
     fn step(&mut self, nodes: &mut Nodes, _: &mut Cx<'_>) -> Step<bool> {

@@ -1,8 +1,10 @@
 //! Programs with and without a bug, as a stranger writes them.
 
 use std::env;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -141,6 +143,31 @@ fn the_line_that_a_failure_prints_replays_it() {
     assert!(!said.contains("SEATRIAL_REPLAY="), "one execution, and no search:\n{said}");
     let (holds, said) = run(Some(&witness.replace("trace", "other")));
     assert!(!holds && said.contains("SEATRIAL_REPLAY: this witness is damaged"), "{said}");
+}
+
+#[test]
+fn a_test_is_explored_on_a_page() {
+    let mut command = Command::new(env::current_exe().expect("this program"));
+    command.args(["--exact", "both_increments_count"]).env_remove("SEATRIAL_REPLAY");
+    let mut served = command.env("SEATRIAL_EXPLORE", "1").stdout(Stdio::piped()).spawn().unwrap();
+    let said = BufReader::new(served.stdout.take().expect("a pipe"));
+    let mut lines = said.lines().map(|line| line.expect("text"));
+    let address = lines.find_map(|line| Some(line.split_once("http://")?.1.replace('/', "")));
+    let address = address.expect("it says where");
+    let ask = |path: &str| {
+        let mut stream = TcpStream::connect(&address).expect("it listens");
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n").expect("it reads");
+        let mut text = String::new();
+        stream.read_to_string(&mut text).expect("it answers");
+        text
+    };
+    let (page, run) = (ask("/"), ask("/run?choices=b"));
+    served.kill().expect("it serves until it is ended");
+    served.wait().expect("it ends");
+    assert!(page.contains("tests/program.rs:"), "where the test is:\n{page}");
+    for part in [r#""threads":["main","other"]"#, "locks 1", r#""taken":"b""#, "finished"] {
+        assert!(run.contains(part), "{part} is missing in:\n{run}");
+    }
 }
 
 #[test]

@@ -39,6 +39,10 @@ impl<M: Machine> Machine for Edited<M> {
     fn assert_valid(&self) {
         self.machine.assert_valid();
     }
+
+    fn describe(&self) -> Option<String> {
+        self.machine.describe()
+    }
 }
 
 /// Keeps a number of wakes at most on a channel.
@@ -95,6 +99,10 @@ impl<M: Machine> Machine for Forgetful<M> {
     fn assert_valid(&self) {
         self.machine.assert_valid();
     }
+
+    fn describe(&self) -> Option<String> {
+        self.machine.describe()
+    }
 }
 
 /// The machine that ships, under a shell that does not know which caller was woken.
@@ -125,6 +133,10 @@ impl<M: Machine> Machine for Unaware<M> {
 
     fn assert_valid(&self) {
         self.0.assert_valid();
+    }
+
+    fn describe(&self) -> Option<String> {
+        self.0.describe()
     }
 }
 
@@ -163,5 +175,9 @@ impl<M: Machine> Machine for Retold<M> {
 
     fn assert_valid(&self) {
         self.machine.assert_valid();
+    }
+
+    fn describe(&self) -> Option<String> {
+        self.machine.describe()
     }
 }

@@ -12,6 +12,7 @@ mod mutant;
 mod no_machine;
 mod recorder;
 mod scenario;
+pub(crate) mod shown;
 mod simulation;
 pub mod told;
 mod world;

@@ -10,6 +10,7 @@ use crate::engine::End;
 use super::component::{Component, MachineOf, OpOf, RetOf};
 use super::history::{Event, History, What};
 use super::invariant::judge;
+use super::shown;
 use super::told::{Told, is_measured, take_told};
 
 /// The events of the execution under way.
@@ -29,6 +30,11 @@ impl<Op, Ret> Log<Op, Ret> {
 
     pub(crate) fn push(&self, event: Event<Op, Ret>) {
         self.events().push(event);
+    }
+
+    /// Returns how many events there are so far.
+    pub(crate) fn len(&self) -> usize {
+        self.events().len()
     }
 
     /// Takes the events out. Events that a leaked thread records later are lost on purpose.
@@ -89,9 +95,10 @@ impl<C: Component> Alone<C> {
     }
 }
 
-impl<Op, Ret> Recorded<Op, Ret> {
+impl<Op: Send + 'static, Ret: Send + 'static> Recorded<Op, Ret> {
     fn record(&self, at: Instant, what: What<Op, Ret>, told: Option<Vec<Told>>) {
         self.log.push(Event { thread: (self.thread)(), at, object: self.object, what, told });
+        shown::note(self.object, || (self.log.len(), self.machine.describe()));
     }
 }
 

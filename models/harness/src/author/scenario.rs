@@ -1,6 +1,7 @@
 //! Concurrent programs, written once and run by every engine.
 
 use std::fmt;
+use std::panic::Location;
 
 use super::component::{Component, HistoryOf};
 use super::world::World;
@@ -26,6 +27,8 @@ pub struct Scenario<C: Component> {
     #[cfg_attr(not(any(feature = "loom", feature = "shuttle")), expect(dead_code))]
     pub(crate) wakes_in_order: bool,
     pub(crate) traces: Option<u64>,
+    /// The place in the source where it is stated.
+    pub(crate) stated: &'static Location<'static>,
     refuses: Vec<Refuses>,
 }
 
@@ -33,6 +36,7 @@ impl<C: Component> Scenario<C> {
     /// Makes one of its name (a summary in snake case), its description in one sentence, the program,
     /// and whether an execution reached the case that the scenario is named for. At least one
     /// execution must reach it, or the scenario proves nothing.
+    #[track_caller]
     pub fn new(
         name: &'static str,
         says: &'static str,
@@ -47,6 +51,7 @@ impl<C: Component> Scenario<C> {
             free_deadlines: 0,
             wakes_in_order: false,
             traces: None,
+            stated: Location::caller(),
             refuses: Vec::new(),
         }
     }

@@ -118,4 +118,8 @@ impl<M: Machine<Op: Clone>> Machine for Mistold<M> {
     fn assert_valid(&self) {
         self.machine.assert_valid();
     }
+
+    fn describe(&self) -> Option<String> {
+        self.machine.describe()
+    }
 }

@@ -13,6 +13,7 @@ use seatrial_core::runtime::{Ambient as _, Runtime};
 use super::component::{Component, EventOf, MachineOf, OpOf, RetOf};
 use super::history::{Event, What};
 use super::recorder::{Log, Recorded};
+use super::shown;
 use super::told::{is_measured, take_told};
 use crate::engine::{AnyRuntime, Observed as _};
 
@@ -60,11 +61,14 @@ impl<C: Component> World<C> {
         let runtime = self.runtime.clone();
         drop(take_told());
         let machine = (self.make)();
+        let measured = is_measured();
+        let object = self.objects.fetch_add(1, Ordering::Relaxed);
+        shown::note(object, || (self.log.len(), machine.describe()));
         Boxed(Box::new(Recorded {
             machine,
-            measured: is_measured(),
+            measured,
             log: self.log.clone(),
-            object: self.objects.fetch_add(1, Ordering::Relaxed),
+            object,
             thread: Box::new(move || runtime.thread()),
         }))
     }

@@ -33,7 +33,9 @@ pub struct Read;
 #[derive(Clone, Debug)]
 pub struct Write(u64);
 
-seatrial_core::operations! { [] Counter: Op, Ret { Read(Read) -> u64, Write(Write) -> () } }
+seatrial_core::operations! {
+    [] Counter: Op, Ret { Read(Read) -> u64, Write(Write) -> () } describe = |counter| format!("{counter:?}")
+}
 
 impl Operation<Counter> for Read {
     fn step(&mut self, counter: &mut Counter, _: &mut Cx<'_>) -> Step<u64> {

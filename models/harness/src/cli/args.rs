@@ -47,6 +47,8 @@ pub(super) enum Command {
     Run(RunArguments),
     /// Shows one execution again.
     Replay(ReplayArguments),
+    /// Serves a page on which to step through an execution, choose another thread, and save a witness.
+    Explore(ExploreArguments),
     /// Makes the execution of a witness as small as it goes and prints the smaller witness.
     Shrink(ShrinkArguments),
     /// Convicts the seeded bugs: the kill matrix.
@@ -107,6 +109,20 @@ pub(super) struct ReplayArguments {
 pub(super) struct ShrinkArguments {
     /// The printed text, or a file that holds it.
     pub(super) witness: String,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ExploreArguments {
+    /// A witness (the printed text, or a file that holds it), or a scenario as
+    /// `component/scenario` or `component/scenario+mutant`.
+    #[arg(value_name = "WITNESS|SCENARIO")]
+    pub(super) what: String,
+    /// The port on this machine; a free one by default.
+    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    pub(super) port: u16,
+    /// The folder for the witnesses that are saved, each as FOLDER/component/name.txt.
+    #[arg(long = "witnesses", value_name = "FOLDER", default_value = "witnesses")]
+    pub(super) folder: PathBuf,
 }
 
 #[derive(Debug, Args)]

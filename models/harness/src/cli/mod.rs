@@ -16,6 +16,7 @@ mod args;
 mod conformance;
 mod controller;
 mod doctor;
+pub(crate) mod explore;
 mod list;
 mod manual;
 mod merge;
@@ -100,6 +101,7 @@ fn dispatch(catalogue: &Catalogue, matches: &ArgMatches) -> Outcome {
         Command::Merge(merge) => merge::merge(&merge, colour),
         Command::Report(report) => render::report(&report),
         Command::Schema => render::schema(),
+        Command::Explore(arguments) => explore::explore(catalogue, &arguments),
         Command::Shrink(shrink) => shrink::shrink(catalogue, &shrink, colour),
         Command::Doctor(doctor) => match &doctor.controller {
             Some(test) => controller::diagnose(test, &doctor),

@@ -20,6 +20,7 @@ mod stack;
 pub mod state;
 mod tally;
 pub mod threads;
+mod watched;
 
 use std::fmt;
 use std::str::FromStr;
@@ -39,6 +40,7 @@ pub use schedule::{Choice, MAX_STEPS, MAX_THREADS, ParseScheduleError, Schedule,
 pub use stack::on_a_stack;
 pub use tally::Left;
 pub(crate) use tally::Tally;
+pub use watched::{Held, Look, Next, Watched};
 
 /// The waiters that a condition variable may wake.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]

@@ -2,6 +2,7 @@
 
 mod budget;
 mod digest;
+mod explored;
 mod finding;
 mod found;
 mod plan;
@@ -9,6 +10,7 @@ mod violation;
 
 pub use budget::Budget;
 pub use digest::digest;
+pub use explored::{Broken, Explored, Shown};
 pub use finding::{Finding, Line, transcript};
 pub use found::{InvariantInfo, Picture, Replayed, Trial, Violated};
 pub use plan::{Plan, StopAt};

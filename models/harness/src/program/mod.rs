@@ -35,6 +35,9 @@
 //! An `async fn` runs as a task; [`Seam::task`] starts others, and [`Seam::cancellable`] gives a future up at
 //! any of its awaits. [`Seam::sometimes`] names a case that some run must reach.
 //!
+//! `SEATRIAL_EXPLORE=1 cargo test --package mine -- --exact my_test` serves a page on which to step through it and
+//! to choose another thread, from the witness in `SEATRIAL_REPLAY` if there is one.
+//!
 //! A test holds if no run within the budget fails. With `--nocapture` each engine says how many runs that were, and
 //! whether they were all there are.
 
@@ -45,12 +48,18 @@ mod threads;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::panic::panic_any;
+#[cfg(feature = "shuttle")]
+use std::path::Path;
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 
 use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::runtime::Runtime;
 
 use crate::check::Check;
+#[cfg(feature = "shuttle")]
+use crate::cli::explore::{Explorable, serve};
+#[cfg(feature = "shuttle")]
+use crate::engine::Schedule;
 use crate::engine::{Engine, Kind};
 use crate::trial::{Budget, Case, Component, Invariant, MachineOf, Scenario, Witness};
 
@@ -59,6 +68,9 @@ pub use seam::{Seam, seam};
 pub use sync::{Atomic, Condvar, Guard, Mutex, ReadGuard, RwLock, WriteGuard};
 pub use threads::{Sleep, Thread};
 
+/// The variable that asks for the page of `explore`, in place of a check.
+#[cfg(feature = "shuttle")]
+const EXPLORE: &str = "SEATRIAL_EXPLORE";
 /// The variable that holds the witness to replay.
 const REPLAY: &str = "SEATRIAL_REPLAY";
 
@@ -85,6 +97,7 @@ pub struct Test {
 ///
 /// # Panics
 /// If it fails on some engine, or no engine of the build runs it, or an argument is not understood.
+#[track_caller]
 pub fn run(test: &Test, body: fn()) {
     let sometimes = Sometimes::default();
     let noted = sometimes.clone();
@@ -99,6 +112,10 @@ pub fn run(test: &Test, body: fn()) {
         invariants: Arc::from([]),
     };
     let _current = Current;
+    #[cfg(feature = "shuttle")]
+    if std::env::var_os(EXPLORE).is_some_and(|asks| asks == "1") {
+        return explore(test, case);
+    }
     if let Some(witness) = asked_for(test) {
         return replay(&case, &witness);
     }
@@ -130,6 +147,30 @@ fn asked_for(test: &Test) -> Option<Witness> {
     let text = std::env::var(REPLAY).ok()?;
     let witness = text.parse::<Witness>().unwrap_or_else(|why| panic!("{REPLAY}: {why}"));
     (witness.component == Programs::NAME && witness.scenario == test.name).then_some(witness)
+}
+
+/// Serves a page on which to step through it, from its witness if one is given.
+#[cfg(feature = "shuttle")]
+fn explore(test: &Test, case: Case<Programs>) {
+    let anew = || Witness {
+        component: Programs::NAME.to_owned(),
+        scenario: test.name.to_owned(),
+        mutant: None,
+        engine: Engine::Sample,
+        route: Schedule::default().into(),
+        history: 0,
+    };
+    let begins = asked_for(test).filter(|it| matches!(it.engine, Engine::Sample | Engine::Trace));
+    let explored = Explorable {
+        begins: begins.unwrap_or_else(anew),
+        says: case.scenario.says,
+        stated: Some(case.scenario.stated),
+        invariants: Vec::new(),
+        run: Box::new(move |beginning| case.explored(beginning)),
+    };
+    if let Err(failure) = serve(explored, 0, Path::new("witnesses")) {
+        panic_any(failure.message);
+    }
 }
 
 fn replay(case: &Case<Programs>, witness: &Witness) {

@@ -29,15 +29,15 @@ pub(crate) struct Case<C: Component> {
 }
 
 /// The data that the body of an execution leaves for its judge.
-struct Remains<C: Component> {
-    log: Log<OpOf<C>, RetOf<C>>,
-    thread_name: Box<dyn Fn(u8) -> String + Send>,
+pub(super) struct Remains<C: Component> {
+    pub(super) log: Log<OpOf<C>, RetOf<C>>,
+    pub(super) thread_name: Box<dyn Fn(u8) -> String + Send>,
 }
 
-type Slot<C> = Arc<Mutex<Option<Remains<C>>>>;
+pub(super) type Slot<C> = Arc<Mutex<Option<Remains<C>>>>;
 
 /// Takes what the last execution has left.
-fn left_in<C: Component>(slot: &Slot<C>) -> Remains<C> {
+pub(super) fn left_in<C: Component>(slot: &Slot<C>) -> Remains<C> {
     let left = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
     left.expect("an execution leaves its log before all else")
 }
@@ -121,7 +121,7 @@ impl<C: Component> Case<C> {
         digests
     }
 
-    fn jury(&self, stop_at: StopAt) -> Jury<C> {
+    pub(super) fn jury(&self, stop_at: StopAt) -> Jury<C> {
         Jury::new(Arc::clone(&self.scenario), Arc::clone(&self.invariants), stop_at)
     }
 
@@ -165,12 +165,15 @@ impl<C: Component> Case<C> {
 
     /// Returns what the scenario may meet on the runtime over shuttle.
     #[cfg(feature = "shuttle")]
-    fn config(&self) -> crate::engine::shuttle::Config {
+    pub(super) fn config(&self) -> crate::engine::shuttle::Config {
         shuttling::config(&self.scenario)
     }
 
     /// Returns the body of one execution, for the engine whose runtime is `R`.
-    fn body<R: Clone + Into<AnyRuntime>>(&self, slot: &Slot<C>) -> Arc<dyn Fn(&R) + Send + Sync> {
+    pub(super) fn body<R: Clone + Into<AnyRuntime>>(
+        &self,
+        slot: &Slot<C>,
+    ) -> Arc<dyn Fn(&R) + Send + Sync> {
         let (slot, make) = (Arc::clone(slot), Arc::clone(&self.make));
         let scenario = Arc::clone(&self.scenario);
         Arc::new(move |runtime| run_in(runtime.clone().into(), &slot, &make, &scenario))

@@ -3,6 +3,8 @@
 
 mod again;
 mod case;
+#[cfg(feature = "shuttle")]
+mod exploring;
 mod fuzzing;
 mod judge;
 mod lines;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::author::{Component, Scenario};
 use crate::engine::Observed;
+pub(super) use crate::engine::shuttle::watch;
 use crate::engine::shuttle::{Config, ShuttleRuntime, Strategy, WakeUps, explore as run};
 use crate::engine::{Exploration, Judge, Schedule};
 use crate::outcome::Plan;

@@ -1,5 +1,6 @@
 //! A component with its types hidden, as catalogue, command line and report see it.
 
+use std::panic::Location;
 use std::sync::Arc;
 
 use super::case::Case;
@@ -8,7 +9,11 @@ use crate::author::{
     Component, MachineOf, MutantKind, Property, RUNS_NO_SCENARIO, Scenario, Simulation,
 };
 use crate::conformance::Conformance;
+#[cfg(feature = "shuttle")]
+use crate::engine::Schedule;
 use crate::engine::{Engine, Kind, Route};
+#[cfg(feature = "shuttle")]
+use crate::outcome::Explored;
 use crate::outcome::{Expect, Finding, InvariantInfo, Picture, Plan, Replayed, Trial};
 
 /// The facts about a scenario in the catalogue.
@@ -20,6 +25,8 @@ pub struct ScenarioInfo {
     pub says: &'static str,
     /// Its kind: a program of threads, a model of states, a simulation.
     pub kind: Kind,
+    /// The place in the source where it is stated, if it is a program of threads.
+    pub stated: Option<&'static Location<'static>>,
 }
 
 /// The facts about a mutant in the catalogue.
@@ -77,6 +84,17 @@ pub trait Subject: Send + Sync {
         engine: Engine,
         route: &Route,
     ) -> Option<Replayed>;
+    /// Runs the execution that begins with these decisions, and tells everything that can be seen in it.
+    ///
+    /// # Errors
+    /// If there is no such scenario or mutant, or the code cannot take one of the decisions.
+    #[cfg(feature = "shuttle")]
+    fn explore(
+        &self,
+        scenario: &str,
+        mutant: Option<&str>,
+        beginning: &Schedule,
+    ) -> Result<Explored, String>;
     /// Makes the violation that a schedule leads to as small as it goes; `None` if the code does not
     /// follow it, or breaks nothing.
     fn shrink(
@@ -161,11 +179,13 @@ impl<C: Component> Subject for Of<C> {
             name: program.name,
             says: program.says,
             kind: Kind::Program,
+            stated: Some(program.stated),
         });
         let simulations = C::simulations().into_iter().map(|simulation| ScenarioInfo {
             name: simulation.name(),
             says: simulation.says(),
             kind: simulation.kind(),
+            stated: None,
         });
         programs.chain(simulations).collect()
     }
@@ -260,6 +280,17 @@ impl<C: Component> Subject for Of<C> {
             return simulation.replay(Self::make(mutant)?, &route.to_string());
         }
         Self::case(scenario, mutant)?.replay(engine, route.schedule()?)
+    }
+
+    #[cfg(feature = "shuttle")]
+    fn explore(
+        &self,
+        scenario: &str,
+        mutant: Option<&str>,
+        beginning: &Schedule,
+    ) -> Result<Explored, String> {
+        let case = Self::case(scenario, mutant);
+        case.ok_or("it has no such scenario or mutant")?.explored(beginning)
     }
 
     fn shrink(

@@ -80,13 +80,28 @@ fn page(failure: &Failure) -> String {
     format!(
         "<!doctype html><meta charset=utf-8><title>{plan}</title><style>{STYLE}</style>\n\
          <pre>{text}</pre>\n<details><summary>the whole run: {number} events</summary><table>\n\
-         <tr><th>seconds<th>server<th>watch<th>controller\n{rows}</table></details>\n",
+         <tr><th>seconds<th>server<th>watch<th>controller\n{rows}</table></details>\n\
+         <script>{SCRIPT}</script>\n",
         plan = escaped(&failure.plan.to_string()),
         number = failure.events.len(),
     )
 }
 
-const STYLE: &str = "body{font:14px monospace}td{padding:0 1em;white-space:nowrap}.fault,.broken{color:#c00}\
+/// The arrow keys step through the run.
+const SCRIPT: &str = "\
+let rows = [...document.querySelectorAll('tr')], at = 0;\n\
+addEventListener('keydown', (event) => {\n\
+  const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];\n\
+  if (!by) return;\n\
+  document.querySelector('details').open = true;\n\
+  rows[at].className = '';\n\
+  at = Math.max(1, Math.min(at + by, rows.length - 1));\n\
+  rows[at].className = 'at';\n\
+  rows[at].scrollIntoView({ block: 'center' });\n\
+});";
+
+const STYLE: &str = ":root{color-scheme:light dark}body{font:14px monospace}.at{outline:2px solid #d9a400}\
+td{padding:0 1em;white-space:nowrap}.fault,.broken{color:#c00}\
 .fault{font-weight:bold}.life{color:#939}.user{color:#077}.garbage{color:#860}";
 
 fn row(event: &Event) -> String {

@@ -329,4 +329,10 @@ impl<K: Key + Ord> Machine for ThreeSets<K> {
             Op::ShuttingDown(_) => Ret::ShuttingDown(self.shutting_down),
         })
     }
+
+    fn describe(&self) -> Option<String> {
+        let Self { storage, processing, dirty, .. } = self;
+        let processing: Vec<_> = processing.iter().map(|(_, key)| key).collect();
+        Some(format!("waiting {storage:?}, in processing {processing:?}, dirty {dirty:?}"))
+    }
 }

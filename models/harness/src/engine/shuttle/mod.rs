@@ -12,6 +12,7 @@
 //! | `trace` | the search that runs one execution of every trace |
 //! | `threads` | where threads begin, switch, end, and leave an execution that is given up |
 //! | `rw_lock`, `cells` | locks that can be shared; published values and atomic numbers |
+//! | `watch` | one execution, with everything that could be seen at each decision |
 //! | `alarms` | wakers that go off at a time |
 
 mod alarms;
@@ -26,6 +27,7 @@ mod strategy;
 mod tests;
 mod threads;
 mod trace;
+mod watch;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -47,9 +49,11 @@ pub use runtime::{Held, ShuttleCondvar, ShuttleMutex, ShuttleRuntime};
 pub use rw_lock::{Shared, ShuttleRwLock, Whole};
 pub use strategy::Strategy;
 pub use threads::Join;
+pub(crate) use watch::watch;
 
 use kernel::Kernel;
 use session::Session;
+use strategy::Chooser;
 
 /// The events that an exploration may try on a program, and its limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,14 +100,23 @@ pub fn explore(
     body: Body,
     judge: &mut Judge<'_>,
 ) -> Exploration {
+    explore_by(config, strategy.chooser(), &body, judge)
+}
+
+/// Runs a program under the schedules of a chooser.
+fn explore_by(
+    config: &Config,
+    chooser: Box<dyn Chooser>,
+    body: &Body,
+    judge: &mut Judge<'_>,
+) -> Exploration {
     let kernel = Kernel::new(config.clone());
-    let chooser = strategy.chooser();
     let coroutines = coroutines(config);
     let _entered = session::enter(Session { kernel, chooser, alarms: None, was_free: false });
     let mut exploration = Exploration::default();
     with_stacks(config.stack, || {
         while session::with(Session::begin) {
-            let clean = quietly(|| run_one(&coroutines, &body));
+            let clean = quietly(|| run_one(&coroutines, body));
             if conclude(&mut exploration, judge).is_break() || !clean {
                 return;
             }

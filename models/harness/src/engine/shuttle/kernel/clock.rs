@@ -129,7 +129,7 @@ impl Kernel {
         enabled
     }
 
-    fn is_enabled(&self, thread: usize, operation: Operation) -> bool {
+    pub(super) fn is_enabled(&self, thread: usize, operation: Operation) -> bool {
         match operation {
             Operation::Lock(mutex) => self.locks[mutex].is_free(),
             Operation::Share(lock) => self.locks[lock].holder.is_none(),

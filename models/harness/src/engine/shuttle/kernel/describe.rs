@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use seatrial_core::runtime::Instant;
+
 use super::{Kernel, Operation};
 
 impl Kernel {
@@ -24,6 +26,36 @@ impl Kernel {
             let _infallible = write!(text, "{separator}{title} {}", self.plight(thread));
         }
         text
+    }
+
+    /// Says what a thread that is left does next, or waits for; nothing if it has ended.
+    pub(crate) fn next_of(&self, thread: usize) -> String {
+        if self.has_ended(thread) {
+            return String::new();
+        }
+        let Some(pending) = self.threads[thread].pending else { return "runs".to_owned() };
+        let can_move = self.is_enabled(thread, pending);
+        match pending {
+            Operation::Sleep { until, .. } if until != Instant::NEVER => {
+                format!("sleeps until {:?}", until.since(Instant::ZERO))
+            }
+            _ if !can_move => self.plight(thread),
+            Operation::Lock(lock) => format!("takes mutex {lock}"),
+            Operation::Share(lock) => format!("takes a share of lock {lock}"),
+            Operation::Retake { mutex, .. } => format!("wakes and takes mutex {mutex}"),
+            Operation::Load(cell) => format!("reads value {cell}"),
+            Operation::Publish(cell) => format!("changes value {cell}"),
+            Operation::ReadClock => "reads the clock".to_owned(),
+            Operation::Join(_) | Operation::Sleep { .. } => self.plight(thread),
+        }
+    }
+
+    /// Returns the locks that threads hold: the number of each, its holders, and whether they share it.
+    pub(crate) fn held_locks(&self) -> impl Iterator<Item = (usize, Vec<u8>, bool)> {
+        self.locks.iter().enumerate().filter(|(_, lock)| !lock.is_free()).map(|(number, lock)| {
+            let holders = lock.holder.into_iter().chain(lock.readers);
+            (number, holders.map(|thread| thread as u8).collect(), lock.holder.is_none())
+        })
     }
 
     fn plight(&self, thread: usize) -> String {

@@ -17,6 +17,8 @@ mod tests;
 mod urw;
 mod walk;
 
+pub(super) use replay::Replay;
+
 use super::kernel::{Footprint, Kernel, ThreadSet};
 use super::trace::Trace;
 use crate::engine::{Choice, End, Schedule};
@@ -135,13 +137,13 @@ impl Options {
     }
 
     /// Returns all of them.
-    fn all(self) -> impl Iterator<Item = Choice> + Clone {
+    pub(super) fn all(self) -> impl Iterator<Item = Choice> + Clone {
         (0..self.len()).map(move |nth| self.nth(nth))
     }
 }
 
 /// Returns what an option touches.
-fn footprint(kernel: &Kernel, choice: Choice) -> Footprint {
+pub(super) fn footprint(kernel: &Kernel, choice: Choice) -> Footprint {
     match choice {
         Choice::Thread(thread) => kernel.footprint(usize::from(thread)),
         _ => Footprint::JUMP,
@@ -236,8 +238,8 @@ impl Strategy {
             Self::Walk { seed, executions } => Box::new(walk::Walk::new(seed, executions)),
             Self::Portfolio(members) => Box::new(portfolio::Portfolio::new(members)),
             Self::Bytes(bytes) => Box::new(bytes::Bytes::new(bytes)),
-            Self::Replay(schedule) => Box::new(replay::Replay::exactly(schedule)),
-            Self::Follow(schedule) => Box::new(replay::Replay::nearly(schedule)),
+            Self::Replay(schedule) => Box::new(Replay::exactly(schedule)),
+            Self::Follow(schedule) => Box::new(Replay::nearly(schedule)),
         }
     }
 }

@@ -3,21 +3,28 @@
 use super::{Chooser, Decision, Kernel, Options};
 use crate::engine::{Choice, End, Schedule};
 
-pub(super) struct Replay {
+pub(in crate::engine::shuttle) struct Replay {
     schedule: Schedule,
     at: usize,
     exact: bool,
+    /// Whether threads run as long as they can after the last written decision, in place of a divergence.
+    goes_on: bool,
     begun: bool,
     last: Option<u8>,
 }
 
 impl Replay {
     pub(super) fn exactly(schedule: Schedule) -> Self {
-        Self { schedule, at: 0, exact: true, begun: false, last: None }
+        Self { schedule, at: 0, exact: true, goes_on: false, begun: false, last: None }
     }
 
     pub(super) fn nearly(schedule: Schedule) -> Self {
-        Self { exact: false, ..Self::exactly(schedule) }
+        Self { exact: false, goes_on: true, ..Self::exactly(schedule) }
+    }
+
+    /// Follows a beginning to the letter.
+    pub(in crate::engine::shuttle) fn beginning(schedule: Schedule) -> Self {
+        Self { goes_on: true, ..Self::exactly(schedule) }
     }
 
     /// Takes the next written decision that fits a step; `None` if there is none.
@@ -32,7 +39,7 @@ impl Replay {
             }
             self.at += 1;
         }
-        if self.exact { Err(self.too_short()) } else { Ok(None) }
+        if self.goes_on { Ok(None) } else { Err(self.too_short()) }
     }
 
     fn misfit(&self, choice: Choice) -> End {
@@ -81,7 +88,7 @@ impl Chooser for Replay {
                 Ok(answer)
             }
             Some(&choice) if self.exact => Err(self.misfit(choice)),
-            None if self.exact => Err(self.too_short()),
+            None if !self.goes_on => Err(self.too_short()),
             _ => Ok(0), // an answer that does not fit is left out with the next step
         }
     }
