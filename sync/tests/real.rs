@@ -1,11 +1,20 @@
 //! Without the feature `trial` the names are the real types, and what the trials rely on is what those do.
 
+#[path = "promises/body.rs"]
+mod body;
+#[path = "promises/of_others.rs"]
+mod of_others;
 #[path = "promises/of_std.rs"]
 mod of_std;
+#[path = "promises/of_tokio.rs"]
+mod of_tokio;
+
+use body::Body;
 
 #[test]
 fn the_real_ones_keep_what_a_trial_promises() {
-    of_std::ALL.iter().for_each(|(_, body)| body());
+    let all = [of_std::ALL, of_others::ALL, of_tokio::ALL];
+    all.into_iter().flatten().for_each(|(_, body)| body.run());
 }
 
 /// That this compiles is the proof that it costs nothing: a value of one is a value of the other.

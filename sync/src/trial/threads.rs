@@ -9,6 +9,7 @@ use std::time::Duration;
 pub use std::thread::{Result, panicking};
 
 use seatrial::program::{Seam, Thread as Engine};
+use seatrial_core::runtime::Runtime as _;
 
 use super::fault::{Fault, has};
 use super::lock::{Locked, Sleepers};
@@ -154,7 +155,10 @@ pub fn sleep(time: Duration) {
 /// [`std::thread::yield_now`]: in a run, until no other thread can move.
 pub fn yield_now() {
     match Seam::current() {
-        Some(seam) => seam.sleep(Duration::from_nanos(1)),
+        Some(seam) => {
+            seam.sleep(Duration::from_nanos(1));
+            seam.runtime().give_turn();
+        }
         None => std::thread::yield_now(),
     }
 }

@@ -1,17 +1,33 @@
 //! The promises of the names, in every order of a trial; and on real threads in the same build, outside of one.
 
+mod body;
+mod of_others;
 mod of_std;
+mod of_tokio;
 
+use body::Body;
+
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use seatrial::engine::{panic_text, quietly};
-use seatrial::program::{Test, run};
+use seatrial::program::{Test, run, run_task};
 use seatrial_sync::fault::{Fault, with};
 
 /// Runs a program as a trial.
-fn trial(name: &'static str, budget: &'static str, body: fn()) {
+fn trial(name: &'static str, budget: &'static str, body: Body) {
     let (module, package) = (module_path!(), "seatrial-sync");
-    run(&Test { name, module, package, engines: None, budget, deadlines: 0, seed: 0 }, body);
+    let test = Test { name, module, package, engines: None, budget, deadlines: 0, seed: 0 };
+    BODY.set(Some(body));
+    run(&test, || match BODY.get().expect("just set") {
+        Body::Thread(body) => body(),
+        Body::Task(body) => run_task(body()),
+    });
+}
+
+thread_local! {
+    /// What the trial runs.
+    static BODY: Cell<Option<Body>> = const { Cell::new(None) };
 }
 
 #[test]
@@ -28,11 +44,11 @@ fn they_are_kept_in_every_order() {
 
 #[test]
 fn they_are_kept_by_real_threads_outside_of_a_trial() {
-    programs().for_each(|(_, body)| body());
+    programs().for_each(|(_, body)| body.run());
 }
 
-fn programs() -> impl Iterator<Item = (&'static str, fn())> {
-    of_std::ALL.iter().copied()
+fn programs() -> impl Iterator<Item = (&'static str, Body)> {
+    [of_std::ALL, of_others::ALL, of_tokio::ALL].into_iter().flatten().copied()
 }
 
 /// Runs a program with a bug in what it stands on.
@@ -48,5 +64,6 @@ fn a_bug_in_what_they_stand_on_breaks_them() {
     notices(Fault::WaitsInTwoSteps, "a_notification_needs_no_lock");
     notices(Fault::OpensEarly, "a_barrier_opens_for_all");
     notices(Fault::TriesWait, "a_try_to_lock_does_not_wait");
+    notices(Fault::KeepsPermits, "what_is_given_up_is_passed_on");
     notices(Fault::ForgetsUnpark, "an_unpark_before_the_park_counts");
 }

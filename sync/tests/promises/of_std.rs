@@ -13,31 +13,33 @@ use seatrial_sync::sync::{
 use seatrial_sync::time::Instant;
 use seatrial_sync::{hint, thread};
 
+use super::Body;
+
 const LONG: Duration = Duration::from_secs(3_600);
 const SHORT: Duration = Duration::from_millis(5);
 
 /// All of them.
-pub(crate) const ALL: &[(&str, fn())] = &[
-    ("a_mutex_keeps_others_out", a_mutex_keeps_others_out),
-    ("a_try_to_lock_does_not_wait", a_try_to_lock_does_not_wait),
-    ("a_panic_poisons", a_panic_poisons),
-    ("a_notification_needs_no_lock", a_notification_needs_no_lock),
-    ("all_are_notified", all_are_notified),
-    ("a_wait_ends_by_its_time", a_wait_ends_by_its_time),
-    ("readers_share_and_a_writer_is_alone", readers_share_and_a_writer_is_alone),
-    ("once_is_once_and_others_wait_for_it", once_is_once_and_others_wait_for_it),
-    ("one_value_is_made", one_value_is_made),
-    ("a_barrier_opens_for_all", a_barrier_opens_for_all),
-    ("items_arrive_in_order", items_arrive_in_order),
-    ("a_full_channel_waits", a_full_channel_waits),
-    ("a_rendezvous_hands_over", a_rendezvous_hands_over),
-    ("a_channel_ends_with_the_other_side", a_channel_ends_with_the_other_side),
-    ("an_unpark_before_the_park_counts", an_unpark_before_the_park_counts),
-    ("threads_know_who_they_are", threads_know_who_they_are),
-    ("a_spinning_thread_comes_to_an_end", a_spinning_thread_comes_to_an_end),
-    ("numbers_wrap_at_their_width", numbers_wrap_at_their_width),
-    ("no_access_is_lost", no_access_is_lost),
-    ("time_passes", time_passes),
+pub(crate) const ALL: &[(&str, Body)] = &[
+    ("a_mutex_keeps_others_out", Body::Thread(a_mutex_keeps_others_out)),
+    ("a_try_to_lock_does_not_wait", Body::Thread(a_try_to_lock_does_not_wait)),
+    ("a_panic_poisons", Body::Thread(a_panic_poisons)),
+    ("a_notification_needs_no_lock", Body::Thread(a_notification_needs_no_lock)),
+    ("all_are_notified", Body::Thread(all_are_notified)),
+    ("a_wait_ends_by_its_time", Body::Thread(a_wait_ends_by_its_time)),
+    ("readers_share_and_a_writer_is_alone", Body::Thread(readers_share_and_a_writer_is_alone)),
+    ("once_is_once_and_others_wait_for_it", Body::Thread(once_is_once_and_others_wait_for_it)),
+    ("one_value_is_made", Body::Thread(one_value_is_made)),
+    ("a_barrier_opens_for_all", Body::Thread(a_barrier_opens_for_all)),
+    ("items_arrive_in_order", Body::Thread(items_arrive_in_order)),
+    ("a_full_channel_waits", Body::Thread(a_full_channel_waits)),
+    ("a_rendezvous_hands_over", Body::Thread(a_rendezvous_hands_over)),
+    ("a_channel_ends_with_the_other_side", Body::Thread(a_channel_ends_with_the_other_side)),
+    ("an_unpark_before_the_park_counts", Body::Thread(an_unpark_before_the_park_counts)),
+    ("threads_know_who_they_are", Body::Thread(threads_know_who_they_are)),
+    ("a_spinning_thread_comes_to_an_end", Body::Thread(a_spinning_thread_comes_to_an_end)),
+    ("numbers_wrap_at_their_width", Body::Thread(numbers_wrap_at_their_width)),
+    ("no_access_is_lost", Body::Thread(no_access_is_lost)),
+    ("time_passes", Body::Thread(time_passes)),
 ];
 
 fn a_mutex_keeps_others_out() {
@@ -54,6 +56,7 @@ fn a_mutex_keeps_others_out() {
     let other = thread::spawn(add.clone());
     add();
     other.join().unwrap();
+    drop(add);
     let shared = Arc::into_inner(shared).unwrap();
     assert_eq!(shared.0.into_inner().unwrap(), 2);
 }
@@ -127,7 +130,7 @@ fn all_are_notified() {
     });
     *shared.0.lock().unwrap() = true;
     shared.1.notify_all();
-    waiters.map(|waiter| waiter.join().unwrap());
+    waiters.into_iter().for_each(|waiter| waiter.join().unwrap());
 }
 
 fn a_wait_ends_by_its_time() {
