@@ -8,7 +8,7 @@ use ::tokio::sync::{Mutex as Real, OwnedMutexGuard as RealGuard};
 
 use super::semaphore::Semaphore;
 
-/// [`tokio::sync::TryLockError`](::tokio::sync::TryLockError).
+/// `tokio::sync::TryLockError`.
 #[derive(Debug)]
 pub struct TryLockError(());
 
@@ -26,16 +26,16 @@ impl fmt::Display for TryLockError {
 
 impl std::error::Error for TryLockError {}
 
-/// [`tokio::sync::Mutex`](::tokio::sync::Mutex).
+/// `tokio::sync::Mutex`.
 pub struct Mutex<T> {
     turn: Semaphore,
     data: Arc<Real<T>>,
 }
 
-/// [`tokio::sync::MutexGuard`](::tokio::sync::MutexGuard).
+/// `tokio::sync::MutexGuard`.
 pub struct MutexGuard<'a, T>(&'a Mutex<T>, Option<RealGuard<T>>);
 
-/// [`tokio::sync::OwnedMutexGuard`](::tokio::sync::OwnedMutexGuard).
+/// `tokio::sync::OwnedMutexGuard`.
 pub struct OwnedMutexGuard<T>(Arc<Mutex<T>>, Option<RealGuard<T>>);
 
 const FREE: &str = "only the one with the permit touches it";

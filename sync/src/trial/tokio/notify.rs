@@ -35,7 +35,7 @@ impl State {
     }
 }
 
-/// [`tokio::sync::Notify`](::tokio::sync::Notify).
+/// `tokio::sync::Notify`.
 #[derive(Debug)]
 pub struct Notify {
     label: Label,
@@ -83,7 +83,7 @@ impl Default for Notify {
     }
 }
 
-/// [`tokio::sync::futures::Notified`](::tokio::sync::futures::Notified).
+/// `tokio::sync::futures::Notified`.
 #[derive(Debug)]
 pub struct Notified<'a> {
     of: &'a Notify,

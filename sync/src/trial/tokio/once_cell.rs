@@ -7,7 +7,7 @@ use super::super::lock::{Label, Locked};
 use super::notify::{Notified, Notify};
 use super::semaphore::Semaphore;
 
-/// [`tokio::sync::OnceCell`](::tokio::sync::OnceCell).
+/// `tokio::sync::OnceCell`.
 #[derive(Debug)]
 pub struct OnceCell<T> {
     turn: Semaphore,
@@ -83,7 +83,7 @@ impl<T> Default for OnceCell<T> {
     }
 }
 
-/// [`tokio::sync::Barrier`](::tokio::sync::Barrier).
+/// `tokio::sync::Barrier`.
 #[derive(Debug)]
 pub struct Barrier {
     label: Label,
@@ -92,7 +92,7 @@ pub struct Barrier {
     opened: Notify,
 }
 
-/// [`tokio::sync::BarrierWaitResult`](::tokio::sync::BarrierWaitResult).
+/// `tokio::sync::BarrierWaitResult`.
 #[derive(Clone, Debug)]
 pub struct BarrierWaitResult(bool);
 

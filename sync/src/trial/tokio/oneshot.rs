@@ -40,10 +40,10 @@ struct Shared<T> {
     state: Locked<State<T>>,
 }
 
-/// [`tokio::sync::oneshot::Sender`](::tokio::sync::oneshot::Sender).
+/// `tokio::sync::oneshot::Sender`.
 pub struct Sender<T>(Arc<Shared<T>>);
 
-/// [`tokio::sync::oneshot::Receiver`](::tokio::sync::oneshot::Receiver).
+/// `tokio::sync::oneshot::Receiver`.
 pub struct Receiver<T>(Arc<Shared<T>>);
 
 /// Makes a channel for one value.

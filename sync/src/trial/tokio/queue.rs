@@ -57,19 +57,19 @@ impl<T> Shared<T> {
     }
 }
 
-/// [`tokio::sync::mpsc::Sender`](::tokio::sync::mpsc::Sender).
+/// `tokio::sync::mpsc::Sender`.
 pub struct Sender<T>(Arc<Shared<T>>);
 
-/// [`tokio::sync::mpsc::UnboundedSender`](::tokio::sync::mpsc::UnboundedSender).
+/// `tokio::sync::mpsc::UnboundedSender`.
 pub struct UnboundedSender<T>(Arc<Shared<T>>);
 
 /// What both kinds of receivers are.
 struct Receiving<T>(Arc<Shared<T>>);
 
-/// [`tokio::sync::mpsc::Receiver`](::tokio::sync::mpsc::Receiver).
+/// `tokio::sync::mpsc::Receiver`.
 pub struct Receiver<T>(Receiving<T>);
 
-/// [`tokio::sync::mpsc::UnboundedReceiver`](::tokio::sync::mpsc::UnboundedReceiver).
+/// `tokio::sync::mpsc::UnboundedReceiver`.
 pub struct UnboundedReceiver<T>(Receiving<T>);
 
 fn shared<T>(room: Option<Semaphore>) -> Arc<Shared<T>> {

@@ -11,7 +11,7 @@ pub use ::tokio::sync::TryAcquireError;
 use super::super::fault::{Fault, has};
 use super::super::lock::{Label, Locked};
 
-/// [`tokio::sync::AcquireError`](::tokio::sync::AcquireError).
+/// `tokio::sync::AcquireError`.
 #[derive(Debug)]
 pub struct AcquireError(());
 
@@ -61,7 +61,7 @@ impl State {
     }
 }
 
-/// [`tokio::sync::Semaphore`](::tokio::sync::Semaphore).
+/// `tokio::sync::Semaphore`.
 #[derive(Debug)]
 pub struct Semaphore {
     label: Label,
@@ -264,7 +264,7 @@ impl Drop for Take<'_> {
     }
 }
 
-/// [`tokio::sync::SemaphorePermit`](::tokio::sync::SemaphorePermit).
+/// `tokio::sync::SemaphorePermit`.
 #[must_use]
 #[derive(Debug)]
 pub struct SemaphorePermit<'a> {
@@ -272,7 +272,7 @@ pub struct SemaphorePermit<'a> {
     permits: usize,
 }
 
-/// [`tokio::sync::OwnedSemaphorePermit`](::tokio::sync::OwnedSemaphorePermit).
+/// `tokio::sync::OwnedSemaphorePermit`.
 #[must_use]
 #[derive(Debug)]
 pub struct OwnedSemaphorePermit {

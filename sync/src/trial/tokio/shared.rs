@@ -16,22 +16,22 @@ const ALL: usize = u32::MAX as usize >> 3;
 const FREE: &str = "only those with a permit touch it";
 const TAKEN: &str = "taken only by the end";
 
-/// [`tokio::sync::RwLock`](::tokio::sync::RwLock).
+/// `tokio::sync::RwLock`.
 pub struct RwLock<T> {
     turn: Semaphore,
     data: Arc<Real<T>>,
 }
 
-/// [`tokio::sync::RwLockReadGuard`](::tokio::sync::RwLockReadGuard).
+/// `tokio::sync::RwLockReadGuard`.
 pub struct RwLockReadGuard<'a, T>(&'a RwLock<T>, Option<RealRead<T>>);
 
-/// [`tokio::sync::RwLockWriteGuard`](::tokio::sync::RwLockWriteGuard).
+/// `tokio::sync::RwLockWriteGuard`.
 pub struct RwLockWriteGuard<'a, T>(&'a RwLock<T>, Option<RealWrite<T>>);
 
-/// [`tokio::sync::OwnedRwLockReadGuard`](::tokio::sync::OwnedRwLockReadGuard).
+/// `tokio::sync::OwnedRwLockReadGuard`.
 pub struct OwnedRwLockReadGuard<T>(Arc<RwLock<T>>, Option<RealRead<T>>);
 
-/// [`tokio::sync::OwnedRwLockWriteGuard`](::tokio::sync::OwnedRwLockWriteGuard).
+/// `tokio::sync::OwnedRwLockWriteGuard`.
 pub struct OwnedRwLockWriteGuard<T>(Arc<RwLock<T>>, Option<RealWrite<T>>);
 
 impl<T> RwLock<T> {

@@ -14,7 +14,7 @@ use super::super::lock::Locked;
 
 type Panic = Box<dyn Any + Send>;
 
-/// [`tokio::task::JoinError`](::tokio::task::JoinError).
+/// `tokio::task::JoinError`.
 pub struct JoinError(Option<Panic>);
 
 impl JoinError {
@@ -63,7 +63,7 @@ struct State<T> {
     joiner: Option<Waker>,
 }
 
-/// [`tokio::task::JoinHandle`](::tokio::task::JoinHandle).
+/// `tokio::task::JoinHandle`.
 pub struct JoinHandle<T>(Kind<T>);
 
 enum Kind<T> {

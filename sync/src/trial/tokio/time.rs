@@ -10,7 +10,7 @@ use seatrial::program::{Seam, Sleep as Engine};
 pub use super::super::clock::{Duration, Instant};
 use super::super::moment::Moment;
 
-/// [`tokio::time::Sleep`](::tokio::time::Sleep).
+/// `tokio::time::Sleep`.
 #[derive(Debug)]
 pub struct Sleep {
     until: Instant,
@@ -125,7 +125,7 @@ async fn limited<F: IntoFuture>(sleep: Sleep, future: F) -> Result<F::Output, er
     .await
 }
 
-/// [`tokio::time::Interval`](::tokio::time::Interval), which makes up for ticks that were missed.
+/// `tokio::time::Interval`, which makes up for ticks that were missed.
 pub struct Interval {
     next: Pin<Box<Sleep>>,
     period: Duration,

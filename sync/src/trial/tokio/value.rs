@@ -44,17 +44,17 @@ struct Shared<T> {
     left: Notify,
 }
 
-/// [`tokio::sync::watch::Sender`](::tokio::sync::watch::Sender).
+/// `tokio::sync::watch::Sender`.
 pub struct Sender<T>(Arc<Shared<T>>);
 
-/// [`tokio::sync::watch::Receiver`](::tokio::sync::watch::Receiver).
+/// `tokio::sync::watch::Receiver`.
 pub struct Receiver<T> {
     shared: Arc<Shared<T>>,
     /// What it has seen.
     version: u64,
 }
 
-/// [`tokio::sync::watch::Ref`](::tokio::sync::watch::Ref).
+/// `tokio::sync::watch::Ref`.
 #[derive(Debug)]
 pub struct Ref<'a, T> {
     value: RwLockReadGuard<'a, T>,
