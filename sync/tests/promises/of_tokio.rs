@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use seatrial_sync::tokio::sync::{
-    Barrier, Mutex, Notify, OnceCell, RwLock, Semaphore, TryAcquireError, mpsc, oneshot, watch,
+    Barrier, Mutex, Notify, OnceCell, RwLock, Semaphore, TryAcquireError, broadcast, mpsc, oneshot,
+    watch,
 };
 use seatrial_sync::tokio::time::{Duration, Instant, interval, sleep, timeout};
 use seatrial_sync::tokio::{spawn, task};
@@ -28,6 +29,7 @@ pub(crate) const ALL: &[(&str, Body)] = &[
     ("one_value_arrives", Body::Task(|| Box::pin(one_value_arrives()))),
     ("a_bounded_queue_waits", Body::Task(|| Box::pin(a_bounded_queue_waits()))),
     ("the_newest_is_watched", Body::Task(|| Box::pin(the_newest_is_watched()))),
+    ("all_receive_and_who_is_slow_is_told", Body::Task(|| Box::pin(all_receive()))),
     ("a_cell_is_made_once", Body::Task(|| Box::pin(a_cell_is_made_once()))),
     ("tasks_meet", Body::Task(|| Box::pin(tasks_meet()))),
     ("tasks_end_panic_or_are_aborted", Body::Task(|| Box::pin(tasks_end()))),
@@ -167,6 +169,24 @@ async fn the_newest_is_watched() {
     assert_eq!(*receiver.wait_for(|value| *value == 2).await.unwrap(), 2);
     assert!(receiver.changed().await.is_err(), "the sender is gone");
     sends.await.unwrap();
+}
+
+async fn all_receive() {
+    let (sender, mut first) = broadcast::channel(2);
+    let mut second = sender.subscribe();
+    let receives = spawn(async move { (second.recv().await, second.recv().await) });
+    assert_eq!(sender.send(1).ok(), Some(2));
+    assert_eq!(first.recv().await, Ok(1));
+    drop(sender);
+    let closed = broadcast::error::RecvError::Closed;
+    assert_eq!(receives.await.unwrap(), (Ok(1), Err(closed.clone())));
+    assert_eq!(first.recv().await, Err(closed));
+    let (sender, mut slow) = broadcast::channel(2);
+    (0..5).for_each(|value| assert_eq!(sender.send(value).ok(), Some(1)));
+    assert_eq!(slow.recv().await, Err(broadcast::error::RecvError::Lagged(3)));
+    assert_eq!((slow.try_recv(), slow.recv().await), (Ok(3), Ok(4)));
+    drop(slow);
+    assert!(sender.send(5).is_err());
 }
 
 async fn a_cell_is_made_once() {

@@ -1,5 +1,6 @@
 //! tokio's names.
 
+mod broadcast;
 mod exclusive;
 mod notify;
 mod once_cell;
@@ -27,6 +28,11 @@ pub mod sync {
     pub use super::shared::{
         OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
     };
+
+    /// `tokio::sync::broadcast`.
+    pub mod broadcast {
+        pub use super::super::broadcast::*;
+    }
 
     /// `tokio::sync::mpsc`.
     pub mod mpsc {
