@@ -64,7 +64,7 @@ impl Once {
         self.run(make, Stage::Poisoned);
     }
 
-    /// Runs `make` where nobody did; after a panic the stage is `failed`.
+    /// Runs `make` unless it was run before; after a panic the stage is `failed`.
     fn run(&self, make: impl FnOnce(&OnceState), failed: Stage) {
         let mut stage = self.stage.lock();
         while *stage == Stage::Running {

@@ -52,9 +52,12 @@ impl OfRun {
     }
 }
 
+/// A run, and its threads by their numbers.
+type Known = (Seam, BTreeMap<u8, Arc<OfRun>>);
+
 thread_local! {
     /// The threads of the run that this thread of the system is in the middle of.
-    static THREADS: RefCell<Option<(Seam, BTreeMap<u8, Arc<OfRun>>)>> = const { RefCell::new(None) };
+    static THREADS: RefCell<Option<Known>> = const { RefCell::new(None) };
 }
 
 /// Returns what is known of the running thread, or was just told.

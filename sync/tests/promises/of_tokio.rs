@@ -207,7 +207,7 @@ async fn tasks_meet() {
 
 async fn tasks_end() {
     let panics = spawn(async { panic!("on purpose") });
-    let error: task::JoinError = panics.await.map(|()| ()).unwrap_err();
+    let error: task::JoinError = panics.await.unwrap_err();
     assert!(error.is_panic() && error.into_panic().is::<&str>());
     let sleeps = spawn(sleep(LONG));
     sleeps.abort();

@@ -72,7 +72,6 @@ enum Kind<T> {
 }
 
 /// Starts a task: in a run, a thread that polls nothing else.
-#[expect(clippy::needless_pass_by_value, reason = "as tokio's")]
 pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
 where
     F: Future + Send + 'static,
