@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 commit=${1:-HEAD}
 git ls-tree -r --name-only "$commit" | grep '\.rs$' | while IFS= read -r file; do
   case $file in
-    core/src/* | kube/src/* | models/src/* | models/sim/src/* | models/harness/src/*)
+    core/src/* | kube/src/* | models/src/* | models/sim/src/* | models/harness/src/* | sync/src/*)
       area=${file%%/src/*}
       [ "$area" = models ] && area="models: pages"
       # Unit tests lie in files and folders of this name.

@@ -11,6 +11,8 @@ trap 'rm -f "$log" "$said"' EXIT
 timeout "$(ci/budget.sh submission tests_seconds)" \
   cargo test --workspace --features loom,shuttle,seatrial-sim/exact \
   --test exact --test campaigns --test fleet --test verdict
+# In the workspace the names are those of a trial; alone they are the real types.
+timeout "$(ci/budget.sh submission tests_seconds)" cargo test --package seatrial-sync --test real
 for source in core/examples/*.rs core/examples/*/main.rs kube/examples/*.rs; do
   example=${source%/main.rs} # of a folder
   example=$(basename "$example" .rs)

@@ -9,7 +9,7 @@ use std::time::Duration;
 use seatrial_core::runtime::{Ambient as _, Instant, Runtime};
 
 use super::{Act, Atomic, Condvar, Mutex, Programs, RwLock, Sometimes};
-use crate::engine::AnyRuntime;
+use crate::engine::{AnyRuntime, Observed as _};
 use crate::trial::World;
 
 thread_local! {
@@ -23,8 +23,7 @@ thread_local! {
 /// # Panics
 /// Outside of a [`#[seatrial::test]`](macro@crate::test).
 pub fn seam() -> Seam {
-    let current = CURRENT.with(|current| current.borrow().clone());
-    current.expect("seatrial::seam() needs a #[seatrial::test] around it")
+    Seam::current().expect("seatrial::seam() needs a #[seatrial::test] around it")
 }
 
 /// The source of threads, locks, time and choices of one run. Cheap to clone.
@@ -33,6 +32,8 @@ pub struct Seam {
     world: World<Programs>,
     sometimes: Sometimes,
     made: Arc<AtomicU64>,
+    /// One more than the number of the thread that unwinds from a panic; zero if none does.
+    unwinding: Arc<AtomicU64>,
 }
 
 /// A test; when it is over nothing is current. Not when the main thread of a run is over: others may go on.
@@ -40,7 +41,42 @@ pub(super) struct Current;
 
 impl Seam {
     pub(super) fn new(world: &World<Programs>, sometimes: &Sometimes) -> Self {
-        Self { world: world.clone(), sometimes: sometimes.clone(), made: Arc::default() }
+        let (world, sometimes) = (world.clone(), sometimes.clone());
+        Self { world, sometimes, made: Arc::default(), unwinding: Arc::default() }
+    }
+
+    /// Returns that of the run under way; `None` outside of a [`#[seatrial::test]`](macro@crate::test). For
+    /// libraries that work in both places.
+    #[must_use]
+    pub fn current() -> Option<Self> {
+        CURRENT.with(|current| current.borrow().clone())
+    }
+
+    /// Tells whether both are of the same run.
+    #[must_use]
+    pub fn is_same_run(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.made, &other.made)
+    }
+
+    /// Returns the number of the running thread, the same in every order of the threads; main's is 0.
+    #[must_use]
+    pub fn thread(&self) -> u8 {
+        self.runtime().thread()
+    }
+
+    /// Tells whether the running thread unwinds from a panic. Engines run several threads on one of the system,
+    /// so [`std::thread::panicking`] may mean another one.
+    #[must_use]
+    pub fn is_unwinding(&self) -> bool {
+        let panics = std::thread::panicking();
+        if !panics || !self.runtime().jumps_when_quiet() {
+            self.unwinding.store(0, Ordering::Relaxed);
+            return panics;
+        }
+        let me = u64::from(self.thread()) + 1;
+        // The first one to ask is that one: nothing else in a destructor lets others run.
+        let first = self.unwinding.compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed);
+        first.unwrap_or_else(|first| if first == me { 0 } else { first }) == 0
     }
 
     /// Makes it the current one of this thread.
@@ -110,11 +146,13 @@ impl Seam {
 
     /// Records a step. Call it inside the critical section that it describes.
     pub(super) fn act(&self, what: impl fmt::Display) {
+        let _noted = self.is_unwinding(); // others may run from here on
         self.world.act(Act(what.to_string()));
     }
 
-    /// Returns the number of the next thing that is made.
-    pub(super) fn number(&self) -> u64 {
+    /// Returns the number of the next thing that is made, for pictures.
+    #[must_use]
+    pub fn number(&self) -> u64 {
         self.made.fetch_add(1, Ordering::Relaxed) + 1
     }
 }

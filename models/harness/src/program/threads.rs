@@ -6,7 +6,7 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use seatrial_core::runtime::{Ambient as _, Instant, Runtime};
+use seatrial_core::runtime::{Ambient as _, Instant, Panic, Runtime};
 
 use super::Seam;
 use crate::engine::AnyRuntime;
@@ -20,10 +20,15 @@ pub struct Thread<T: Send + 'static> {
 impl<T: Send + 'static> Thread<T> {
     /// Waits for it to end; its panic becomes this thread's.
     pub fn join(self) -> T {
-        match self.seam.runtime().join(self.inner) {
-            Ok(value) => value,
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
+        self.try_join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+
+    /// Waits for it to end.
+    ///
+    /// # Errors
+    /// It panicked; the payload is returned.
+    pub fn try_join(self) -> Result<T, Panic> {
+        self.seam.runtime().join(self.inner)
     }
 }
 

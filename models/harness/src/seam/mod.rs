@@ -9,7 +9,7 @@
 //! |---|---|
 //! | exclusion, a panic unlocks | locks |
 //! | readers meet, a writer is alone, a panic unlocks | read-write locks |
-//! | one access is one step, release and acquire | atomic numbers |
+//! | one access is one step, release and acquire, a spin ends | atomic numbers |
 //! | no lost wake-up, one and all are woken, a notified wait does not time out | condition variables |
 //! | deadlines end waits and sleeps, never early, in order, also while a lock is held | time |
 //! | timers wake at their time, and not after they are dropped | timers |

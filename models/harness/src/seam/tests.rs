@@ -128,6 +128,7 @@ fn convicts_every_fault<G: Ground>(ground: &G) {
 fn every_promise_is_found_broken_by_a_runtime_that_breaks_it_under_loom() {
     convicts_every_fault(&loom_ground());
     convicts::<ReleasedToAcquirer, _>(&loom_ground(), faulty::Fault::ForgetsOrderings);
+    convicts::<SpinEnds, _>(&loom_ground(), faulty::Fault::KeepsTurn);
 }
 
 #[test]

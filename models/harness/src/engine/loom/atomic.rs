@@ -104,6 +104,10 @@ impl Session {
         value
     }
 
+    pub(super) fn give_turn(&self) {
+        self.access(::loom::thread::yield_now);
+    }
+
     fn store(&self, number: usize, value: u64, by_loom: impl FnOnce()) {
         self.access(by_loom);
         self.books().write(number, value);

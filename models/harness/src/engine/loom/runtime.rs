@@ -188,6 +188,11 @@ impl Runtime for LoomRuntime {
     type Timer = LoomTimer;
     type Published<T: Send + Sync> = LoomMutex<Arc<T>>;
 
+    /// A number that was read before is not read again if a newer one is there: loops that spin come to an end.
+    fn give_turn(&self) {
+        self.session.give_turn();
+    }
+
     fn mutex<T: Send + 'static>(&self, value: T) -> LoomMutex<T> {
         LoomMutex {
             lock: self.session.books().new_lock(),

@@ -70,6 +70,8 @@ pub(super) enum Fault {
     AddsInTwoSteps,
     /// A number is exchanged, whatever it was.
     ExchangesBlindly,
+    /// A thread that gives its turn reads what it read before.
+    KeepsTurn,
     /// An ordering orders nothing.
     ForgetsOrderings,
     /// Every choice has the same answer.
@@ -201,6 +203,12 @@ impl<R: Runtime> Runtime for Faulty<R> {
     type Join<T: Send + 'static> = R::Join<T>;
     type Timer = FaultyTimer<R>;
     type Published<T: Send + Sync> = R::Published<T>;
+
+    fn give_turn(&self) {
+        if !self.has(Fault::KeepsTurn) {
+            self.inner.give_turn();
+        }
+    }
 
     fn mutex<T: Send + 'static>(&self, value: T) -> FaultyMutex<R, T> {
         let twin = if self.has(Fault::SplitsLocks) { copy(&value) } else { None };

@@ -14,7 +14,7 @@ pub use cancel::{CancelWakes, HookWakes, TokenDeadline};
 pub use choice::EveryAnswer;
 pub use locks::{Exclusion, PanicUnlocks};
 pub use published::NewestValue;
-pub use shared::{OneAccess, ReadersMeet, ReleasedToAcquirer, WriterAlone};
+pub use shared::{OneAccess, ReadersMeet, ReleasedToAcquirer, SpinEnds, WriterAlone};
 pub use threads::{Blocks, Joins};
 pub use time::{DeadlineUnderLock, DeadlinesEndWaits, SleepersInOrder, SleepsLongEnough};
 pub use timers::{DroppedTimers, TimersWake};
@@ -32,6 +32,7 @@ macro_rules! for_each_promise {
             a_writer_is_alone: WriterAlone,
             nothing_comes_into_the_middle_of_an_access: OneAccess,
             an_acquirer_sees_everything_released: ReleasedToAcquirer,
+            a_loop_that_gives_its_turn_comes_to_an_end: SpinEnds,
             no_wake_up_is_lost: NoLostWakeUp,
             unlocking_and_falling_asleep_are_one_step: WaitsAtomically,
             one_notification_wakes_one_waiter: NotifiesOne,

@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::time::Duration;
 
 use seatrial_core::runtime::{Atomic, Runtime};
 
@@ -126,5 +127,29 @@ impl Promise for ReleasedToAcquirer {
         runtime.join(writer).expect("a writer does not panic");
         assert_eq!(numbers.0.load(Relaxed), 1, "what came before the join is not seen");
         seen as u32
+    }
+}
+
+/// A loop that reads a number until another thread has written it comes to an end if it sleeps and gives its turn
+/// every time round. The course is whether it had to go round.
+#[derive(Clone, Copy, Debug)]
+pub struct SpinEnds;
+
+impl Promise for SpinEnds {
+    const NAME: &'static str = "spin_ends";
+    const COURSES: &'static [u32] = &[0, 1];
+
+    fn check<R: Runtime>(runtime: &R, _: Facts) -> u32 {
+        let number = Arc::new(runtime.atomic(0));
+        let theirs = Arc::clone(&number);
+        let writer = runtime.spawn("writer", move || theirs.store(1, Release));
+        let mut went_round = 0;
+        while number.load(Acquire) == 0 {
+            went_round = 1;
+            runtime.sleep_until(runtime.now() + Duration::from_nanos(1));
+            runtime.give_turn();
+        }
+        runtime.join(writer).expect("a writer does not panic");
+        went_round
     }
 }
