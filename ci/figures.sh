@@ -7,9 +7,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-cargo test --release --package seatrial-models --features loom,shuttle --test all -- \
+SEATRIAL_FIGURES=1 \
+  cargo test --release --package seatrial-models --features loom,shuttle --test all -- \
   figures:: --nocapture --test-threads 1
-cargo test --release --package seatrial-models --features loom,shuttle --test all -- \
+SEATRIAL_REPLAYS=1000 \
+  cargo test --release --package seatrial-models --features loom,shuttle --test all -- \
   minimal:: --nocapture --test-threads 1
 cargo bench --package seatrial-models --features loom,shuttle --bench schedules
 # Counts of others: executions, states, schedules until a bug shows.

@@ -26,6 +26,9 @@ ci/wire.sh
 PROPTEST_RNG_SEED=$((RANDOM * 32768 + RANDOM)) ci/test.sh
 # Every mutant on every engine, also as tests.
 cargo test --workspace --features loom,shuttle --test check -- --ignored
+# Plans of a reflector, as many as those of the pipeline below.
+SEATRIAL_PLANS=$(ci/budget.sh nightly pipeline_plans) \
+  cargo test --workspace --features loom,shuttle --test check -- reflector::tests::plans
 # What is too much for a submission: the engines against each other on thousands of programs.
 cargo test --release -p seatrial --features loom,shuttle --lib -- engine:: toy::
 # Everything at once on one queue after the other, with a ledger beside them.

@@ -1,9 +1,9 @@
 //! Figures of the simulated elections: overlaps, waits, effects, speed.
 //!
-//! The small runs are ordinary tests. The large ones are measured and printed by
+//! The runs are few in an ordinary test, and many by night, where `ci/figures.sh` prints what they come to:
 //!
 //! ```text
-//! cargo test --release -p seatrial-models --test all -- figures:: --nocapture --test-threads 1
+//! SEATRIAL_FIGURES=1 cargo test --release -p seatrial-models --test all -- figures:: --nocapture --test-threads 1
 //! ```
 
 use std::time::{Duration, Instant};
@@ -32,6 +32,11 @@ const TRIPLES: [&str; 6] = [
     "lease=30s,renew=20s,retry=3s,slow=60s,timeout=60s,horizon=300s",
     "lease=10s,renew=5s,retry=1s,slow=20s,timeout=20s",
 ];
+
+/// Returns how much is run: little, or all of it where the figures are asked for.
+fn runs(few: u64, many: u64) -> u64 {
+    if std::env::var_os("SEATRIAL_FIGURES").is_some() { many } else { few }
+}
 
 fn plan(text: &str) -> Plan {
     text.parse().expect("the plans are well-formed")
@@ -112,13 +117,7 @@ fn strict_holds(runs_of_each: u64) {
 
 #[test]
 fn random_runs_find_two_leaders_beyond_the_bound_alone() {
-    strict_holds(200);
-}
-
-#[test]
-#[cfg_attr(debug_assertions, ignore = "minutes without optimisation")]
-fn a_million_random_runs_find_no_two_leaders_within_the_bound() {
-    strict_holds(1_000_000_u64.div_ceil(TRIPLES.len() as u64));
+    strict_holds(runs(200, 1_000_000_u64.div_ceil(TRIPLES.len() as u64)));
 }
 
 /// Calls take a millisecond each way; polls come at random times.
@@ -190,13 +189,7 @@ fn waits_are_bounded(seeds: u64) {
 
 #[test]
 fn a_new_leader_comes_within_the_bounds() {
-    waits_are_bounded(100);
-}
-
-#[test]
-#[cfg_attr(debug_assertions, ignore = "seconds without optimisation")]
-fn the_worst_wait_for_a_new_leader_beside_its_bound() {
-    waits_are_bounded(100_000);
+    waits_are_bounded(runs(100, 100_000));
 }
 
 /// Counts the effects that the resource takes, and those of deposed leaders: effects after the
@@ -253,13 +246,7 @@ fn tokens_protect(seeds: u64) {
 
 #[test]
 fn a_resource_that_checks_tokens_takes_nothing_of_a_deposed_leader() {
-    tokens_protect(200);
-}
-
-#[test]
-#[cfg_attr(debug_assertions, ignore = "seconds without optimisation")]
-fn effects_of_deposed_leaders_in_figures() {
-    tokens_protect(20_000);
+    tokens_protect(runs(200, 20_000));
 }
 
 /// Reads how long this thread has been on a processor, if the system tells.
@@ -269,7 +256,6 @@ fn on_processor() -> Option<Duration> {
 }
 
 #[test]
-#[cfg_attr(debug_assertions, ignore = "a measurement of optimised code")]
 fn steps_simulated_in_a_second() {
     for text in
         [format!("strict,{},{ROUGH}", TRIPLES[0]), "strict".to_owned(), "classic".to_owned()]
@@ -277,7 +263,7 @@ fn steps_simulated_in_a_second() {
         let plan = plan(&text);
         let mut campaign = Campaign::new();
         let (mut steps, began, ran) = (0, Instant::now(), on_processor());
-        for seed in 0..20_000 {
+        for seed in 0..runs(200, 20_000) {
             steps += campaign.run(&plan.with_seed(seed)).steps;
         }
         let ran = ran.zip(on_processor()).map(|(before, after)| after - before);

@@ -73,7 +73,13 @@ impl<C: Component> Along<C> {
 }
 
 /// It is compiled once for each ledger type (there are few) and not once for each check.
-fn walk<C: Component, L: Ledger<C> + 'static>(history: &HistoryOf<C>, mut group: Group<'_, C>) {
+fn walk<C: Component, L: Ledger<C> + 'static>(history: &HistoryOf<C>, group: Group<'_, C>) {
+    let asked = |(along, found)| {
+        let Along { when, check, .. }: &Along<C> = along;
+        let check = check.downcast_ref().expect("a check of this ledger");
+        Asked { when: *when, check, found }
+    };
+    let mut group: Vec<Asked<'_, C, L>> = group.into_iter().map(asked).collect();
     let mut ledger = L::default();
     for (number, event) in history.events.iter().enumerate() {
         ledger.reach(event);
@@ -86,9 +92,16 @@ fn walk<C: Component, L: Ledger<C> + 'static>(history: &HistoryOf<C>, mut group:
     ask(&mut group, &ledger, None, Moment::End(history));
 }
 
+/// A check that is asked on a walk.
+struct Asked<'a, C: Component, L> {
+    when: When,
+    check: &'a Check<C, L>,
+    found: &'a mut Option<Violation>,
+}
+
 /// Asks the checks of a moment that have found nothing yet.
-fn ask<C: Component, L: 'static>(
-    group: &mut Group<'_, C>,
+fn ask<C: Component, L>(
+    group: &mut [Asked<'_, C, L>],
     ledger: &L,
     number: Option<usize>,
     moment: Moment<'_, C>,
@@ -98,11 +111,10 @@ fn ask<C: Component, L: 'static>(
         Moment::After(_) => When::After,
         Moment::End(_) => When::End,
     };
-    for (along, found) in group {
-        if found.is_some() || along.when != now && along.when != When::Always {
+    for Asked { when, check, found } in group {
+        if *when != now && *when != When::Always || found.is_some() {
             continue;
         }
-        let check = along.check.downcast_ref::<Check<C, L>>().expect("a check of this ledger");
         if let Err(Violation { at, because }) = check(ledger, moment) {
             **found = Some(Violation { at: at.or(number), because });
         }

@@ -228,7 +228,7 @@ impl<C: Component> Case<C> {
     #[cfg(feature = "shuttle")]
     fn first_of<T>(
         &self,
-        invariant: &str,
+        invariant: &'static str,
         steps: &Cell<u64>,
         run: impl FnOnce(&Arc<dyn Fn(&ShuttleRuntime) + Send + Sync>, &mut Judge<'_>) -> T,
     ) -> (Option<Finding>, T) {
@@ -238,9 +238,9 @@ impl<C: Component> Case<C> {
         let ran = run(&body, &mut |execution| {
             let left = left_in(&slot);
             let history = left.log.close(execution.end.clone());
-            let mut jury = self.jury(StopAt::End);
+            let mut jury = self.jury(StopAt::End).only(invariant);
             let _goes_on = jury.judge(execution, &history, &*left.thread_name);
-            found = jury.findings.into_iter().find(|finding| finding.invariant == invariant);
+            found = jury.findings.pop();
             steps.set(steps.get().saturating_sub(execution.steps));
             let ends = found.is_some() || steps.get() == 0 || interrupt::asked();
             if ends { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

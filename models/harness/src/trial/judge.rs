@@ -14,6 +14,8 @@ pub(crate) struct Jury<C: Component> {
     scenario: Arc<Scenario<C>>,
     invariants: Arc<[Invariant<C>]>,
     stop_at: StopAt,
+    /// The one promise that is asked for; `None` for all.
+    only: Option<&'static str>,
     pub(crate) findings: Vec<Finding>,
     /// The sets of invariants that some execution violated, each set once.
     pub(crate) together: BTreeSet<Violated>,
@@ -31,11 +33,18 @@ impl<C: Component> Jury<C> {
             scenario,
             invariants,
             stop_at,
+            only: None,
             findings: Vec::new(),
             together: BTreeSet::new(),
             reached: false,
             tally: Tally::default(),
         }
+    }
+
+    /// Asks for one promise alone: the others cost time, and their findings a text of the history each.
+    pub(crate) fn only(mut self, name: &'static str) -> Self {
+        self.only = Some(name);
+        self
     }
 
     /// Judges one execution.
@@ -79,13 +88,15 @@ impl<C: Component> Jury<C> {
             history.end,
             End::Panicked(_) | End::Endless(_) | End::Diverged(_) | End::Refused(_)
         );
-        let asked = |one: &&Invariant<C>| one.kind == Kind::Always || !cut_short;
+        let wanted = |name| self.only.is_none_or(|only| only == name);
+        let asked =
+            |one: &&Invariant<C>| wanted(one.name) && (one.kind == Kind::Always || !cut_short);
         let mut violations = judge(self.invariants.iter().filter(asked), history);
         match &history.end {
-            End::Panicked(text) => {
+            End::Panicked(text) if wanted(NEVER_PANICS) => {
                 violations.push((NEVER_PANICS, Violation::overall(told_in_full(text))));
             }
-            End::Deadlock(text) | End::Endless(text) => {
+            End::Deadlock(text) | End::Endless(text) if wanted(TERMINATES) => {
                 violations.push((TERMINATES, Violation::overall(text)));
             }
             _ => {}

@@ -38,6 +38,8 @@ struct Elector {
 pub(super) struct Timeline {
     /// The run so far.
     pub(super) run: Run,
+    /// The assumptions that the promises of a cluster may make, once there is an elector.
+    pub(super) terms: Option<Terms>,
     numbers: Numbers,
     electors: Vec<Elector>,
     epochs: u32,
@@ -56,12 +58,6 @@ impl Ledger<Page> for Timeline {
 }
 
 impl Timeline {
-    /// Returns the assumptions that the promises of a cluster may make, if there is an elector.
-    pub(super) fn terms(&self) -> Option<Terms> {
-        let config = self.run.processes.first()?.config.clone();
-        Some(Terms { config, drift_ppm: 0 })
-    }
-
     /// Tells whether the safety invariants are promised despite the faults: nothing interfered, and
     /// no two electors share an identity.
     pub(super) fn is_safe(&self) -> bool {
@@ -92,6 +88,7 @@ impl Timeline {
     fn tell(&mut self, event: &Event) {
         self.end_what_is_over();
         if let Some((number, config)) = self.numbers.note(event) {
+            self.terms.get_or_insert_with(|| Terms { config: config.clone(), drift_ppm: 0 });
             self.run.processes.push(Process {
                 node: number,
                 config: config.clone(),

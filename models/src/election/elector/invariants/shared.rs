@@ -36,11 +36,11 @@ pub(super) fn all() -> Vec<Invariant<Elector>> {
 
 /// Judges a history that is retold as a run.
 fn judge(promise: &Promise, told: &Timeline, history: &History) -> Result<(), Violation> {
-    let Some(terms) = told.terms() else { return Ok(()) };
+    let Some(terms) = &told.terms else { return Ok(()) };
     if !promise.promised.holds(is_strict(&terms.config), told.is_safe()) {
         return Ok(());
     }
-    promise.check(&told.run, &terms).map_err(|breach| {
+    promise.check(&told.run, terms).map_err(|breach| {
         // An event happens a nanosecond after the one before it.
         let at = |index: usize| history.events[index].at.as_nanos() + index as u64;
         let event = (0..history.events.len()).find(|index| at(*index) >= breach.at);
