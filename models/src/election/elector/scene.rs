@@ -235,6 +235,15 @@ impl Participant {
         led
     }
 
+    /// Leads as a task on this thread alone. The orders of such a run do not multiply those of what comes
+    /// before and after it, as those of [`lead`](Self::lead) do.
+    pub(super) fn lead_alone<F: Future<Output = ()> + Send>(
+        &self,
+        work: impl Fn(Self, Leads) -> F + Send + Sync,
+    ) -> bool {
+        self.runtime().block_on(self.lead_async(work))
+    }
+
     /// Checks the elector, and writes down the answer.
     pub(super) fn is_checked(&self, tolerance: Duration) {
         let healthy = self.elector.check(tolerance).is_ok();

@@ -13,7 +13,7 @@ use seatrial_core::request::{
     self, Answer, Attempt, Base, BoxFuture, Chunks, Client, Headers, HostBackoff, Mode, Observer,
     RequestError, Retry, RetryCause, Transport, TransportError, TransportKind, Verb,
 };
-use seatrial_core::runtime::Runtime;
+use seatrial_core::runtime::{Ambient as _, Runtime};
 
 use super::calls::{BACKOFF, Begun, Result as Returned, pack};
 use super::rule::{After, Outcome, Way};
@@ -282,6 +282,12 @@ impl Bed {
 
     fn token(&self) -> CancelToken<AnyRuntime> {
         CancelToken::new(self.world.runtime())
+    }
+
+    /// Makes one of the calls. They have nothing in common, and their orders would multiply.
+    fn one(&self) {
+        let number = self.world.runtime().choose(self.calls.len() as u32);
+        self.call(number as u8, &self.token());
     }
 
     /// Makes the calls one after another.

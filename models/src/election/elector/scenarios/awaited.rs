@@ -67,11 +67,14 @@ pub(super) fn dropped_run() -> Scenario<Elector> {
                 let old = drop_a_run(&leads, at(1_200));
                 leads.returned();
                 let _not_valid = leads.is_leader();
-                leads.again().lead(move |leads, _| {
-                    let runtime = leads.runtime();
-                    runtime.sleep_until(runtime.now() + millis(500)); // between two renewals
-                    let _not_valid = old.as_ref().map(Leads::is_valid);
-                    leads.cancel();
+                leads.again().lead_alone(|leads, _| {
+                    let old = &old;
+                    async move {
+                        let runtime = leads.runtime();
+                        sleep_until(runtime, runtime.now() + millis(500)).await; // between renewals
+                        let _not_valid = old.as_ref().map(Leads::is_valid);
+                        leads.cancel();
+                    }
                 });
             });
             scene.sleep(millis(1_100)); // while the renewal is on its way

@@ -24,7 +24,7 @@ pub(super) fn coordinated_election() -> Scenario<Elector> {
             let scene = Scene::new(world);
             let (a, b) = (scene.elector(coordinated("a")), scene.elector(coordinated("b")));
             let first = world.spawn("a", move || a.lead(until_it_ends));
-            let second = world.spawn("b", move || b.lead(|b, _| b.cancel()));
+            let second = world.spawn("b", move || b.lead_alone(|b, _| async move { b.cancel() }));
             scene.sleep(Duration::from_millis(500));
             scene.nominate("a");
             scene.sleep(Duration::from_millis(4_000));

@@ -11,7 +11,7 @@ use super::renewals::at;
 use super::{learns, millis, some_step, terms};
 use crate::elector::network::{Fate, Passing};
 use crate::elector::part::Edit;
-use crate::elector::scene::{Scene, releasing, strict, until_it_ends};
+use crate::elector::scene::{Leads, Participant, Scene, releasing, strict, until_it_ends};
 use crate::elector::{Elector, History};
 use crate::engine::AnyRuntime;
 use crate::trial::{Scenario, What, sleeps};
@@ -157,19 +157,30 @@ pub(super) fn client_breaks() -> Scenario<Elector> {
         "a call on the lock panics at some point, and the elector runs again",
         |world| {
             let scene = Scene::new(world);
-            let chosen = world.runtime().choose(4);
+            let (chosen, alone) = (world.runtime().choose(4), world.runtime().choose(2));
             let broken = AtomicBool::new(false);
             let network = move |_: &AnyRuntime, call: Passing| {
                 let breaks = call.nth == chosen && !broken.swap(true, Ordering::Relaxed);
                 if breaks { Fate::Panics } else { Fate::Prompt }
             };
             let a = scene.elector_on(network, strict("a"));
-            let first = catch_unwind(AssertUnwindSafe(|| a.lead(until_it_ends)));
-            assert!(first.is_err(), "the panic is passed on");
-            a.again().lead(|a, leadership| {
-                let _valid = leadership.is_valid();
-                a.cancel();
+            // One of both runs is a single task: the orders of both together are many more.
+            let task = world.spawn("task", move || {
+                let first = catch_unwind(AssertUnwindSafe(|| match alone {
+                    0 => a.lead_alone(|_, leadership| async move { leadership.lost().await }),
+                    _ => a.lead(until_it_ends),
+                }));
+                assert!(first.is_err(), "the panic is passed on");
+                let asks = |a: &Participant, leadership: &Leads| {
+                    let _valid = leadership.is_valid();
+                    a.cancel();
+                };
+                match alone {
+                    0 => a.again().lead(asks),
+                    _ => a.again().lead_alone(|a, leadership| async move { asks(&a, &leadership) }),
+                }
             });
+            world.join(task);
         },
         // The elector leads again, after it led when the client broke.
         |history| is_aborted(history) && terms(history, 0) == 2,

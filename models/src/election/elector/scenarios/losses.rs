@@ -8,7 +8,7 @@ use seatrial_core::runtime::{Ambient as _, Runtime};
 use super::renewals::at;
 use super::{millis, some_step, terms};
 use crate::elector::Elector;
-use crate::elector::network::{Fate, Passing};
+use crate::elector::network::{Fate, Passing, sleep_until};
 use crate::elector::part::{Edit, Request};
 use crate::elector::scene::{Scene, releasing, strict, until_it_ends};
 use crate::engine::AnyRuntime;
@@ -103,9 +103,9 @@ pub(super) fn late_acquisition() -> Scenario<Elector> {
             let (a, b) = (scene.elector_on(network, releasing("a")), scene.elector(releasing("b")));
             let other = world.spawn("b", move || {
                 scene.sleep(millis(100));
-                b.lead(|b, leadership| {
+                b.lead_alone(|b, leadership| async move {
                     let _valid = leadership.is_valid();
-                    scene_rests(b.runtime());
+                    sleep_until(b.runtime(), b.runtime().now() + millis(400)).await;
                     let _valid = leadership.is_valid();
                     b.cancel();
                 })
@@ -120,8 +120,4 @@ pub(super) fn late_acquisition() -> Scenario<Elector> {
         |history| terms(history, 0) == 1 && terms(history, 1) == 1,
     )
     .not_on(sleeps)
-}
-
-fn scene_rests(runtime: &AnyRuntime) {
-    runtime.sleep_until(runtime.now() + millis(400));
 }

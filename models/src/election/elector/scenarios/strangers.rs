@@ -66,7 +66,9 @@ pub(super) fn same_identity() -> Scenario<Elector> {
         |world| {
             let scene = Scene::new(world);
             let (first, second) = (scene.elector(strict("a")), scene.elector(strict("a")));
-            first.lead(|first, _| first.cancel());
+            let runs = first.clone();
+            let led = move || runs.lead_alone(|first, _| async move { first.cancel() });
+            world.join(world.spawn("first", led));
             let again = first.clone();
             let other = world.spawn("again", move || {
                 let _won = again.attempt();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use seatrial_core::queue::Add;
-use seatrial_core::runtime::Instant;
+use seatrial_core::runtime::{Ambient as _, Instant};
 
 use super::{Call, Tried, caller, due, end, millis, sleep, worker};
 use crate::delaying_queue::DelayingQueue;
@@ -99,8 +99,12 @@ pub(super) fn come() -> Vec<Scenario<DelayingQueue>> {
                 sleep(world, millis(5));
                 let first = worker(world, "first", &queue, Duration::ZERO);
                 let second = worker(world, "second", &queue, Duration::ZERO);
-                queue.add(4);
-                let _due = queue.len();
+                // One of both: together they have many more orders.
+                if world.runtime().choose(2) == 0 {
+                    queue.add(4);
+                } else {
+                    let _due = queue.len();
+                }
                 end(world, &queue, [first, second]);
             },
             |before, event| {
