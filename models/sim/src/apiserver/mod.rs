@@ -12,6 +12,7 @@ mod catalogue;
 mod cause;
 mod clock;
 mod commit;
+mod conversion;
 mod crd;
 mod create;
 mod decode;
@@ -69,7 +70,9 @@ pub use fault::{Fault, Point, Trouble};
 pub use history::Written;
 pub use http::{Answer, Body, Request, Response, WatchId};
 pub(crate) use label::Labels;
-pub use mistake::{ACCESS_MISTAKES, ADMISSION_MISTAKES, KIND_MISTAKES, MISTAKES, Mistake};
+pub use mistake::{
+    ACCESS_MISTAKES, ADMISSION_MISTAKES, CONVERSION_MISTAKES, KIND_MISTAKES, MISTAKES, Mistake,
+};
 use mistake::{Change, Slip};
 use options::Writing;
 pub(crate) use random::Random;
@@ -142,6 +145,7 @@ pub struct Server {
     access: Option<access::Access>,
     issued: access::Issued,
     hooks: admission::Hooks,
+    shown: conversion::Shown,
     /// What webhooks have said about the request under way.
     asking: Option<Box<admission::Asking>>,
 }
@@ -202,6 +206,7 @@ impl Server {
             access: None,
             issued: access::Issued::default(),
             hooks: admission::Hooks::default(),
+            shown: conversion::Shown::default(),
             asking: None,
         };
         for name in ["default", "kube-node-lease", "kube-public", "kube-system"] {

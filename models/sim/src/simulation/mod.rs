@@ -42,6 +42,7 @@ mod strike;
 pub(crate) mod suggest;
 mod system;
 pub(crate) mod trace;
+mod webhooks;
 pub(crate) mod world;
 
 #[cfg(doctest)]
@@ -310,7 +311,7 @@ impl Simulation {
             let step = Step::Create(object);
             let request = step.request(server).unwrap_or_else(|why| panic!("{step}: {why}"));
             let request = request.by(User::admin());
-            if let Some(why) = refusal(&server.handle(server.now(), &request)) {
+            if let Some(why) = refusal(&self.setup.webhooks.handle(server, &request)) {
                 panic!("{step}: {why}");
             }
         }

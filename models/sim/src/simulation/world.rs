@@ -14,7 +14,10 @@ use super::rights::{Granted, Needs};
 use super::rules::Rules;
 use super::state::State;
 use super::trace::{Asked, Entry, What, Who};
-use crate::apiserver::{Answer, Random, Request, Server, User, WatchId, Written};
+use super::webhooks::{Hooks, Pending};
+use crate::apiserver::{
+    Answer, Attempt, Random, Request, Server, Step, User, WatchId, WebhookCall, Written,
+};
 use crate::tower::{Backend, Told};
 
 /// How many requests between two steps are more than any controller needs: a number of them, and some more for
@@ -77,6 +80,7 @@ pub struct Outside {
     /// What the controller may do, if not everything.
     pub(crate) granted: Option<Arc<Granted>>,
     pub(crate) needs: Needs,
+    pub(crate) hooks: Hooks,
 }
 
 impl Outside {
@@ -126,6 +130,7 @@ impl Outside {
             chance,
             granted: None,
             needs: Needs::new(),
+            hooks: Hooks::default(),
         }
     }
 
@@ -180,7 +185,8 @@ impl Outside {
     /// Sends a request of the user, and returns the answer.
     pub(crate) fn user(&mut self, request: &Request) -> Answer {
         let request = request.clone().by(User::admin());
-        let answer = self.server.handle(self.now(), &request);
+        let now = self.now();
+        let answer = self.settle(|world, attempt| world.server.attempt(now, &request, attempt));
         self.absorb(Who::User);
         answer
     }
@@ -188,6 +194,8 @@ impl Outside {
     /// The process that ran last is dead. Requests that it had sent arrive all the same.
     pub(crate) fn bury(&mut self) {
         let own = self.current;
+        // A server lets go what waits for a webhook when its client hangs up.
+        self.hooks.pending.retain(|_, it| it.process != own);
         while let Some((&number, _)) = self.travelling.iter().find(|it| it.1.0 == own) {
             drop(self.arrive(self.now(), number));
         }
@@ -285,43 +293,33 @@ impl Outside {
     }
 
     /// Answers, from the replica that lags if that is allowed.
-    fn answer(&mut self, now: Duration, request: &Request, asked: &Asked) -> Answer {
+    fn answer(&mut self, now: Duration, pending: &Pending, attempt: &mut Attempt) -> Step {
         self.server.advance(now);
+        let Pending { request, asked, .. } = pending;
         let may_lag = asked.takes_any || asked.is_watch;
         match self.lags.get(&self.current).filter(|lag| may_lag && lag.resource == asked.resource) {
             Some(lag) if now < lag.until => {
-                self.server.late(lag.revision, |server| server.handle(now, request))
+                self.server.late(lag.revision, |server| server.attempt(now, request, attempt))
             }
-            _ => self.server.handle(now, request),
+            _ => self.server.attempt(now, request, attempt),
         }
     }
-}
 
-/// How many requests are more than any controller needs in such a state.
-fn most(state: &State) -> u64 {
-    MOST[0] + MOST[1] * state.len() as u64
-}
-
-impl Backend for Outside {
-    fn depart(&mut self, _: Duration, request: Request) -> Option<(Duration, u64)> {
-        if self.is_fenced {
-            return None;
-        }
-        self.next += 1;
-        self.travelling.insert(self.next, (self.current, request));
-        let travel = self.chance.as_mut().map_or(TRAVEL, journey);
-        Some((travel, self.next))
-    }
-
-    fn arrive(&mut self, now: Duration, number: u64) -> Option<Answer> {
-        let (_, mut request) = self.travelling.remove(&number)?;
+    /// A request arrives.
+    fn begin(&mut self, now: Duration, number: u64) -> Option<Pending> {
+        let (process, mut request) = self.travelling.remove(&number)?;
         request.by = self.granted.as_ref().map(|it| it.user.clone()).or(request.by);
         self.server.advance(now);
         self.requests.push((self.current, now));
         self.busy += 1;
-        let mut asked = self.look(&request);
+        let asked = self.look(&request);
         let dies = asked.write > 0 && self.strike_write(asked.write);
-        let answer = self.answer(now, &request, &asked);
+        Some(Pending { process, request, asked, dies })
+    }
+
+    /// A request is carried out, or refused.
+    fn end(&mut self, now: Duration, pending: Pending, answer: Answer) -> Option<Answer> {
+        let Pending { mut asked, dies, .. } = pending;
         match &answer {
             Answer::Response(response) => asked.learn(response),
             Answer::Watch { id, head } => {
@@ -349,6 +347,65 @@ impl Backend for Outside {
         Some(answer)
     }
 
+    /// The replica that the watch of a process reads from, and until when.
+    fn lag_of(&self, now: Duration, id: WatchId) -> Option<(u64, Duration)> {
+        let (process, resource) = self.watches.get(&id)?;
+        let lag = self.lags.get(process).filter(|lag| lag.resource == *resource && now < lag.until);
+        lag.map(|lag| (lag.revision, lag.until))
+    }
+}
+
+/// How many requests are more than any controller needs in such a state.
+fn most(state: &State) -> u64 {
+    MOST[0] + MOST[1] * state.len() as u64
+}
+
+impl Backend for Outside {
+    fn depart(&mut self, _: Duration, request: Request) -> Option<(Duration, u64)> {
+        if self.is_fenced {
+            return None;
+        }
+        self.next += 1;
+        self.travelling.insert(self.next, (self.current, request));
+        let travel = self.chance.as_mut().map_or(TRAVEL, journey);
+        Some((travel, self.next))
+    }
+
+    fn arrive(&mut self, now: Duration, number: u64) -> Option<Answer> {
+        let pending = self.begin(now, number)?;
+        let answer = self.settle(|world, attempt| world.answer(now, &pending, attempt));
+        self.end(now, pending, answer)
+    }
+
+    fn attempt(&mut self, now: Duration, number: u64, attempt: &mut Attempt) -> Option<Step> {
+        let pending = match self.hooks.pending.remove(&number) {
+            Some(pending) => Some(pending).filter(|_| !self.is_fenced)?,
+            None => self.begin(now, number)?,
+        };
+        match self.answer(now, &pending, attempt) {
+            Step::Answered(answer) => self.end(now, pending, answer).map(Step::Answered),
+            waits @ Step::Waits(_) => {
+                self.hooks.pending.insert(number, pending);
+                Some(waits)
+            }
+        }
+    }
+
+    fn unconverted(
+        &mut self,
+        now: Duration,
+        id: WatchId,
+        attempt: &mut Attempt,
+    ) -> Vec<WebhookCall> {
+        self.server.advance(now);
+        match self.lag_of(now, id) {
+            Some((revision, _)) => {
+                self.server.late(revision, |server| server.unconverted(id, attempt))
+            }
+            None => self.server.unconverted(id, attempt),
+        }
+    }
+
     fn tell(&mut self, now: Duration, id: WatchId) -> Told {
         self.server.advance(now);
         let of = self.watches.get(&id).cloned().unwrap_or_default();
@@ -358,12 +415,10 @@ impl Backend for Outside {
             }
             self.silences.remove(&of);
         }
-        let (process, resource) = of;
-        let lag = self.lags.get(&process).filter(|lag| lag.resource == resource && now < lag.until);
-        let (news, until) = match lag {
-            Some(lag) => {
-                let until = lag.until;
-                (self.server.late(lag.revision, |server| server.events(id)), Some(until))
+        let resource = of.1;
+        let (news, until) = match self.lag_of(now, id) {
+            Some((revision, until)) => {
+                (self.server.late(revision, |server| server.events(id)), Some(until))
             }
             None => (self.server.events(id), None),
         };

@@ -176,13 +176,13 @@ pub(super) fn judge(hook: &Hook, call: &WebhookCall, reply: &WebhookReply) -> Ve
 }
 
 /// An answer, unless its values would take too much memory.
-fn values(body: &[u8]) -> Option<Value> {
+pub(in super::super) fn values(body: &[u8]) -> Option<Value> {
     let fits = json::memory(body) <= ROOM;
     fits.then(|| serde_json::from_slice(body).ok()).flatten()
 }
 
 /// What a client of the reference makes of a failure.
-fn refused(status: u16, body: &[u8]) -> String {
+pub(in super::super) fn refused(status: u16, body: &[u8]) -> String {
     let told = values(body).unwrap_or_default();
     if let Some(message) = told["message"].as_str().filter(|_| told["kind"] == "Status") {
         return short(message);
@@ -195,7 +195,14 @@ fn refused(status: u16, body: &[u8]) -> String {
         405 => "the server does not allow this method on the requested resource",
         429 => "the server has received too many requests and has asked us to try again later",
         503 => "the server is currently unable to handle the request",
-        500.. => "an error on the server (\"unknown\") has prevented the request from succeeding",
+        500.. => {
+            let text = std::str::from_utf8(body).map_or("", str::trim);
+            let is_text = !text.is_empty() && !text.starts_with('{');
+            let text = short(if is_text { text } else { "unknown" });
+            return format!(
+                "an error on the server ({text:?}) has prevented the request from succeeding"
+            );
+        }
         _ => {
             return format!(
                 "the server responded with the status code {status} but did not return more information"
