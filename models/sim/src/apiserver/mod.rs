@@ -301,11 +301,6 @@ impl Server {
         self.store.revision
     }
 
-    /// How many objects of a resource there are; a resource of a group has that after a dot.
-    pub(crate) fn count(&self, resource: &str) -> usize {
-        self.store.table(resource).map_or(0, |table| table.objects.len())
-    }
-
     /// Makes the states before a revision unreadable. The servers of a cluster tell each other of
     /// that through the storage, so it is a write as well.
     pub fn compact(&mut self, revision: u64) {
@@ -392,11 +387,6 @@ impl Server {
             _ => Err(Failure::method_not_allowed()),
         };
         response.map(Answer::Response)
-    }
-
-    /// The object under a key of a resource.
-    fn stored(&self, resource: &Resource, key: &Key) -> Option<&store::Stored> {
-        self.store.get(&resource.table(), key)
     }
 
     fn writing(call: &Call<'_>, kind: &str) -> Outcome<Writing> {

@@ -2,10 +2,22 @@
 
 use super::http::Response;
 use super::options;
+use super::resource::Resource;
 use super::status::{Failure, Outcome};
+use super::store::{Key, Stored};
 use super::{Call, Server};
 
 impl Server {
+    /// How many objects of a resource there are; a resource of a group has that after a dot.
+    pub(crate) fn count(&self, resource: &str) -> usize {
+        self.store.table(resource).map_or(0, |table| table.objects.len())
+    }
+
+    /// The object under a key of a resource.
+    pub(super) fn stored(&self, resource: &Resource, key: &Key) -> Option<&Stored> {
+        self.store.get(&resource.table(), key)
+    }
+
     pub(super) fn get(&mut self, call: &Call<'_>) -> Outcome<Response> {
         let version = call.request.parameter("resourceVersion").unwrap_or("");
         if !version.is_empty() {

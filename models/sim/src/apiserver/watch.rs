@@ -158,8 +158,24 @@ impl Server {
             watch.has_ended = true;
         } else if version > 0 {
             watch.seen = version;
+            self.can_go_on(watch)?;
         }
         Ok(Duration::ZERO)
+    }
+
+    /// Refuses a watch whose next event cannot be converted, as a cache does that is not there yet.
+    fn can_go_on(&mut self, watch: &Watch) -> Outcome<()> {
+        let (table, newest) = (watch.resource.table(), self.store.revision);
+        let table = self.store.table(&table).filter(|_| watch.resource.converter().is_some());
+        let next = table.and_then(|it| it.events.after(&watch.seen).next());
+        let Some(event) = next.filter(|it| *it.0 <= newest).map(|it| it.1.clone()) else {
+            return Ok(());
+        };
+        match self.shown_event(&watch.resource, &event) {
+            Ok(_) => Ok(()),
+            Err(why) if self.lacks_replies() => Err(why),
+            Err(_) => Err(Failure::initializing()),
+        }
     }
 
     /// The state as events, with a mark at its end for clients that can read it.

@@ -31,6 +31,7 @@ mod paint;
 mod panics;
 pub(crate) mod picture;
 pub(crate) mod plan;
+mod requests;
 pub(crate) mod rights;
 pub(crate) mod rules;
 pub(crate) mod run;

@@ -10,7 +10,8 @@ use serde_json::Value;
 use super::Simulation;
 use super::driver::lock;
 use super::plan::Fault;
-use super::trace::{Asked, What};
+use super::requests::Pending;
+use super::trace::What;
 use super::world::Outside;
 use crate::apiserver::{Answer, Attempt, Request, Server, Step, WebhookCall, WebhookReply};
 use crate::tower;
@@ -41,16 +42,6 @@ impl Webhooks {
     pub(crate) fn handle(&self, server: &mut Server, request: &Request) -> Answer {
         server.handle_with(server.now(), request, &mut |call| self.answer(call))
     }
-}
-
-/// A request that has arrived.
-#[derive(Debug)]
-pub(crate) struct Pending {
-    pub(crate) process: usize,
-    pub(crate) request: Request,
-    pub(crate) asked: Asked,
-    /// Its process dies when it is carried out.
-    pub(crate) dies: bool,
 }
 
 /// The webhooks of a run.

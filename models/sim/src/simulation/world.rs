@@ -14,7 +14,7 @@ use super::rights::{Granted, Needs};
 use super::rules::Rules;
 use super::state::State;
 use super::trace::{Asked, Entry, What, Who};
-use super::webhooks::{Hooks, Pending};
+use super::webhooks::Hooks;
 use crate::apiserver::{
     Answer, Attempt, Random, Request, Server, Step, User, WatchId, WebhookCall, Written,
 };
@@ -49,11 +49,11 @@ pub struct Outside {
     pub(crate) is_fenced: bool,
     pub(crate) signal: Arc<Notify>,
     /// Requests since the last step.
-    busy: u64,
+    pub(super) busy: u64,
     /// How many are more than any controller needs.
     most: u64,
     pub(crate) steps: u32,
-    begins_at: Duration,
+    pub(super) begins_at: Duration,
     rules: Arc<Rules>,
     learned: Arc<Learned>,
     /// The state after the last change, if there are rules about changes.
@@ -68,7 +68,7 @@ pub struct Outside {
     /// The writes of each.
     writes: BTreeMap<usize, u32>,
     pub(crate) seen: u64,
-    travelling: BTreeMap<u64, (usize, Request)>,
+    pub(super) travelling: BTreeMap<u64, (usize, Request)>,
     next: u64,
     pub(crate) watches: BTreeMap<WatchId, (usize, String)>,
     /// What the watches of a process do not tell.
@@ -143,7 +143,7 @@ impl Outside {
         self.trace.push(entry);
     }
 
-    fn entry(&self, what: What) -> Entry {
+    pub(super) fn entry(&self, what: What) -> Entry {
         let is_own = match &what {
             What::Changed { who, .. } => *who == Who::Controller,
             What::Told { .. } | What::Asked { .. } | What::Life { .. } => true,
@@ -282,7 +282,7 @@ impl Outside {
     }
 
     /// Describes a request, and numbers it if it is a write.
-    fn look(&mut self, request: &Request) -> Asked {
+    pub(super) fn look(&mut self, request: &Request) -> Asked {
         let mut asked = Asked::of(&self.server, request);
         if !matches!(&*asked.method, "GET" | "HEAD") && !Rules::is_noise(&asked.resource) {
             let writes = self.writes.entry(self.current).or_default();
@@ -290,68 +290,6 @@ impl Outside {
             asked.write = *writes;
         }
         asked
-    }
-
-    /// Answers, from the replica that lags if that is allowed.
-    fn answer(&mut self, now: Duration, pending: &Pending, attempt: &mut Attempt) -> Step {
-        self.server.advance(now);
-        let Pending { request, asked, .. } = pending;
-        let may_lag = asked.takes_any || asked.is_watch;
-        match self.lags.get(&self.current).filter(|lag| may_lag && lag.resource == asked.resource) {
-            Some(lag) if now < lag.until => {
-                self.server.late(lag.revision, |server| server.attempt(now, request, attempt))
-            }
-            _ => self.server.attempt(now, request, attempt),
-        }
-    }
-
-    /// A request arrives.
-    fn begin(&mut self, now: Duration, number: u64) -> Option<Pending> {
-        let (process, mut request) = self.travelling.remove(&number)?;
-        request.by = self.granted.as_ref().map(|it| it.user.clone()).or(request.by);
-        self.server.advance(now);
-        self.requests.push((self.current, now));
-        self.busy += 1;
-        let asked = self.look(&request);
-        let dies = asked.write > 0 && self.strike_write(asked.write);
-        Some(Pending { process, request, asked, dies })
-    }
-
-    /// A request is carried out, or refused.
-    fn end(&mut self, now: Duration, pending: Pending, answer: Answer) -> Option<Answer> {
-        let Pending { mut asked, dies, .. } = pending;
-        match &answer {
-            Answer::Response(response) => asked.learn(response),
-            Answer::Watch { id, head } => {
-                self.watches.insert(*id, (self.current, asked.resource.clone()));
-                asked.status = head.status;
-            }
-            Answer::Lost => {}
-        }
-        if let Some(granted) = &self.granted {
-            let noted = self.server.noted();
-            granted.learn(&mut self.needs, noted, &asked.text());
-        }
-        let at = self.trace.len();
-        asked.has_changed = self.absorb(Who::Controller);
-        if dies {
-            asked.status = 0;
-        }
-        let entry = self.entry(What::Asked { request: asked });
-        self.trace.insert(at, Entry { at: now.saturating_sub(self.begins_at), ..entry });
-        if dies || self.is_endless() {
-            self.is_fenced = true;
-            self.signal.notify_one();
-            return None;
-        }
-        Some(answer)
-    }
-
-    /// The replica that the watch of a process reads from, and until when.
-    fn lag_of(&self, now: Duration, id: WatchId) -> Option<(u64, Duration)> {
-        let (process, resource) = self.watches.get(&id)?;
-        let lag = self.lags.get(process).filter(|lag| lag.resource == *resource && now < lag.until);
-        lag.map(|lag| (lag.revision, lag.until))
     }
 }
 

@@ -195,14 +195,7 @@ pub(in super::super) fn refused(status: u16, body: &[u8]) -> String {
         405 => "the server does not allow this method on the requested resource",
         429 => "the server has received too many requests and has asked us to try again later",
         503 => "the server is currently unable to handle the request",
-        500.. => {
-            let text = std::str::from_utf8(body).map_or("", str::trim);
-            let is_text = !text.is_empty() && !text.starts_with('{');
-            let text = short(if is_text { text } else { "unknown" });
-            return format!(
-                "an error on the server ({text:?}) has prevented the request from succeeding"
-            );
-        }
+        500.. => "an error on the server (\"unknown\") has prevented the request from succeeding",
         _ => {
             return format!(
                 "the server responded with the status code {status} but did not return more information"

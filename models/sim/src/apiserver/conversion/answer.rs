@@ -46,7 +46,13 @@ pub(super) fn read(
 ) -> Result<Vec<Converted>, String> {
     let body = match reply {
         WebhookReply::Answered { status: 200..=299, body } => body,
-        WebhookReply::Answered { status, body } => return Err(refused(*status, body)),
+        WebhookReply::Answered { status, body } => {
+            // A text is shown, where an object has to be a status.
+            let text = std::str::from_utf8(body).map_or("", str::trim);
+            let is_text = *status >= 500 && !text.is_empty() && !text.starts_with('{');
+            let told = refused(*status, body);
+            return Err(if is_text { told.replace("unknown", &short(text)) } else { told });
+        }
         failed @ WebhookReply::Failed(_) => return Err(unreached(&call.to.url(TIMEOUT), failed)),
     };
     if body.is_empty() {

@@ -1,7 +1,7 @@
 //! Conversion of custom resources by the webhook of their definition.
 //!
-//! An object lies in the version in which it was written. Whoever reads it in another one has it converted:
-//! a `GET` each time, as the real server does it; a list or a watch unless one has seen this state before, as
+//! An object lies in the version in which it was written, and is converted for reads in another one: for a
+//! `GET` each time, as the real server does it; for a list or a watch unless one has seen this state before, as
 //! with the real server's cache. A request that needs a conversion waits for it as for an admission webhook:
 //! it is tried, undone, and tried anew once the answer is known.
 
@@ -301,7 +301,7 @@ impl Server {
         calls
     }
 
-    fn shown_event(
+    pub(super) fn shown_event(
         &mut self,
         resource: &Resource,
         event: &super::store::Event,

@@ -90,13 +90,12 @@ fn a_watch_ends_where_an_object_cannot_be_converted() {
     let mut world = world(2, "n");
     let told = world.watch(&Request::new("GET", &format!("{}?watch=1", path("v2"))));
     assert_eq!(told.len(), 2);
-    world.mode = "refuses".to_owned();
-    assert_eq!(world.ask(&Request::new("POST", &path("v1")).json(&widget("z", "n"))).status, 201);
     let since = told[1]["object"]["metadata"]["resourceVersion"].as_str().expect("a version");
     let since = format!("{}?watch=1&resourceVersion={since}", path("v2"));
     let Answer::Watch { id, .. } = world.server.handle(NOW, &Request::new("GET", &since)) else {
         panic!("no watch")
     };
+    assert_eq!(world.ask(&Request::new("POST", &path("v1")).json(&widget("z", "n"))).status, 201);
     assert!(!world.server.events(id).has_ended, "nobody has tried to convert it");
     let mut attempt = Attempt::default();
     for call in world.server.unconverted(id, &mut attempt) {
@@ -105,7 +104,9 @@ fn a_watch_ends_where_an_object_cannot_be_converted() {
     assert!(world.server.unconverted(id, &mut attempt).is_empty());
     let news = world.server.events(id);
     assert!(news.events.is_empty() && news.has_ended);
-    // One that begins anew is told why it does not.
+    // One that goes on is refused, and one that begins anew is told why it does not.
+    world.mode = "refuses".to_owned();
+    assert_eq!(world.ask(&Request::new("GET", &since)).status, 429);
     let told = world.watch(&Request::new("GET", &format!("{}?watch=1", path("v2"))));
     assert_eq!(told.iter().map(|it| &it["type"]).collect::<Vec<_>>(), ["ERROR"]);
     assert_eq!(told[0]["object"]["code"], 504);
