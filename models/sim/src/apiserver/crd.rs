@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::cause::{Cause, Causes};
+use super::conversion::{self, Converter};
 use super::kinds::{anything, nothing, whole};
 use super::metadata::{strings, text};
 use super::names::Naming;
@@ -47,9 +48,7 @@ fn prepare(object: &mut Value, old: Option<&Value>) {
             names["listKind"] = format!("{kind}List").into();
         }
     }
-    if object["spec"]["conversion"].is_null() && object["spec"].is_object() {
-        object["spec"]["conversion"] = json!({"strategy": "None"});
-    }
+    conversion::complete(&mut object["spec"]);
     let versions = object["spec"]["versions"].as_array().into_iter().flatten();
     let stored: Vec<_> =
         versions.filter(|it| it["storage"] == true).map(|it| it["name"].clone()).collect();
@@ -132,6 +131,7 @@ fn validate(object: &Value, old: Option<&Value>) -> Causes {
         causes.extend(table::check(version, &format!("spec.versions[{index}]")));
     }
     check_schemas(versions, &mut causes);
+    conversion::check(&spec["conversion"], &mut causes);
     check_stored(&object["status"]["storedVersions"], versions, &mut causes);
     for field in ["group", "scope"] {
         if old.is_some_and(|old| old["spec"][field] != spec[field]) {
@@ -240,7 +240,7 @@ fn storage(definition: &Value, schemas: &[(String, Arc<Structural>)]) -> Option<
     let versions = definition["spec"]["versions"].as_array().filter(|it| it.len() > 1)?;
     let stored = versions.iter().position(|it| it["storage"] == true)?;
     let (name, schema) = schemas.get(stored)?.clone();
-    Some(Storage::new(name, schema))
+    Some(Storage::new(name, schema, Converter::of(definition).map(Arc::new)))
 }
 
 /// The versions of a definition, as objects name them, with their schemas. Those that have the schema of the first

@@ -76,10 +76,7 @@ impl Server {
         self.check_grant(call, None, &object)?;
         self.allocate(&resource, &mut object)?;
         let is_odd = decode::stored(&resource, &mut object, origin)?;
-        if writing.is_dry {
-            return Ok(Arc::new(object));
-        }
-        Ok(self.write(&resource, key, object, is_odd))
+        self.keep(&resource, &key, object, (is_odd, writing.is_dry))
     }
 
     /// Gives a new object what the server decides.

@@ -25,7 +25,7 @@ impl Server {
     pub(super) fn delete(&mut self, call: &mut Call<'_>) -> Outcome<Response> {
         let options = Deleting::parse(call.request)?;
         let (resource, key) = (call.target.resource.clone(), call.key());
-        let Some(stored) = self.stored(&resource, &key).cloned() else {
+        let Some(stored) = self.read(&resource, &key)? else {
             return Err(Failure::not_found(&resource, call.name()));
         };
         Ok(match self.remove(call, key, &stored, &options)? {
@@ -52,14 +52,16 @@ impl Server {
         let resource = call.target.resource.clone();
         let mut first = Ok(());
         for (key, _) in chosen {
-            if let Some(stored) = self.stored(&resource, &key).cloned() {
-                let removed = self.remove(call, key, &stored, &options).map(drop);
-                if removed.is_err() && !self.lacks_replies() {
-                    return Err(removed.err().unwrap_or_default());
-                }
-                // The webhooks are called about all objects at once.
-                first = first.and(removed);
+            let removed = match self.read(&resource, &key) {
+                Ok(Some(stored)) => self.remove(call, key, &stored, &options).map(drop),
+                Ok(None) => Ok(()),
+                Err(failure) => Err(failure),
+            };
+            if removed.is_err() && !self.lacks_replies() {
+                return Err(removed.err().unwrap_or_default());
             }
+            // The webhooks are called about all objects at once.
+            first = first.and(removed);
         }
         first.map(|()| response)
     }
@@ -80,6 +82,10 @@ impl Server {
         let holds = resource.plural == "namespaces" && resource.group.is_empty();
         let holds = holds && !metadata::strings(&old["spec"]["finalizers"]).is_empty();
         if finalizers.is_empty() && !holds {
+            // A real server makes ready to write it once more.
+            if let Some(storage) = &resource.storage {
+                self.converted(resource, old, storage.api_version())?;
+            }
             if !options.is_dry {
                 self.erase(resource, key);
             }
@@ -96,7 +102,7 @@ impl Server {
         if object == **old && !stored.is_odd || options.is_dry {
             return Ok(Fate::Waits(Arc::new(object)));
         }
-        Ok(Fate::Waits(self.write(resource, key, object, false)))
+        Ok(Fate::Waits(self.keep(resource, &key, object, (false, false))?))
     }
 
     /// Marks an object as on its way out.

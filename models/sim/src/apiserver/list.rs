@@ -1,5 +1,6 @@
 //! `GET` of many objects: which state, which of them, how many.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -147,14 +148,14 @@ struct Page {
 }
 
 impl Server {
-    pub(super) fn list(&self, call: &Call<'_>) -> Outcome<Response> {
+    pub(super) fn list(&mut self, call: &Call<'_>) -> Outcome<Response> {
         let query = Query::parse(call.request, call.resource(), false)?;
         self.choose(call, &query).map(|(response, _)| response)
     }
 
     /// The list that a request asks for, as a response and as what it holds.
     pub(super) fn choose(
-        &self,
+        &mut self,
         call: &Call<'_>,
         query: &Query,
     ) -> Outcome<(Response, Vec<(Key, Stored)>)> {
@@ -172,7 +173,22 @@ impl Server {
             "" => String::new(),
             namespace => format!("{namespace}/"),
         };
-        let chosen = select(&objects, &prefix, &page, query);
+        let mut failed = Ok(());
+        let mut show = |it: &Stored| match self.shown(resource, it, true) {
+            Ok(shown) => Some(shown.into_owned()),
+            Err(why) => {
+                if failed.is_ok() {
+                    failed = Err(why);
+                }
+                None
+            }
+        };
+        let show: Option<&mut Show<'_>> = match resource.converter() {
+            Some(_) => Some(&mut show),
+            None => None,
+        };
+        let chosen = select(&objects, &prefix, (&page, query), show);
+        failed?;
         let mut metadata = json!({"resourceVersion": revision.to_string()});
         if resource.is_custom {
             metadata["continue"] = "".into();
@@ -264,7 +280,15 @@ struct Chosen {
     rest: Option<usize>,
 }
 
-fn select(objects: &Objects, prefix: &str, page: &Page, query: &Query) -> Chosen {
+/// Shows an object in the version of the list; none if that is not known.
+type Show<'a> = dyn FnMut(&Stored) -> Option<Stored> + 'a;
+
+fn select(
+    objects: &Objects,
+    prefix: &str,
+    (page, query): (&Page, &Query),
+    show: Option<&mut Show<'_>>,
+) -> Chosen {
     let first = format!("{prefix}{}", page.start);
     let entries = match first.strip_suffix('\0') {
         Some(last) => objects.after(&Key(last.into())),
@@ -273,27 +297,39 @@ fn select(objects: &Objects, prefix: &str, page: &Page, query: &Query) -> Chosen
             return select_from(
                 objects.iter().filter(|(key, _)| *key.0 >= *first),
                 prefix,
-                page,
-                query,
+                (page, query),
+                show,
             );
         }
         None => objects.after(&Key(first.as_str().into())),
     };
-    select_from(entries, prefix, page, query)
+    select_from(entries, prefix, (page, query), show)
 }
 
 fn select_from<'a>(
     entries: impl Iterator<Item = (&'a Key, &'a Stored)>,
     prefix: &str,
-    page: &Page,
-    query: &Query,
+    (page, query): (&Page, &Query),
+    mut show: Option<&mut Show<'_>>,
 ) -> Chosen {
     let mut entries = entries.take_while(|(key, _)| key.0.starts_with(prefix));
-    let mut items = Vec::new();
+    let (mut items, mut unknown) = (Vec::new(), 0);
     for (key, stored) in entries.by_ref() {
-        if query.matches(&stored.object) {
-            items.push((key.clone(), stored.clone()));
-            if items.len() == page.limit {
+        let shown = match &mut show {
+            Some(show) => show(stored).map(Cow::Owned),
+            None => Some(Cow::Borrowed(stored)),
+        };
+        let Some(shown) = shown else {
+            // It may match: then no more are needed than the page has room for.
+            unknown += 1;
+            if items.len() + unknown == page.limit {
+                break;
+            }
+            continue;
+        };
+        if query.matches(&shown.object) {
+            items.push((key.clone(), shown.into_owned()));
+            if items.len() + unknown == page.limit {
                 let rest = entries.count();
                 return Chosen { items, rest: (rest > 0).then_some(rest) };
             }

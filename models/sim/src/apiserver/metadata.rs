@@ -83,7 +83,7 @@ pub(crate) fn validate(resource: &Resource, object: &Value) -> Causes {
 }
 
 /// The checks that are made with and without an older state.
-fn common(metadata: &Value, causes: &mut Causes) {
+pub(crate) fn common(metadata: &Value, causes: &mut Causes) {
     let none = serde_json::Map::new();
     for (key, value) in metadata["labels"].as_object().unwrap_or(&none) {
         if causes.is_full() {

@@ -12,6 +12,7 @@ mod catalogue;
 mod cause;
 mod clock;
 mod commit;
+mod conversion;
 mod crd;
 mod create;
 mod decode;
@@ -69,7 +70,9 @@ pub use fault::{Fault, Point, Trouble};
 pub use history::Written;
 pub use http::{Answer, Body, Request, Response, WatchId};
 pub(crate) use label::Labels;
-pub use mistake::{ACCESS_MISTAKES, ADMISSION_MISTAKES, KIND_MISTAKES, MISTAKES, Mistake};
+pub use mistake::{
+    ACCESS_MISTAKES, ADMISSION_MISTAKES, CONVERSION_MISTAKES, KIND_MISTAKES, MISTAKES, Mistake,
+};
 use mistake::{Change, Slip};
 use options::Writing;
 pub(crate) use random::Random;
@@ -142,6 +145,7 @@ pub struct Server {
     access: Option<access::Access>,
     issued: access::Issued,
     hooks: admission::Hooks,
+    shown: conversion::Shown,
     /// What webhooks have said about the request under way.
     asking: Option<Box<admission::Asking>>,
 }
@@ -202,6 +206,7 @@ impl Server {
             access: None,
             issued: access::Issued::default(),
             hooks: admission::Hooks::default(),
+            shown: conversion::Shown::default(),
             asking: None,
         };
         for name in ["default", "kube-node-lease", "kube-public", "kube-system"] {
@@ -296,11 +301,6 @@ impl Server {
         self.store.revision
     }
 
-    /// How many objects of a resource there are; a resource of a group has that after a dot.
-    pub(crate) fn count(&self, resource: &str) -> usize {
-        self.store.table(resource).map_or(0, |table| table.objects.len())
-    }
-
     /// Makes the states before a revision unreadable. The servers of a cluster tell each other of
     /// that through the storage, so it is a write as well.
     pub fn compact(&mut self, revision: u64) {
@@ -387,11 +387,6 @@ impl Server {
             _ => Err(Failure::method_not_allowed()),
         };
         response.map(Answer::Response)
-    }
-
-    /// The object under a key of a resource.
-    fn stored(&self, resource: &Resource, key: &Key) -> Option<&store::Stored> {
-        self.store.get(&resource.table(), key)
     }
 
     fn writing(call: &Call<'_>, kind: &str) -> Outcome<Writing> {

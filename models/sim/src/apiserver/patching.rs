@@ -8,6 +8,7 @@ use super::cause::Cause;
 use super::create::{Origin, check_namespace};
 use super::http::Response;
 use super::metadata::text;
+use super::mistake::Slip;
 use super::negotiate::content_type;
 use super::options::{Unknown, Writing};
 use super::resource::{Resource, Shape};
@@ -15,7 +16,7 @@ use super::status::{Failure, Outcome};
 use super::update::{check_name, parse_version};
 use super::{Call, Server, clock, decode, types};
 use crate::json;
-use crate::patch::{self, PatchError};
+use crate::patch::{self, Others, PatchError, Types, Versions};
 use crate::short::note;
 
 /// The four kinds of patches.
@@ -40,7 +41,7 @@ impl Server {
         let format = format(call, &resource)?;
         let is_apply = format == Format::Apply;
         let writing = Writing::parse(call.request, "PatchOptions", is_apply)?;
-        let old = self.stored(&resource, &call.key()).cloned();
+        let old = self.read(&resource, &call.key())?;
         let (old, object) = match (old, is_apply) {
             (Some(old), false) => {
                 let object = patched(call, format, &old.object, writing.unknown)?;
@@ -82,7 +83,7 @@ impl Server {
 
     /// The object as a manager wants it.
     fn applied(
-        &self,
+        &mut self,
         call: &mut Call<'_>,
         old: Option<&Value>,
         writing: &Writing,
@@ -109,13 +110,13 @@ impl Server {
 
     /// An object with what a manager applies to it, and who owns that.
     pub(super) fn apply_body(
-        &self,
+        &mut self,
         call: &Call<'_>,
         old: Option<&Value>,
         body: &Value,
         writing: &Writing,
     ) -> Outcome<Value> {
-        let resource = call.resource();
+        let resource = call.target.resource.clone();
         let request = patch::Apply {
             manager: &writing.manager,
             force: writing.force,
@@ -123,12 +124,16 @@ impl Server {
             time: &clock::stamp(self.now),
             subresource: call.target.subresource.as_deref().unwrap_or(""),
         };
-        Ok(patch::apply_from(&empty(resource), old, body, &request, &resource.types)?)
+        let empty = empty(&resource);
+        let knows = resource.converter().is_some() && !self.slips(Slip::ManagersKnowOneVersion);
+        let mut versions = Shows { server: self, resource: &resource };
+        let others: Others<'_, '_> = if knows { Some(&mut versions) } else { None };
+        Ok(patch::apply_from(&empty, old, body, &request, &resource.types, others)?)
     }
 
     /// Writes down who owns what a write changes.
     pub(super) fn track(
-        &self,
+        &mut self,
         call: &Call<'_>,
         old: Option<&Value>,
         object: &mut Value,
@@ -142,7 +147,32 @@ impl Server {
         };
         let nothing = if old.is_none() { empty(call.resource()) } else { Value::Null };
         let old = old.or(Some(&nothing).filter(|it| it.is_object()));
-        patch::track(old, object, &update, &call.resource().types);
+        let resource = call.target.resource.clone();
+        let knows = resource.converter().is_some() && !self.slips(Slip::ManagersKnowOneVersion);
+        let mut versions = Shows { server: self, resource: &resource };
+        let others: Others<'_, '_> = if knows { Some(&mut versions) } else { None };
+        patch::track_in(old, object, &update, &resource.types, others);
+    }
+}
+
+/// Shows objects in other versions, as managers of fields need them.
+struct Shows<'a> {
+    server: &'a mut Server,
+    resource: &'a Resource,
+}
+
+impl Versions for Shows<'_> {
+    fn show(
+        &mut self,
+        object: &Value,
+        version: &str,
+    ) -> Result<Option<(Value, Types)>, PatchError> {
+        let Some(other) = self.server.sibling(self.resource, version) else { return Ok(None) };
+        let shown = self.server.converted(self.resource, object, version).map_err(|it| {
+            let Failure { status, reason, message, details, .. } = *it;
+            PatchError { status, reason, message, details }
+        })?;
+        Ok(Some((shown.into_owned(), other.types.clone())))
     }
 }
 

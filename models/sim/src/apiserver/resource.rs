@@ -128,6 +128,8 @@ impl Resource {
 pub(crate) struct Registry {
     /// By group, version and plural.
     resources: Arc<BTreeMap<(String, String, String), Arc<Resource>>>,
+    /// Objects of one of them at least are converted by a webhook.
+    converts: bool,
 }
 
 impl Registry {
@@ -138,6 +140,7 @@ impl Registry {
 
     pub(crate) fn put(&mut self, resource: Resource) {
         let key = (resource.group.clone(), resource.version.clone(), resource.plural.clone());
+        self.converts |= resource.converter().is_some();
         Arc::make_mut(&mut self.resources).insert(key, Arc::new(resource));
     }
 
@@ -152,6 +155,13 @@ impl Registry {
     pub(crate) fn remove(&mut self, group: &str, plural: &str) {
         let is_other = |it: &Resource| it.group != group || it.plural != plural;
         Arc::make_mut(&mut self.resources).retain(|_, resource| is_other(resource));
+        let converts = self.iter().any(|it| it.converter().is_some());
+        self.converts = converts;
+    }
+
+    /// Tells whether a webhook converts objects.
+    pub(crate) fn converts(&self) -> bool {
+        self.converts
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Resource>> {

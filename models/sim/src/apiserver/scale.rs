@@ -136,14 +136,14 @@ fn unreadable(field: String, shown: &Value, found: &Value, expected: &str) -> Ca
 }
 
 impl Server {
-    fn scaled(&self, call: &Call<'_>) -> Outcome<(Scale, Stored)> {
+    fn scaled(&mut self, call: &Call<'_>) -> Outcome<(Scale, Stored)> {
         let scale = call.resource().scale.clone().ok_or_else(Failure::no_resource)?;
         let missing = || Failure::not_found(call.resource(), call.name());
-        let stored = self.stored(call.resource(), &call.key()).cloned().ok_or_else(missing)?;
+        let stored = self.read(call.resource(), &call.key())?.ok_or_else(missing)?;
         Ok((scale, stored))
     }
 
-    pub(super) fn get_scale(&self, call: &Call<'_>) -> Outcome<Response> {
+    pub(super) fn get_scale(&mut self, call: &Call<'_>) -> Outcome<Response> {
         let (scale, stored) = self.scaled(call)?;
         Ok(Response::of(200, Arc::new(scale.of(&stored.object))))
     }

@@ -142,6 +142,12 @@ impl Failure {
         failure
     }
 
+    /// The cache that answers is not there yet.
+    pub(crate) fn initializing() -> Box<Self> {
+        let details = json!({"retryAfterSeconds": 1});
+        Self::new(429, "TooManyRequests", "storage is (re)initializing").with(details)
+    }
+
     /// The `Status` object.
     pub(crate) fn object(&self) -> Value {
         if let Some(told) = &self.told {

@@ -30,7 +30,7 @@ impl Server {
         check_name(&object, call.name())?;
         check_namespace(&mut object, &call.target.namespace)?;
         let (uid, key) = (text(&object, "uid").to_owned(), call.key());
-        let Some(old) = self.stored(&resource, &key).cloned() else {
+        let Some(old) = self.read(&resource, &key)? else {
             if !resource.creates_on_update || call.target.subresource.is_some() {
                 return Err(Failure::not_found(&resource, call.name()));
             }
@@ -104,17 +104,16 @@ impl Server {
         self.check_grant(call, Some(&old.object), &object)?;
         self.allocate(&resource, &mut object)?;
         let is_odd = decode::stored(&resource, &mut object, origin)?;
-        if writing.is_dry {
-            return Ok(Arc::new(object));
-        }
         let is_as_read = !(is_odd || old.is_odd) || self.slips(Slip::OddIsAsRead);
         if is_as_read
+            && !writing.is_dry
+            && resource.converter().is_none()
             && patch::unchanged(&old.object, &object)
             && !self.slips(Slip::NothingIsWritten)
         {
             return Ok(old.object.clone());
         }
-        Ok(self.write(&resource, key, object, is_odd))
+        self.keep(&resource, &key, object, (is_odd, writing.is_dry))
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::bounds::At;
+use super::conversion::Converter;
 use super::resource::{Resource, Shape};
 use super::schema::Structural;
 use super::store::{Key, Objects, Stored};
@@ -18,15 +19,28 @@ use super::{Server, decode};
 pub(crate) struct Storage {
     api_version: String,
     schema: Arc<Structural>,
+    /// Who converts, if that is a webhook: then there is one table.
+    pub(super) converter: Option<Arc<Converter>>,
 }
 
 impl Storage {
-    pub(super) fn new(api_version: String, schema: Arc<Structural>) -> Self {
-        Self { api_version, schema }
+    pub(super) fn new(
+        api_version: String,
+        schema: Arc<Structural>,
+        converter: Option<Arc<Converter>>,
+    ) -> Self {
+        Self { api_version, schema, converter }
+    }
+
+    pub(super) fn api_version(&self) -> &str {
+        &self.api_version
     }
 
     /// An object as it is stored.
     fn store(&self, object: Value) -> Value {
+        if self.converter.is_some() {
+            return object; // it lies in the version in which it was written
+        }
         turned(object, &self.api_version, &self.schema)
     }
 }
@@ -41,7 +55,7 @@ fn turned(mut object: Value, api_version: &str, schema: &Structural) -> Value {
     object
 }
 
-fn pruned(object: &mut Value, schema: &Structural) {
+pub(super) fn pruned(object: &mut Value, schema: &Structural) {
     let Some(fields) = object.as_object_mut() else { return };
     let parts = ["apiVersion", "kind", "metadata"].map(|key| (key, fields.remove(key)));
     schema.prune(object, &At::Root, &mut Vec::new());
@@ -63,7 +77,8 @@ impl Resource {
 
     /// Whether its objects are stored in another version.
     fn is_shown(&self) -> bool {
-        self.storage.as_ref().is_some_and(|it| it.api_version != self.api_version())
+        let storage = self.storage.as_ref().filter(|it| it.converter.is_none());
+        storage.is_some_and(|it| it.api_version != self.api_version())
     }
 
     fn show(&self, stored: &Value) -> Value {
@@ -104,6 +119,18 @@ impl Server {
         self.store.delete(&resource.qualified(), key.clone());
         for other in self.others(resource) {
             self.store.put_beside(&other.table(), key.clone(), None);
+        }
+    }
+
+    /// The schema of a version that is served or stored.
+    pub(super) fn schema_of(&self, of: &Resource, api_version: &str) -> Option<Arc<Structural>> {
+        let storage = of.storage.as_ref().filter(|it| it.api_version == api_version);
+        if let Some(storage) = storage {
+            return Some(storage.schema.clone());
+        }
+        match &self.sibling(of, api_version)?.shape {
+            Shape::Structural(schema) => Some(schema.clone()),
+            Shape::Struct(_) => None,
         }
     }
 

@@ -62,7 +62,7 @@ pub struct Events {
 /// An open watch.
 #[derive(Clone, Debug)]
 pub(crate) struct Watch {
-    resource: Arc<Resource>,
+    pub(super) resource: Arc<Resource>,
     prefix: String,
     query: Query,
     view: View,
@@ -71,12 +71,12 @@ pub(crate) struct Watch {
     /// Events up to this revision were told.
     pub(crate) seen: u64,
     /// The events to tell first.
-    pending: Vec<WatchEvent>,
+    pub(super) pending: Vec<WatchEvent>,
     bookmark_at: Duration,
     /// Nothing is told before this time.
     silent_until: Duration,
     pub(crate) deadline: Duration,
-    has_ended: bool,
+    pub(super) has_ended: bool,
 }
 
 impl Server {
@@ -113,7 +113,7 @@ impl Server {
             has_ended: false,
             query,
         };
-        let after = self.start(&mut watch, version);
+        let after = self.start(&mut watch, version)?;
         let id = self.next_watch;
         self.next_watch += 1;
         self.watches.insert(id, watch);
@@ -123,7 +123,7 @@ impl Server {
     }
 
     /// Decides what a watch begins with; gives back how long that takes.
-    fn start(&self, watch: &mut Watch, version: u64) -> Duration {
+    fn start(&mut self, watch: &mut Watch, version: u64) -> Outcome<Duration> {
         let initial = watch.query.initial_events;
         let error = |failure: Box<Failure>| WatchEvent {
             kind: "ERROR",
@@ -134,10 +134,22 @@ impl Server {
             let after = failure.after;
             watch.pending.push(error(failure));
             watch.has_ended = true;
-            return after;
+            return Ok(after);
         }
         if initial.unwrap_or(version == 0) {
-            self.tell_everything(watch);
+            match self.tell_everything(watch) {
+                Err(why) if self.lacks_replies() => return Err(why),
+                Err(_) => {
+                    // The cache of a real server stays at what it could convert.
+                    let revision = self.store.revision;
+                    let failure = Failure::too_large(revision, revision.saturating_sub(1));
+                    let after = failure.after;
+                    watch.pending = vec![error(failure)];
+                    watch.has_ended = true;
+                    return Ok(after);
+                }
+                Ok(()) => {}
+            }
         } else if version > 0 && version < self.store.compacted && !self.slips(Slip::WatchesForgive)
         {
             let oldest = self.store.compacted;
@@ -146,23 +158,48 @@ impl Server {
             watch.has_ended = true;
         } else if version > 0 {
             watch.seen = version;
+            self.can_go_on(watch)?;
         }
-        Duration::ZERO
+        Ok(Duration::ZERO)
+    }
+
+    /// Refuses a watch whose next event cannot be converted, as a cache does that is not there yet.
+    fn can_go_on(&mut self, watch: &Watch) -> Outcome<()> {
+        let (table, newest) = (watch.resource.table(), self.store.revision);
+        let table = self.store.table(&table).filter(|_| watch.resource.converter().is_some());
+        let next = table.and_then(|it| it.events.after(&watch.seen).next());
+        let Some(event) = next.filter(|it| *it.0 <= newest).map(|it| it.1.clone()) else {
+            return Ok(());
+        };
+        match self.shown_event(&watch.resource, &event) {
+            Ok(_) => Ok(()),
+            Err(why) if self.lacks_replies() => Err(why),
+            Err(_) => Err(Failure::initializing()),
+        }
     }
 
     /// The state as events, with a mark at its end for clients that can read it.
-    fn tell_everything(&self, watch: &mut Watch) {
+    fn tell_everything(&mut self, watch: &mut Watch) -> Outcome<()> {
         let objects = self.store.objects(&watch.resource.table());
-        let objects = objects.iter().filter(|(key, _)| key.0.starts_with(&watch.prefix));
-        for (_, stored) in objects.filter(|(_, stored)| watch.query.matches(&stored.object)) {
-            watch.pending.push(WatchEvent { kind: "ADDED", object: stored.object.clone() });
+        let mut known = Ok(());
+        for (_, stored) in objects.iter().filter(|(key, _)| key.0.starts_with(&watch.prefix)) {
+            match self.shown(&watch.resource, stored, true) {
+                Ok(stored) if watch.query.matches(&stored.object) => {
+                    let object = stored.object.clone();
+                    watch.pending.push(WatchEvent { kind: "ADDED", object });
+                }
+                Ok(_) => {}
+                Err(why) => known = known.and(Err(why)),
+            }
         }
+        known?;
         if watch.query.bookmarks {
             let mut bookmark = watch.bookmark(self.store.revision);
             let annotations = json!({"k8s.io/initial-events-end": "true"});
             metadata::set(&mut bookmark, "annotations", annotations);
             watch.pending.push(WatchEvent { kind: "BOOKMARK", object: Arc::new(bookmark) });
         }
+        Ok(())
     }
 
     /// The events of an open watch since it was last asked. An unknown watch has ended.
@@ -176,21 +213,27 @@ impl Server {
         let mut events = std::mem::take(&mut watch.pending);
         watch.has_ended |= watch.seen < self.store.forgotten;
         if !watch.has_ended {
-            if let Some(table) = self.store.table(&watch.resource.table()) {
+            // What is converted comes from `unconverted`.
+            let converts = watch.resource.converter().is_some();
+            if let Some(table) = self.store.table(&watch.resource.table()).filter(|_| !converts) {
                 // A replica that lags has not heard of the newest.
                 let newest = self.store.revision;
                 let news = table.events.after(&watch.seen).take_while(|it| *it.0 <= newest);
                 let slip = self.slip();
                 events.extend(news.filter_map(|(revision, it)| watch.tell(*revision, it, slip)));
             }
-            watch.seen = watch.seen.max(self.store.revision);
+            if !converts {
+                watch.seen = watch.seen.max(self.store.revision);
+            }
             if watch.query.bookmarks && self.now >= watch.bookmark_at {
                 let object = Arc::new(watch.bookmark(watch.seen));
                 events.push(WatchEvent { kind: "BOOKMARK", object });
                 watch.bookmark_at = self.now + BOOKMARKS;
             }
             let it = &watch.resource;
-            let is_served = self.registry.get(&it.group, &it.version, &it.plural).is_some();
+            let served = self.registry.get(&it.group, &it.version, &it.plural);
+            // The watches of a definition whose objects are kept differently from now on end, too.
+            let is_served = served.is_some_and(|now| now.table() == it.table());
             watch.has_ended = self.now >= watch.deadline || !is_served;
         }
         if let Some(Change::Event(change)) = self.mistake.map(|it| it.change) {
@@ -271,7 +314,12 @@ impl Watch {
 
     /// The event that a write means for this watch: an object that begins to match is added, and
     /// one that no longer matches is deleted.
-    fn tell(&self, revision: u64, event: &Event, slip: Option<Slip>) -> Option<WatchEvent> {
+    pub(super) fn tell(
+        &self,
+        revision: u64,
+        event: &Event,
+        slip: Option<Slip>,
+    ) -> Option<WatchEvent> {
         if !event.key.0.starts_with(&self.prefix) {
             return None;
         }

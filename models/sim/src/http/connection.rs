@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::stream::Stream;
 use super::wire::{self, Received, Trouble};
 use super::{Open, Shared, now};
-use crate::apiserver::{Answer, Response, WatchId};
+use crate::apiserver::{Answer, Attempt, Response, WatchId};
 
 /// How often a watch looks whether its time is over and its client is still there.
 pub(super) const LOOK: Duration = Duration::from_millis(200);
@@ -95,7 +95,16 @@ fn tell(
     writer: &mut impl Write,
 ) -> io::Result<()> {
     let mut inner = shared.lock();
+    let mut attempt = Attempt::default();
     loop {
+        let calls = inner.server.unconverted(id, &mut attempt);
+        if !calls.is_empty() {
+            drop(inner);
+            shared.call(calls, &mut attempt);
+            inner = shared.lock();
+            continue;
+        }
+        attempt = Attempt::default();
         let news = inner.events(now(), id);
         if news.events.is_empty() && !news.has_ended {
             if shared.door.is_stopped() {

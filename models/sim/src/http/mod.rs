@@ -128,6 +128,10 @@ impl crate::tower::Backend for Inner {
         crate::tower::Told { events, has_ended, again_at: self.server.due(id) }
     }
 
+    fn unconverted(&mut self, _: Duration, id: WatchId, attempt: &mut Attempt) -> Vec<WebhookCall> {
+        self.server.unconverted(id, attempt)
+    }
+
     fn close(&mut self, id: WatchId) {
         Self::close(self, id);
     }

@@ -14,6 +14,7 @@ use super::set::{self, FieldSet};
 use super::track::{Update, changed};
 use super::typed::fields;
 use super::types::Types;
+use super::versions::{self, Changes, Others};
 use crate::short::{MOST, short};
 
 /// The manager that applies, the time, and the part of the object.
@@ -54,17 +55,18 @@ pub fn apply(
     request: &Apply<'_>,
     kind: &Types,
 ) -> Result<Value, PatchError> {
-    apply_from(&nothing(applied), live, applied, request, kind)
+    apply_from(&nothing(applied), live, applied, request, kind, None)
 }
 
 /// The same for a kind whose objects have fields that nobody has set, which are in `nothing`: these
-/// have no owner.
+/// have no owner, and where versions of a kind have other fields.
 pub(crate) fn apply_from(
     nothing: &Value,
     live: Option<&Value>,
     applied: &Value,
     request: &Apply<'_>,
     kind: &Types,
+    mut versions: Others<'_, '_>,
 ) -> Result<Value, PatchError> {
     refuse(live, applied, request, kind)?;
     let mut all = live
@@ -75,11 +77,11 @@ pub(crate) fn apply_from(
     if all.0.is_empty() {
         let Apply { api_version, time, subresource, .. } = *request;
         let before = Update { manager: BEFORE, api_version, time, subresource };
-        changed(&mut all, nothing, &base, &before, kind);
+        changed(&mut all, (nothing, &base), &before, kind, versions.as_deref_mut())?;
     }
     all.forget_strangers(request.api_version);
     let mut write = Write { base: &base, applied, request, kind, all };
-    write.perform()
+    write.perform(versions)
 }
 
 struct Write<'a> {
@@ -91,11 +93,12 @@ struct Write<'a> {
 }
 
 impl Write<'_> {
-    fn perform(&mut self) -> Result<Value, PatchError> {
+    fn perform(&mut self, mut versions: Others<'_, '_>) -> Result<Value, PatchError> {
         let (request, kind) = (self.request, self.kind);
         let identity = Identity::apply(request.manager, request.subresource);
         let reset = kind.reset(request.subresource);
-        adapt(kind, &mut self.all);
+        let own = request.api_version;
+        adapt(kind, &mut self.all, versions.is_some().then_some(own));
         let merged = combine(kind, kind.root(), Some(self.base), Some(self.applied))
             .unwrap_or_else(|| self.base.clone());
         let last = self.all.get(&identity).cloned().unwrap_or_default();
@@ -106,13 +109,20 @@ impl Write<'_> {
             time: last.time,
         };
         self.all.put(identity.clone(), mine.clone());
-        let mut new = prune(kind, merged, &self.all, &last.fields);
-        let change = Difference::between(kind, self.base, &new).outside(reset);
-        let found = conflicts(&self.all, &identity, &change);
+        let mut new = match versions.as_deref_mut() {
+            None => prune(kind, merged, &self.all, &last.fields),
+            Some(others) => {
+                let last_of = (&last.fields, last.api_version.as_str(), own);
+                versions::prune(merged, &self.all, last_of, others)?
+            }
+        };
+        let states = (self.base, &new);
+        let changes = Changes::between(&self.all, (kind, own), states, reset, versions)?;
+        let found = conflicts(&self.all, &identity, &changes);
         if !found.is_empty() && !request.force {
             self.allow(found)?;
         }
-        take(&mut self.all, Some(&identity), &change);
+        take(&mut self.all, Some(&identity), &changes);
         let time = if new == *self.base { mine.time } else { Some(request.time.to_owned()) };
         give(&mut self.all, identity, Owned { time, ..mine });
         if request.manager == KUBECTL {

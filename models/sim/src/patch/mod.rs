@@ -35,6 +35,7 @@ mod tests;
 mod track;
 mod typed;
 mod types;
+mod versions;
 
 pub(crate) use apply::apply_from;
 pub use apply::{Apply, apply};
@@ -46,5 +47,7 @@ pub use managers::unchanged;
 pub use merge::merge;
 pub(crate) use merge::without_nulls;
 pub use strategic::strategic;
+pub(crate) use track::track_in;
 pub use track::{Update, track};
 pub use types::Types;
+pub(crate) use versions::{Others, Versions};

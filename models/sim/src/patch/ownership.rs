@@ -2,10 +2,10 @@
 
 use std::sync::LazyLock;
 
-use super::difference::Difference;
 use super::managers::{Identity, Managers, Owned};
 use super::set::{self, FieldSet, Steps};
 use super::types::{Id, Kind, Types};
+use super::versions::Changes;
 
 /// Fields that another manager owns and that an apply would change.
 #[derive(Debug, PartialEq, Eq)]
@@ -15,27 +15,32 @@ pub(crate) struct Conflict {
 }
 
 /// The fields of other managers that a write changes.
-pub(crate) fn conflicts(managers: &Managers, of: &Identity, change: &Difference) -> Vec<Conflict> {
-    let changed = change.changed();
+pub(crate) fn conflicts(managers: &Managers, of: &Identity, changes: &Changes) -> Vec<Conflict> {
     let others = managers.0.iter().filter(|(identity, _)| *identity != of);
     others
         .map(|(identity, owned)| Conflict {
             with: identity.clone(),
-            fields: owned.fields.intersection(&changed),
+            fields: changes.of(&owned.api_version).map_or_else(FieldSet::default, |change| {
+                owned
+                    .fields
+                    .intersection(&change.modified)
+                    .union(&owned.fields.intersection(&change.added))
+            }),
         })
         .filter(|conflict| !conflict.fields.is_empty())
         .collect()
 }
 
 /// Takes from others what a write changes or removes.
-pub(crate) fn take(managers: &mut Managers, of: Option<&Identity>, change: &Difference) {
-    let taken = [&change.modified, &change.added, &change.removed];
-    if taken.iter().all(|taken| taken.is_empty()) {
-        return;
-    }
-    for (identity, owned) in &mut managers.0 {
-        if Some(identity) != of {
-            taken.iter().for_each(|taken| owned.fields.subtract(taken));
+pub(crate) fn take(managers: &mut Managers, of: Option<&Identity>, changes: &Changes) {
+    for (_, owned) in managers.0.iter_mut().filter(|it| Some(it.0) != of) {
+        match changes.of(&owned.api_version) {
+            Some(change) => [&change.modified, &change.added, &change.removed]
+                .iter()
+                .filter(|taken| !taken.is_empty())
+                .for_each(|taken| owned.fields.subtract(taken)),
+            // A version that nobody serves any more is forgotten.
+            None => owned.fields = FieldSet::default(),
         }
     }
     managers.0.retain(|identity, owned| Some(identity) == of || !owned.fields.is_empty());
@@ -76,9 +81,10 @@ pub(crate) fn give(managers: &mut Managers, to: Identity, mut owned: Owned) {
     }
 }
 
-/// Adapts sets to types that changed since: an owner of fields of what is now one value owns it.
-pub(crate) fn adapt(types: &Types, managers: &mut Managers) {
-    for owned in managers.0.values_mut() {
+/// Adapts sets to types that changed since: an owner of fields of what is now one value owns it. If other
+/// versions have other fields, only the sets of one are adapted.
+pub(crate) fn adapt(types: &Types, managers: &mut Managers, only: Option<&str>) {
+    for owned in managers.0.values_mut().filter(|it| only.is_none_or(|of| it.api_version == of)) {
         // The types rarely change, so most sets are looked at and left as they are.
         if !fits(types, types.root(), owned.fields.steps()) {
             owned.fields = adapted(types, types.root(), owned.fields.steps());

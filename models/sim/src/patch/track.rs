@@ -2,12 +2,13 @@
 
 use serde_json::Value;
 
+use super::PatchError;
 use super::check;
-use super::difference::Difference;
 use super::limits;
 use super::managers::{self, Identity, Managers};
 use super::ownership::{adapt, ownable, take};
 use super::types::Types;
+use super::versions::{Changes, Others};
 
 /// The manager that writes, the time, and the part of the object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +32,18 @@ pub struct Update<'a> {
 ///
 /// If an object has no managed fields, as one from before they existed, an update adds none.
 pub fn track(old: Option<&Value>, new: &mut Value, update: &Update<'_>, kind: &Types) {
+    track_in(old, new, update, kind, None);
+}
+
+/// The same where versions of a kind have other fields. If the object cannot be shown in a version, it loses
+/// its managers.
+pub(crate) fn track_in(
+    old: Option<&Value>,
+    new: &mut Value,
+    update: &Update<'_>,
+    kind: &Types,
+    versions: Others<'_, '_>,
+) {
     let before = || old.and_then(Managers::of).unwrap_or_default();
     let mut all = match given(new) {
         _ if !update.subresource.is_empty() => before(),
@@ -55,7 +68,9 @@ pub fn track(old: Option<&Value>, new: &mut Value, update: &Update<'_>, kind: &T
     }
     let empty = Value::Object(serde_json::Map::new());
     all.forget_strangers(update.api_version);
-    changed(&mut all, old.unwrap_or(&empty), new, update, kind);
+    if changed(&mut all, (old.unwrap_or(&empty), new), update, kind, versions).is_err() {
+        return;
+    }
     all.cap();
     all.write(new);
 }
@@ -76,25 +91,26 @@ fn has_form(new: &Value, subresource: &str, kind: &Types) -> bool {
 /// Records in the managers a change that one of them made.
 pub(crate) fn changed(
     all: &mut Managers,
-    old: &Value,
-    new: &Value,
+    states: (&Value, &Value),
     update: &Update<'_>,
     kind: &Types,
-) {
-    adapt(kind, all);
+    versions: Others<'_, '_>,
+) -> Result<(), PatchError> {
+    adapt(kind, all, versions.is_some().then_some(update.api_version));
     let reset = kind.reset(update.subresource);
-    let change = Difference::between(kind, old, new).outside(reset);
-    take(all, None, &change);
-    let gained = ownable(change.into_changed());
+    let changes = Changes::between(all, (kind, update.api_version), states, reset, versions)?;
+    take(all, None, &changes);
+    let gained = ownable(changes.own.into_changed());
     // A change of fields that nobody owns does not count, and so does not change the time.
     if gained.is_empty() {
-        return;
+        return Ok(());
     }
     let identity = Identity::update(update.manager, update.api_version, update.subresource);
     let owned = all.entry(identity);
     owned.api_version = update.api_version.to_owned();
     owned.time = Some(update.time.to_owned());
     owned.fields.absorb(gained);
+    Ok(())
 }
 
 /// The managers that a client asks for.

@@ -16,6 +16,7 @@ use tokio::time::{Instant, Sleep};
 
 use super::exact::Hold;
 use super::panics;
+use super::webhooks;
 use super::world::{Connection, Outside};
 use crate::tower::Face;
 
@@ -88,7 +89,7 @@ impl Life {
         let inside = runtime.enter();
         let start = Instant::now();
         hold.start_clock(now, start);
-        let face = Face::over(world.clone(), now);
+        let face = Face::calling(world.clone(), now, webhooks::caller(world));
         let process = run(face.service());
         hold.stop_clock();
         drop(inside);

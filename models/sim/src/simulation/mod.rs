@@ -31,6 +31,7 @@ mod paint;
 mod panics;
 pub(crate) mod picture;
 pub(crate) mod plan;
+mod requests;
 pub(crate) mod rights;
 pub(crate) mod rules;
 pub(crate) mod run;
@@ -42,6 +43,7 @@ mod strike;
 pub(crate) mod suggest;
 mod system;
 pub(crate) mod trace;
+mod webhooks;
 pub(crate) mod world;
 
 #[cfg(doctest)]
@@ -310,7 +312,7 @@ impl Simulation {
             let step = Step::Create(object);
             let request = step.request(server).unwrap_or_else(|why| panic!("{step}: {why}"));
             let request = request.by(User::admin());
-            if let Some(why) = refusal(&server.handle(server.now(), &request)) {
+            if let Some(why) = refusal(&self.setup.webhooks.handle(server, &request)) {
                 panic!("{step}: {why}");
             }
         }

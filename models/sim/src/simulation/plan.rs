@@ -67,6 +67,24 @@ pub enum Fault {
         /// How late.
         seconds: u32,
     },
+    /// From this call of a webhook on nobody listens there, for a while. Calls are counted for each webhook.
+    WebhookDown {
+        /// The name of the webhook, or of the definition whose objects it converts.
+        webhook: String,
+        /// The call.
+        call: u32,
+        /// How long.
+        seconds: u32,
+    },
+    /// This call of a webhook takes so long. If the server does not wait that long, the answer is too late.
+    WebhookSlow {
+        /// The name of the webhook, or of the definition whose objects it converts.
+        webhook: String,
+        /// The call.
+        call: u32,
+        /// How long.
+        seconds: u32,
+    },
     /// Requests and events take between 1 and 50 ms, by chance.
     Jitter {
         /// Decides the chance.
@@ -104,8 +122,15 @@ impl Fault {
         // No fault has more parts; and a text of names alone must not be looked at again and again.
         let (process, rest) = parts.split_first().filter(|(_, rest)| rest.len() <= 3)?;
         let fault: Self = format!("{name}({})", rest.join(",")).parse().ok()?;
-        let is_own =
-            !matches!(fault, Self::Of { .. } | Self::Uncollected { .. } | Self::Jitter { .. });
+        let is_of_all = matches!(
+            fault,
+            Self::Of { .. }
+                | Self::Uncollected { .. }
+                | Self::WebhookDown { .. }
+                | Self::WebhookSlow { .. }
+                | Self::Jitter { .. }
+        );
+        let is_own = !is_of_all;
         (is_own && is_name(process)).then(|| fault.of(process))
     }
 }
@@ -131,6 +156,12 @@ impl fmt::Display for Fault {
                 write!(f, "silent({resource},{change},{seconds})")
             }
             Self::Uncollected { change, seconds } => write!(f, "uncollected({change},{seconds})"),
+            Self::WebhookDown { webhook, call, seconds } => {
+                write!(f, "webhook_down({webhook},{call},{seconds})")
+            }
+            Self::WebhookSlow { webhook, call, seconds } => {
+                write!(f, "webhook_slow({webhook},{call},{seconds})")
+            }
             Self::Jitter { seed } => write!(f, "jitter({seed})"),
             Self::Of { process, fault } => {
                 let text = fault.to_string();
@@ -152,7 +183,7 @@ impl fmt::Display for BadPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:?} is no fault; a plan is faults with blanks between them, such as \"crash(3) stale(configmaps,7,2) unobserved(pods,4) lost(2) refused(5,500) cut(pods,1) silent(pods,1,20) uncollected(4,60) jitter(9)\"; in a system of processes the name of one comes first, as in \"crash(a,3)\"",
+            "{:?} is no fault; a plan is faults with blanks between them, such as \"crash(3) stale(configmaps,7,2) unobserved(pods,4) lost(2) refused(5,500) cut(pods,1) silent(pods,1,20) uncollected(4,60) webhook_down(v.example.com,2,60) webhook_slow(v.example.com,3,45) jitter(9)\"; in a system of processes the name of one comes first, as in \"crash(a,3)\"",
             self.part
         )
     }
@@ -200,6 +231,16 @@ impl FromStr for Fault {
             ("uncollected", [change, seconds]) => {
                 Self::Uncollected { change: number(change)?, seconds: number(seconds)? }
             }
+            ("webhook_down", [webhook, call, seconds]) => Self::WebhookDown {
+                webhook: (*webhook).to_owned(),
+                call: number(call)?,
+                seconds: number(seconds)?,
+            },
+            ("webhook_slow", [webhook, call, seconds]) => Self::WebhookSlow {
+                webhook: (*webhook).to_owned(),
+                call: number(call)?,
+                seconds: number(seconds)?,
+            },
             ("jitter", [seed]) => Self::Jitter { seed: seed.parse().map_err(|_| bad())? },
             _ => return Err(bad()),
         })
@@ -261,9 +302,9 @@ mod tests {
 
     #[test]
     fn a_plan_is_read_as_it_is_written() {
-        let text = "crash(3) stale(statefulsets.apps,7,2) unobserved(pods,4) lost(2) refused(5,500) cut(pods,1) silent(pods,1,20) uncollected(4,60) jitter(9)";
+        let text = "crash(3) stale(statefulsets.apps,7,2) unobserved(pods,4) lost(2) refused(5,500) cut(pods,1) silent(pods,1,20) uncollected(4,60) webhook_down(v.example.com,2,60) webhook_slow(a,3,45) jitter(9)";
         let plan: Plan = text.parse().expect("it is a plan");
-        assert_eq!(plan.faults.len(), 9);
+        assert_eq!(plan.faults.len(), 11);
         assert_eq!(plan.to_string(), text);
         assert_eq!("".parse(), Ok(Plan::default()));
         let text = "crash(a,3) stale(b,pods,4,2) unobserved(c-0,pods,4) lost(a,2) refused(a,5,500) cut(b,pods,1) silent(b,pods,1,20)";
@@ -281,6 +322,8 @@ mod tests {
             "crash(a!,3)",
             "jitter(a,9)",
             "uncollected(a,4,60)",
+            "webhook_down(v.example.com,2)",
+            "webhook_down(a,v.example.com,2,60)",
         ] {
             let error = bad.parse::<Plan>().expect_err("it is none");
             assert!(error.to_string().starts_with(&format!("{bad:?} is no fault")), "{error}");

@@ -1,5 +1,6 @@
 //! One run: a server, the user's steps, and the processes, and the record of all of it.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use super::rules::Rules;
 use super::script::Step;
 use super::state::State;
 use super::trace::Entry;
+use super::webhooks::Webhooks;
 use super::world::Outside;
 use crate::apiserver::{Server, Written};
 
@@ -35,6 +37,7 @@ pub(crate) struct Setup {
     pub(crate) learned: Arc<Learned>,
     /// What the controller may do, if not everything.
     pub(crate) granted: Option<Arc<Granted>>,
+    pub(crate) webhooks: Webhooks,
 }
 
 /// The record of a run.
@@ -54,6 +57,8 @@ pub(crate) struct Run {
     pub(crate) left: Vec<Fault>,
     /// The changes that have made garbage.
     pub(crate) garbage: Vec<u32>,
+    /// How often each webhook was called.
+    pub(crate) calls: BTreeMap<String, u32>,
     pub(crate) panics: Vec<String>,
     pub(crate) broken_rule: Option<String>,
     pub(crate) refused_step: Option<String>,
@@ -113,6 +118,7 @@ impl Setup {
         let (rules, learned) = (self.rules.clone(), self.learned.clone());
         let mut world = Outside::new(server, plan, rules, learned);
         world.granted.clone_from(&self.granted);
+        world.hooks.all.clone_from(&self.webhooks);
         world.names = self.programs.iter().map(|it| it.0.clone()).collect();
         world.lives = vec![0; world.names.len()];
         let world = Arc::new(Mutex::new(world));
@@ -154,6 +160,7 @@ impl Setup {
             is_exact,
             left: world.faults.iter().filter(|it| !is_jitter(it)).cloned().collect(),
             garbage: world.garbage.causes.clone(),
+            calls: world.hooks.calls.clone(),
             panics,
             refused_step,
             restless,

@@ -8,9 +8,9 @@ use super::run::Run;
 use super::trace::{Asked, What};
 use crate::apiserver::Random;
 
-/// How late the garbage collector is, in seconds: later than the user's next step.
+/// How late the garbage collector is, and how long a webhook is down, in seconds: the user's next step comes before.
 const LATE: u32 = 60;
-/// How many pairs of crashes are tried at most.
+/// How many pairs of crashes, and calls of a webhook, are tried at most.
 const PAIRS: usize = 100;
 
 /// The faults that a plan can be made of.
@@ -20,6 +20,7 @@ pub(crate) struct Choices {
     stale: Vec<Fault>,
     unobserved: Vec<Fault>,
     uncollected: Vec<Fault>,
+    down: Vec<Fault>,
     /// Refused writes, lost answers, watches that are cut or silent: only by chance.
     others: Vec<Fault>,
     /// Crashes of two processes.
@@ -43,6 +44,15 @@ impl Choices {
         choices.unobserved = unobserved(reference);
         let late = |change: &u32| Fault::Uncollected { change: *change, seconds: LATE };
         choices.uncollected = reference.garbage.iter().map(late).collect();
+        for (webhook, &calls) in &reference.calls {
+            let every = (calls as usize).div_ceil(PAIRS).max(1);
+            for call in (1..=calls).step_by(every) {
+                let webhook = || webhook.clone();
+                let slow = |seconds| Fault::WebhookSlow { webhook: webhook(), call, seconds };
+                choices.down.push(Fault::WebhookDown { webhook: webhook(), call, seconds: LATE });
+                choices.others.extend([slow(5), slow(45)]);
+            }
+        }
         let watched = watched(reference);
         for (change, written) in (1..).zip(&reference.changes) {
             for (process, _) in watched.iter().filter(|it| *it.1 == *written.resource) {
@@ -81,8 +91,8 @@ impl Choices {
         (alone + self.pairs.len()) as u64
     }
 
-    fn tried_alone(&self) -> [&Vec<Fault>; 4] {
-        [&self.crashes, &self.stale, &self.unobserved, &self.uncollected]
+    fn tried_alone(&self) -> [&Vec<Fault>; 5] {
+        [&self.crashes, &self.stale, &self.unobserved, &self.uncollected, &self.down]
     }
 
     /// A plan of one to three faults on a network of changing speed.

@@ -11,6 +11,7 @@ use super::life::{Process, Run};
 use super::plan::is_name;
 use super::rules::Rules;
 use super::run::Setup;
+use super::webhooks::Webhooks;
 use super::world::Connection;
 use crate::apiserver::{Options, Server};
 
@@ -33,7 +34,8 @@ impl Simulation {
         let server = Server::new(&Options { begins_at: BEGINS_AT, ..Options::default() });
         let (script, rules, learned) = (Vec::new(), Arc::default(), Arc::default());
         let (programs, wanted) = (Vec::new(), Wanted::default());
-        let setup = Setup { server, script, rules, programs, wanted, learned, granted: None };
+        let (granted, webhooks) = (None, Webhooks::default());
+        let setup = Setup { server, script, rules, programs, wanted, learned, granted, webhooks };
         let wish = Wish { random: 30, seed: 1, once: false, at_most: None, replay: None };
         Self { setup, rules: Rules::default(), given: Vec::new(), wish }
     }

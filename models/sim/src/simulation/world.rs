@@ -14,7 +14,10 @@ use super::rights::{Granted, Needs};
 use super::rules::Rules;
 use super::state::State;
 use super::trace::{Asked, Entry, What, Who};
-use crate::apiserver::{Answer, Random, Request, Server, User, WatchId, Written};
+use super::webhooks::Hooks;
+use crate::apiserver::{
+    Answer, Attempt, Random, Request, Server, Step, User, WatchId, WebhookCall, Written,
+};
 use crate::tower::{Backend, Told};
 
 /// How many requests between two steps are more than any controller needs: a number of them, and some more for
@@ -46,11 +49,11 @@ pub struct Outside {
     pub(crate) is_fenced: bool,
     pub(crate) signal: Arc<Notify>,
     /// Requests since the last step.
-    busy: u64,
+    pub(super) busy: u64,
     /// How many are more than any controller needs.
     most: u64,
     pub(crate) steps: u32,
-    begins_at: Duration,
+    pub(super) begins_at: Duration,
     rules: Arc<Rules>,
     learned: Arc<Learned>,
     /// The state after the last change, if there are rules about changes.
@@ -65,7 +68,7 @@ pub struct Outside {
     /// The writes of each.
     writes: BTreeMap<usize, u32>,
     pub(crate) seen: u64,
-    travelling: BTreeMap<u64, (usize, Request)>,
+    pub(super) travelling: BTreeMap<u64, (usize, Request)>,
     next: u64,
     pub(crate) watches: BTreeMap<WatchId, (usize, String)>,
     /// What the watches of a process do not tell.
@@ -77,6 +80,7 @@ pub struct Outside {
     /// What the controller may do, if not everything.
     pub(crate) granted: Option<Arc<Granted>>,
     pub(crate) needs: Needs,
+    pub(crate) hooks: Hooks,
 }
 
 impl Outside {
@@ -126,6 +130,7 @@ impl Outside {
             chance,
             granted: None,
             needs: Needs::new(),
+            hooks: Hooks::default(),
         }
     }
 
@@ -138,7 +143,7 @@ impl Outside {
         self.trace.push(entry);
     }
 
-    fn entry(&self, what: What) -> Entry {
+    pub(super) fn entry(&self, what: What) -> Entry {
         let is_own = match &what {
             What::Changed { who, .. } => *who == Who::Controller,
             What::Told { .. } | What::Asked { .. } | What::Life { .. } => true,
@@ -180,7 +185,8 @@ impl Outside {
     /// Sends a request of the user, and returns the answer.
     pub(crate) fn user(&mut self, request: &Request) -> Answer {
         let request = request.clone().by(User::admin());
-        let answer = self.server.handle(self.now(), &request);
+        let now = self.now();
+        let answer = self.settle(|world, attempt| world.server.attempt(now, &request, attempt));
         self.absorb(Who::User);
         answer
     }
@@ -188,6 +194,8 @@ impl Outside {
     /// The process that ran last is dead. Requests that it had sent arrive all the same.
     pub(crate) fn bury(&mut self) {
         let own = self.current;
+        // A server lets go what waits for a webhook when its client hangs up.
+        self.hooks.pending.retain(|_, it| it.process != own);
         while let Some((&number, _)) = self.travelling.iter().find(|it| it.1.0 == own) {
             drop(self.arrive(self.now(), number));
         }
@@ -274,7 +282,7 @@ impl Outside {
     }
 
     /// Describes a request, and numbers it if it is a write.
-    fn look(&mut self, request: &Request) -> Asked {
+    pub(super) fn look(&mut self, request: &Request) -> Asked {
         let mut asked = Asked::of(&self.server, request);
         if !matches!(&*asked.method, "GET" | "HEAD") && !Rules::is_noise(&asked.resource) {
             let writes = self.writes.entry(self.current).or_default();
@@ -282,18 +290,6 @@ impl Outside {
             asked.write = *writes;
         }
         asked
-    }
-
-    /// Answers, from the replica that lags if that is allowed.
-    fn answer(&mut self, now: Duration, request: &Request, asked: &Asked) -> Answer {
-        self.server.advance(now);
-        let may_lag = asked.takes_any || asked.is_watch;
-        match self.lags.get(&self.current).filter(|lag| may_lag && lag.resource == asked.resource) {
-            Some(lag) if now < lag.until => {
-                self.server.late(lag.revision, |server| server.handle(now, request))
-            }
-            _ => self.server.handle(now, request),
-        }
     }
 }
 
@@ -314,39 +310,38 @@ impl Backend for Outside {
     }
 
     fn arrive(&mut self, now: Duration, number: u64) -> Option<Answer> {
-        let (_, mut request) = self.travelling.remove(&number)?;
-        request.by = self.granted.as_ref().map(|it| it.user.clone()).or(request.by);
-        self.server.advance(now);
-        self.requests.push((self.current, now));
-        self.busy += 1;
-        let mut asked = self.look(&request);
-        let dies = asked.write > 0 && self.strike_write(asked.write);
-        let answer = self.answer(now, &request, &asked);
-        match &answer {
-            Answer::Response(response) => asked.learn(response),
-            Answer::Watch { id, head } => {
-                self.watches.insert(*id, (self.current, asked.resource.clone()));
-                asked.status = head.status;
+        let pending = self.begin(now, number)?;
+        let answer = self.settle(|world, attempt| world.answer(now, &pending, attempt));
+        self.end(now, pending, answer)
+    }
+
+    fn attempt(&mut self, now: Duration, number: u64, attempt: &mut Attempt) -> Option<Step> {
+        let pending = match self.hooks.pending.remove(&number) {
+            Some(pending) => Some(pending).filter(|_| !self.is_fenced)?,
+            None => self.begin(now, number)?,
+        };
+        match self.answer(now, &pending, attempt) {
+            Step::Answered(answer) => self.end(now, pending, answer).map(Step::Answered),
+            waits @ Step::Waits(_) => {
+                self.hooks.pending.insert(number, pending);
+                Some(waits)
             }
-            Answer::Lost => {}
         }
-        if let Some(granted) = &self.granted {
-            let noted = self.server.noted();
-            granted.learn(&mut self.needs, noted, &asked.text());
+    }
+
+    fn unconverted(
+        &mut self,
+        now: Duration,
+        id: WatchId,
+        attempt: &mut Attempt,
+    ) -> Vec<WebhookCall> {
+        self.server.advance(now);
+        match self.lag_of(now, id) {
+            Some((revision, _)) => {
+                self.server.late(revision, |server| server.unconverted(id, attempt))
+            }
+            None => self.server.unconverted(id, attempt),
         }
-        let at = self.trace.len();
-        asked.has_changed = self.absorb(Who::Controller);
-        if dies {
-            asked.status = 0;
-        }
-        let entry = self.entry(What::Asked { request: asked });
-        self.trace.insert(at, Entry { at: now.saturating_sub(self.begins_at), ..entry });
-        if dies || self.is_endless() {
-            self.is_fenced = true;
-            self.signal.notify_one();
-            return None;
-        }
-        Some(answer)
     }
 
     fn tell(&mut self, now: Duration, id: WatchId) -> Told {
@@ -358,12 +353,10 @@ impl Backend for Outside {
             }
             self.silences.remove(&of);
         }
-        let (process, resource) = of;
-        let lag = self.lags.get(&process).filter(|lag| lag.resource == resource && now < lag.until);
-        let (news, until) = match lag {
-            Some(lag) => {
-                let until = lag.until;
-                (self.server.late(lag.revision, |server| server.events(id)), Some(until))
+        let resource = of.1;
+        let (news, until) = match self.lag_of(now, id) {
+            Some((revision, until)) => {
+                (self.server.late(revision, |server| server.events(id)), Some(until))
             }
             None => (self.server.events(id), None),
         };

@@ -29,11 +29,13 @@ pub use stream::Stream;
 use tokio::time::Instant;
 
 pub(crate) use webhooks::Webhooks;
+#[cfg(feature = "ordered")]
+pub(crate) use webhooks::unknown;
 #[cfg(feature = "tls")]
 pub(crate) use webhooks::{post, received};
 
 use crate::apiserver::{
-    Answer, Attempt, LARGEST, Request, Response, Server, Step, WatchEvent, WatchId,
+    Answer, Attempt, LARGEST, Request, Response, Server, Step, WatchEvent, WatchId, WebhookCall,
 };
 
 /// The events of a watch, and the time to ask again.
@@ -63,6 +65,11 @@ pub trait Backend: Send + 'static {
 
     /// The events of a watch since it was last asked.
     fn tell(&mut self, now: Duration, id: WatchId) -> Told;
+
+    /// The webhooks to be called before `tell` can tell everything: they convert objects.
+    fn unconverted(&mut self, _: Duration, _: WatchId, _: &mut Attempt) -> Vec<WebhookCall> {
+        Vec::new()
+    }
 
     /// The client of a watch has hung up.
     fn close(&mut self, id: WatchId);
@@ -102,6 +109,16 @@ impl Backend for Direct {
         let news = self.server.events(id);
         let again_at = self.server.due(id);
         Told { events: news.events, has_ended: news.has_ended, again_at }
+    }
+
+    fn unconverted(
+        &mut self,
+        now: Duration,
+        id: WatchId,
+        attempt: &mut Attempt,
+    ) -> Vec<WebhookCall> {
+        self.server.advance(now);
+        self.server.unconverted(id, attempt)
     }
 
     fn close(&mut self, id: WatchId) {
@@ -187,8 +204,8 @@ impl<B: Backend> Face<B> {
         Self { shared: Arc::new(Shared { backend, sleepers, webhooks, start }) }
     }
 
-    /// Answers the webhooks at a host in this process: the function is given each `AdmissionReview`, and
-    /// returns the one with the response. The host is that of the URL, or `name.namespace.svc` for a service,
+    /// Answers the webhooks at a host in this process: the function is given each `AdmissionReview` or
+    /// `ConversionReview`, and returns the one with the response. The host is that of the URL, or `name.namespace.svc` for a service,
     /// with its port or without. Nothing of the server waits meanwhile: the function may make requests.
     pub fn webhook<F>(&self, host: &str, answer: impl Fn(Value) -> F + Send + Sync + 'static)
     where

@@ -12,7 +12,7 @@ use http_body::{Body, Frame};
 use tokio::time::{Sleep, sleep_until};
 
 use super::{Backend, Direct, Shared};
-use crate::apiserver::{Response, WatchId};
+use crate::apiserver::{Attempt, Response, WatchId};
 
 /// The body of an answer.
 pub struct Stream<B = Direct> {
@@ -28,6 +28,8 @@ struct Watch<B> {
     head: Response,
     close: fn(&Shared<B>, WatchId),
     alarm: Option<Pin<Box<Sleep>>>,
+    /// Objects are being converted for it.
+    converting: Option<Pin<Box<dyn Future<Output = Attempt> + Send>>>,
     has_ended: bool,
 }
 
@@ -40,7 +42,8 @@ impl<B> Stream<B> {
 impl<B: Backend> Stream<B> {
     pub(super) fn watch(shared: Arc<Shared<B>>, id: WatchId, head: Response) -> Self {
         let close = |shared: &Shared<B>, id| shared.lock().close(id);
-        let watch = Watch { shared, id, head, close, alarm: None, has_ended: false };
+        let (alarm, converting) = (None, None);
+        let watch = Watch { shared, id, head, close, alarm, converting, has_ended: false };
         Self { whole: None, watch: Some(watch) }
     }
 }
@@ -62,6 +65,28 @@ impl<B> Drop for Watch<B> {
 }
 
 impl<B: Backend> Watch<B> {
+    /// Lets objects be converted that it is about to tell, and tells whether it waits for that.
+    fn converts(&mut self, cx: &mut Context<'_>) -> bool {
+        let mut attempt = Attempt::default();
+        loop {
+            if let Some(converting) = &mut self.converting {
+                let Poll::Ready(answered) = converting.as_mut().poll(cx) else { return true };
+                (attempt, self.converting) = (answered, None);
+            }
+            let now = self.shared.now();
+            let calls = self.shared.lock().unconverted(now, self.id, &mut attempt);
+            if calls.is_empty() {
+                return false;
+            }
+            let (webhooks, mut asked) =
+                (self.shared.webhooks.clone(), std::mem::take(&mut attempt));
+            self.converting = Some(Box::pin(async move {
+                webhooks.call(calls, &mut asked).await;
+                asked
+            }));
+        }
+    }
+
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         loop {
             if self.has_ended {
@@ -70,6 +95,9 @@ impl<B: Backend> Watch<B> {
             // The waker comes first, so that a write during this call wakes the task.
             let waker = self.shared.sleepers().insert(self.id, cx.waker().clone());
             drop(waker);
+            if self.converts(cx) {
+                return Poll::Pending;
+            }
             let told = self.shared.lock().tell(self.shared.now(), self.id);
             self.has_ended = told.has_ended;
             if told.has_ended || !told.events.is_empty() {

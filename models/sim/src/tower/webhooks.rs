@@ -37,7 +37,7 @@ impl fmt::Debug for Webhooks {
 
 impl Webhooks {
     /// Calls those that are not in this process as well.
-    #[cfg(feature = "tls")]
+    #[cfg(any(feature = "tls", feature = "ordered"))]
     pub(crate) fn reaching(outside: Caller) -> Self {
         Self { outside: Some(outside), ..Self::default() }
     }
@@ -115,7 +115,7 @@ impl Webhooks {
 }
 
 /// The reply of a webhook that is nowhere.
-fn unknown(call: &WebhookCall) -> WebhookReply {
+pub(crate) fn unknown(call: &WebhookCall) -> WebhookReply {
     let to = &call.to;
     WebhookReply::Failed(match &to.service {
         Some((name, _)) => format!("service {name:?} not found"),

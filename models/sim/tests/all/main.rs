@@ -7,6 +7,7 @@ mod bad_input;
 mod common;
 mod conformance;
 mod controllers;
+mod conversion;
 mod custom;
 mod discovery;
 mod doubts;

@@ -8,6 +8,7 @@ mod speed;
 mod stale;
 mod systems;
 mod unobserved;
+mod webhooks;
 mod wishes;
 
 use std::collections::BTreeMap;

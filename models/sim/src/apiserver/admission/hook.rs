@@ -159,7 +159,7 @@ impl Hook {
 }
 
 impl Address {
-    fn new(client: &Value) -> Self {
+    pub(in super::super) fn new(client: &Value) -> Self {
         let part = |of: &Value, field: &str| of[field].as_str().unwrap_or("").to_owned();
         let service = &client["service"];
         if service.is_object() {

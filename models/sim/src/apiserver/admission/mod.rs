@@ -22,8 +22,11 @@ use std::time::Duration;
 pub use hook::Address;
 use hook::Hook;
 pub(super) use review::Wish;
+pub(super) use review::{refused, values};
+pub(super) use rules::check_client;
 use serde_json::Value;
 
+use super::conversion::{self, Converted, Question};
 use super::http::{Answer, Request};
 use super::random::Random;
 use super::status::Failure;
@@ -49,7 +52,7 @@ pub struct WebhookCall {
     pub authorities: Vec<u8>,
     /// How long it may take.
     pub timeout: Duration,
-    /// The body: an `AdmissionReview`.
+    /// The body: an `AdmissionReview`, or a `ConversionReview`.
     pub review: Value,
 }
 
@@ -102,14 +105,17 @@ pub enum Step {
 #[derive(Debug, Default)]
 pub struct Attempt {
     begun: Option<(Random, Duration)>,
-    asking: Asking,
+    pub(super) asking: Asking,
     tries: u32,
 }
 
 impl Attempt {
     /// Takes in a reply.
     pub fn reply(&mut self, call: WebhookCall, reply: WebhookReply) {
-        self.asking.replies.insert(call.key(), (call, reply));
+        match conversion::answers(&call, &reply) {
+            Some(answers) => self.asking.converted.extend(answers),
+            None => drop(self.asking.replies.insert(call.key(), (call, reply))),
+        }
     }
 }
 
@@ -119,10 +125,13 @@ pub(super) struct Asking {
     /// By the keys of their calls.
     replies: BTreeMap<String, (WebhookCall, WebhookReply)>,
     lacks: Vec<WebhookCall>,
+    /// Objects in other versions, and those that it lacks.
+    pub(super) converted: BTreeMap<String, Converted>,
+    pub(super) unconverted: BTreeMap<String, Question>,
     /// No webhook is asked.
-    is_exempt: bool,
+    pub(super) is_exempt: bool,
     /// Where the uids of reviews come from.
-    chance: Option<Random>,
+    pub(super) chance: Option<Random>,
 }
 
 /// All webhooks, in the order in which they are asked.
@@ -142,9 +151,9 @@ impl Server {
     /// Answers a request, or says which webhooks must be called first; it is then as if the request had not
     /// come. Tell `attempt` their replies, and try again with the same request.
     pub fn attempt(&mut self, now: Duration, request: &Request, attempt: &mut Attempt) -> Step {
-        if self.hooks.is_empty() && attempt.begun.is_none()
-            || matches!(request.method.as_str(), "GET" | "HEAD")
-        {
+        let is_read = matches!(request.method.as_str(), "GET" | "HEAD");
+        let asks = self.registry.converts() || !(is_read || self.hooks.is_empty());
+        if !asks && attempt.begun.is_none() {
             return Step::Answered(self.handle(now, request));
         }
         self.advance(now);
@@ -162,7 +171,8 @@ impl Server {
         (self.random, self.now) = begun;
         let answer = self.carry_out(request);
         let mut asking = self.asking.take().map(|it| *it).unwrap_or_default();
-        let lacks = std::mem::take(&mut asking.lacks);
+        let mut lacks = std::mem::take(&mut asking.lacks);
+        lacks.extend(conversion::calls(&mut asking));
         attempt.asking = asking;
         if lacks.is_empty() {
             (self.random, self.now) = (random, time.max(self.now));
@@ -209,12 +219,13 @@ impl Server {
 
     /// Tells whether a webhook must be called before the request under way can be answered.
     pub(super) fn lacks_replies(&self) -> bool {
-        self.asking.as_ref().is_some_and(|it| !it.lacks.is_empty())
+        let lacks = |it: &Asking| !(it.lacks.is_empty() && it.unconverted.is_empty());
+        self.asking.as_ref().is_some_and(|it| lacks(it))
     }
 
     /// Tells whether there are webhooks.
     pub fn has_webhooks(&self) -> bool {
-        !self.hooks.is_empty()
+        !self.hooks.is_empty() || self.registry.converts()
     }
 
     /// Reads the configurations anew after one of them was written.

@@ -176,13 +176,13 @@ pub(super) fn judge(hook: &Hook, call: &WebhookCall, reply: &WebhookReply) -> Ve
 }
 
 /// An answer, unless its values would take too much memory.
-fn values(body: &[u8]) -> Option<Value> {
+pub(in super::super) fn values(body: &[u8]) -> Option<Value> {
     let fits = json::memory(body) <= ROOM;
     fits.then(|| serde_json::from_slice(body).ok()).flatten()
 }
 
 /// What a client of the reference makes of a failure.
-fn refused(status: u16, body: &[u8]) -> String {
+pub(in super::super) fn refused(status: u16, body: &[u8]) -> String {
     let told = values(body).unwrap_or_default();
     if let Some(message) = told["message"].as_str().filter(|_| told["kind"] == "Status") {
         return short(message);

@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use super::super::cause::{Cause, Causes};
 use super::super::label::Labels;
 use super::super::metadata::strings;
+use super::super::names::{self, Naming};
 use super::conditions;
-use crate::short::short;
+use crate::short::{MOST, short};
 
 /// Fills in what a client may leave out.
 pub(crate) fn complete(object: &mut Value) {
@@ -126,7 +127,7 @@ fn check_rule(at: &str, rule: &Value, causes: &mut Causes) {
     }
 }
 
-fn check_client(at: &str, client: &Value, causes: &mut Causes) {
+pub(in super::super) fn check_client(at: &str, client: &Value, causes: &mut Causes) {
     let (url, service) = (client["url"].as_str(), &client["service"]);
     if url.is_some() != service.is_null() {
         causes.push(Cause::required(at, "exactly one of url or service is required"));
@@ -135,6 +136,11 @@ fn check_client(at: &str, client: &Value, causes: &mut Causes) {
     if let Some(url) = url {
         let field = format!("{at}.url");
         let form = "; desired format: https://host[/path]";
+        if url.starts_with(':') {
+            let why = format!("parse {:?}: missing protocol scheme", short(url));
+            causes.push(Cause::required(&field, &format!("url must be a valid URL: {why}{form}")));
+            return;
+        }
         let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
         if scheme != "https" {
             let why = format!("'https' is the only allowed URL scheme{form}");
@@ -161,6 +167,35 @@ fn check_client(at: &str, client: &Value, causes: &mut Causes) {
     for part in ["name", "namespace"] {
         if service[part].as_str().unwrap_or("").is_empty() {
             causes.push(Cause::required(format!("{at}.service.{part}"), ""));
+        }
+    }
+    let port = &service["port"];
+    if !port.is_null() && !port.as_u64().is_some_and(|it| (1..=65_535).contains(&it)) {
+        let why = "port is not valid: must be between 1 and 65535, inclusive";
+        causes.push(Cause::invalid(format!("{at}.service.port"), port, why));
+    }
+    check_path(&format!("{at}.service.path"), service["path"].as_str().unwrap_or(""), causes);
+}
+
+/// The segments of the path of a service are names of a domain.
+fn check_path(at: &str, path: &str, causes: &mut Causes) {
+    if matches!(path, "" | "/") {
+        return;
+    }
+    let mut wrong = |why: String| causes.push(Cause::invalid(at, &path.into(), why));
+    if !path.starts_with('/') {
+        wrong("must start with a '/'".to_owned());
+    }
+    // The first letter is left out also if it is no slash.
+    let rest = path.get(1..).unwrap_or("");
+    for (index, segment) in rest.strip_suffix('/').unwrap_or(rest).split('/').enumerate().take(MOST)
+    {
+        if segment.is_empty() {
+            wrong(format!("segment[{index}] may not be empty"));
+            continue;
+        }
+        for why in names::name(segment, Naming::Subdomain, false) {
+            wrong(format!("segment[{index}]: {why}"));
         }
     }
 }

@@ -62,6 +62,9 @@ pub(crate) enum Slip {
     OnlyTheNewIsSelected,
     IgnoredFailuresRefuse,
     LastPatchIsLost,
+    ReadsTheCache,
+    ManagersKnowOneVersion,
+    ReturnsWhatWasSent,
 }
 
 const fn inside(name: &'static str, traces: &'static str, slip: Slip) -> Mistake {
@@ -105,6 +108,7 @@ pub const MISTAKES: &[(&str, &[Mistake])] = &[
 
 pub use access::ACCESS as ACCESS_MISTAKES;
 pub use admission::ADMISSION as ADMISSION_MISTAKES;
+pub use admission::CONVERSION as CONVERSION_MISTAKES;
 pub use kinds::KINDS as KIND_MISTAKES;
 
 fn lose(request: &mut Request, parameter: &str) {

@@ -4,7 +4,7 @@ mod chains;
 mod mistakes;
 mod quotas;
 #[cfg(feature = "tls")]
-mod secure;
+pub(crate) mod secure;
 mod select;
 #[cfg(feature = "tower")]
 mod within;

@@ -21,7 +21,7 @@ use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
 /// A webhook of somebody else, on a thread that ends with the test program: it labels what is made.
-fn listen(tls: &Tls) -> SocketAddr {
+pub(crate) fn listen(tls: &Tls) -> SocketAddr {
     let (send, receive) = std::sync::mpsc::channel();
     let acceptor = TlsAcceptor::from(tls.config());
     std::thread::spawn(move || {
@@ -51,6 +51,10 @@ async fn answer(
     assert!(request.headers().contains_key("content-length"), "some read no body without");
     let body = request.into_body().collect().await.expect("a body").to_bytes();
     let review: Value = serde_json::from_slice(&body).expect("JSON");
+    if review["kind"] == "ConversionReview" {
+        let answer = crate::conversion::hook::review("ok", &review);
+        return Ok(http::Response::new(Full::new(answer.to_string().into())));
+    }
     let patch = json!([{"op": "add", "path": "/metadata/labels", "value": {"by": "webhook"}}]);
     let response = json!({
         "uid": review["request"]["uid"], "allowed": true, "patchType": "JSONPatch",
@@ -62,12 +66,16 @@ async fn answer(
     Ok(http::Response::new(Full::new(format!("{more}{answer}").into())))
 }
 
-fn post(face: &Face, path: &str, body: &Value) -> String {
+pub(crate) fn post(face: &Face, path: &str, body: &Value) -> String {
+    send(face, &format!("POST {path}"), &body.to_string())
+}
+
+/// Sends a request on a connection of its own, and reads to the end.
+pub(crate) fn send(face: &Face, asked: &str, body: &str) -> String {
     let mut socket = TcpStream::connect(face.address()).expect("it listens");
     socket.set_read_timeout(Some(Duration::from_secs(60))).expect("a time-out");
-    let body = body.to_string();
     let length = body.len();
-    write!(socket, "POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}")
+    write!(socket, "{asked} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}")
         .expect("it reads");
     let mut answer = String::new();
     socket.read_to_string(&mut answer).expect("an answer");
