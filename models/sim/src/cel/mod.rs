@@ -29,7 +29,7 @@ pub(crate) use ast::LAZY;
 use check::Checker;
 pub(crate) use eval::CANCELLED;
 use eval::Evaluation;
-pub(crate) use functions::authorizer::{Authority, Rights};
+pub(crate) use functions::authorizer::{Asked, Authority, Rights};
 pub(crate) use kind::{Decl, Type};
 pub(crate) use lazy::Lazy;
 pub(crate) use names::is_reserved;

@@ -4,13 +4,24 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use super::{Function, none, one};
-use crate::apiserver::Attributes;
 use crate::cel::value::{Outcome, Value};
+
+/// What is asked for: a verb on a resource, or on a path.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Asked {
+    pub(crate) verb: String,
+    pub(crate) group: String,
+    pub(crate) resource: String,
+    pub(crate) subresource: String,
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+    pub(crate) path: String,
+}
 
 /// Decides who may do what.
 pub(crate) trait Authority: Debug {
     /// Whether the user of the request, or a service account, may do something, and why.
-    fn decide(&self, account: Option<&(String, String)>, asked: &Attributes) -> (bool, String);
+    fn decide(&self, account: Option<&(String, String)>, asked: &Asked) -> (bool, String);
     /// Whether a service account may have this namespace and this name.
     fn check_account(&self, namespace: &str, name: &str) -> Result<(), String>;
 }
@@ -29,18 +40,18 @@ enum Stage {
 pub(crate) struct Rights<'a> {
     authority: &'a dyn Authority,
     account: Option<(String, String)>,
-    asked: Attributes,
+    asked: Asked,
     stage: Stage,
 }
 
 impl<'a> Rights<'a> {
     /// Those of the user of a request.
     pub(crate) fn of(authority: &'a dyn Authority) -> Value<'a> {
-        Self { authority, account: None, asked: Attributes::default(), stage: Stage::Who }.value()
+        Self { authority, account: None, asked: Asked::default(), stage: Stage::Who }.value()
     }
 
     /// The same over the resource of the request.
-    pub(crate) fn over(authority: &'a dyn Authority, asked: Attributes) -> Value<'a> {
+    pub(crate) fn over(authority: &'a dyn Authority, asked: Asked) -> Value<'a> {
         Self { authority, account: None, asked, stage: Stage::Resource }.value()
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::super::super::access::{Attributes, User};
+use super::super::super::access::User;
 use super::super::super::metadata::text;
 use super::super::super::mistake::Slip;
 use super::super::super::status::{Failure, Outcome};
@@ -14,7 +14,7 @@ use super::super::chain::States;
 use super::super::{limits, review::Wish};
 use super::sight::{ALL, Asker, Evaluator, Given, OVER};
 use super::{Policy, Validation, is_exempt};
-use crate::cel;
+use crate::cel::{self, Asked};
 
 /// How long a computed message may be.
 const LONGEST: usize = 5 * 1024;
@@ -100,13 +100,13 @@ impl Server {
     /// Who asks what they may do.
     pub(in super::super) fn asker(&self, call: &Call<'_>, wish: &Wish) -> Asker<'_> {
         let resource = call.resource();
-        let over = Attributes {
+        let over = Asked {
             group: resource.group.clone(),
             resource: resource.plural.clone(),
             subresource: call.target.subresource.clone().unwrap_or_default(),
             namespace: wish.namespace.clone(),
             name: wish.name.clone(),
-            ..Attributes::default()
+            ..Asked::default()
         };
         let user = call.user.clone().unwrap_or_else(|| Arc::new(User::admin()));
         Asker { server: self, user, over }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::super::super::Server;
 use super::super::super::access::{Attributes, User};
-use crate::cel::{self, Authority, Decl, LAZY, Lazy, Program, Rights, Type};
+use crate::cel::{self, Asked, Authority, Decl, LAZY, Lazy, Program, Rights, Type};
 use crate::names::{self, Naming};
 
 /// What one expression may cost, all of a kind together, and all conditions.
@@ -167,13 +167,15 @@ pub(in super::super) struct Asker<'a> {
     pub(in super::super) server: &'a Server,
     pub(in super::super) user: Arc<User>,
     /// The resource of the request.
-    pub(in super::super) over: Attributes,
+    pub(in super::super) over: Asked,
 }
 
 impl Authority for Asker<'_> {
-    fn decide(&self, account: Option<&(String, String)>, asked: &Attributes) -> (bool, String) {
+    fn decide(&self, account: Option<&(String, String)>, asked: &Asked) -> (bool, String) {
         let account = account.map(|(namespace, name)| User::service_account(namespace, name));
-        let decision = self.server.decide(account.as_ref().unwrap_or(&self.user), asked);
+        let Asked { verb, group, resource, subresource, namespace, name, path } = asked.clone();
+        let asked = Attributes { verb, group, resource, subresource, namespace, name, path };
+        let decision = self.server.decide(account.as_ref().unwrap_or(&self.user), &asked);
         (decision.allowed, decision.reason)
     }
 
