@@ -178,8 +178,11 @@ impl Response {
     pub(crate) fn warn(&mut self, warnings: &[String]) {
         let length = |text: &str| text.chars().count();
         let is_long = warnings.iter().map(|it| length(it)).sum::<usize>() > ALL_WARNINGS;
-        let mut written = 0;
+        let (mut written, mut told) = (0, std::collections::BTreeSet::new());
         for warning in warnings {
+            if !told.insert(warning) {
+                continue; // once is enough
+            }
             if warning.chars().any(char::is_control) {
                 continue; // a header cannot hold it; a real server leaves it out as well
             }

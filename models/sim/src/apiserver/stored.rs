@@ -27,6 +27,9 @@ pub(super) fn all(put: &mut dyn FnMut(Resource)) {
         let resource = Resource { is_namespaced: false, counts_generation: true, ..resource };
         put(if group == admission::GROUP { admission::configuration(resource) } else { resource });
     }
+    for (kind, plural) in admission::POLICIES {
+        put(admission::policy(known(admission::GROUP, "v1", kind, plural)));
+    }
     let classes = known("storage.k8s.io", "v1", "StorageClass", "storageclasses");
     put(Resource { is_namespaced: false, ..classes });
     put(known("", "v1", "Endpoints", "endpoints"));

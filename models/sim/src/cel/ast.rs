@@ -1,6 +1,6 @@
 //! The parts of an expression.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use regex::Regex;
 
@@ -28,6 +28,21 @@ impl Node {
         }
         Ok(Self { at, height, part })
     }
+
+    pub(super) fn height(&self) -> usize {
+        self.height
+    }
+
+    /// The names with dots between them, if it is nothing else.
+    pub(super) fn qualified(&self) -> Option<String> {
+        match &self.part {
+            Part::Name(name) => Some(name.clone()),
+            Part::Select(it) if !it.is_optional && !it.is_test => {
+                Some(format!("{}.{}", it.of.qualified()?, it.field))
+            }
+            _ => None,
+        }
+    }
 }
 
 impl Part {
@@ -38,6 +53,7 @@ impl Part {
             Self::If(parts) => Box::new(parts.iter()),
             Self::List(items) => Box::new(items.iter().map(|it| &it.0)),
             Self::Map(items) => Box::new(items.iter().flat_map(|it| [&it.0, &it.1])),
+            Self::Made(made) => Box::new(made.fields.iter().map(|it| &it.1)),
             Self::Call(call) => Box::new(call.args.iter()),
             Self::Loop(it) => Box::new([&it.range, &it.body].into_iter().chain(it.filter.as_ref())),
             _ => Box::new(std::iter::empty()),
@@ -63,6 +79,8 @@ pub(super) enum Part {
     /// Each item, and whether it is an optional one.
     List(Vec<(Node, bool)>),
     Map(Vec<(Node, Node, bool)>),
+    /// `Object.spec{...}`.
+    Made(Box<Made>),
     Call(Box<Call>),
     Loop(Box<Loop>),
 }
@@ -77,6 +95,34 @@ pub(super) struct Select {
     pub(super) is_test: bool,
     /// `of.?field`.
     pub(super) is_optional: bool,
+}
+
+/// The one variable whose name has a dot in it.
+pub(super) const OWN_CHECK: &str = "authorizer.requestResource";
+
+impl Select {
+    /// The name of a variable that looks like a field of another.
+    pub(super) fn as_variable(&self) -> Option<&'static str> {
+        let is_one = self.field == "requestResource"
+            && matches!(&self.of.part, Part::Name(name) if name == "authorizer");
+        is_one.then_some(OWN_CHECK)
+    }
+
+    /// It is a field of the named expressions of a policy.
+    pub(super) fn is_of_lazy(&self) -> bool {
+        matches!(&self.of.part, Part::Name(name) if name == LAZY)
+    }
+}
+
+/// The variable whose fields are evaluated when they are needed.
+pub(crate) const LAZY: &str = "variables";
+
+/// An object of a named type.
+#[derive(Clone, Debug)]
+pub(super) struct Made {
+    pub(super) of: Arc<str>,
+    /// Each with its value, whether that is an optional one, and where the field is reported.
+    pub(super) fields: Vec<(String, Node, bool, usize)>,
 }
 
 #[derive(Clone, Debug)]

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::ast::{Call, Loop, Node, Part, Select, Way};
+use super::ast::{Call, Loop, Made, Node, Part, Select, Way};
 use super::functions::time;
-use super::kind::{Shape, Type};
+use super::kind::{Shape, Type, measured, split};
 use super::pattern;
 
 /// Finds the type of an expression, with the variables that it may use.
@@ -18,6 +18,10 @@ pub(super) struct Checker<'a> {
     /// The parts of the expression so far, and the states of the regular expressions in it.
     pub(super) weight: u64,
 }
+
+/// The types of the objects that patches are made of.
+const OBJECT: &str = "Object";
+const PATCH: &str = "JSONPatch";
 
 /// How many parts a type may have, how deep it may be, and how many parts all types of an expression may have:
 /// each part of an expression may double its type.
@@ -90,6 +94,7 @@ impl<'a> Checker<'a> {
                 let known = |it: Option<Type>| Box::new(it.unwrap_or(Type::Dyn));
                 Type::Map(known(keys), known(values))
             }
+            Part::Made(made) => self.made(node.at, made),
             Part::Call(call) => self.call(node.at, call),
             Part::Loop(it) => self.walk(node.at, it),
         }
@@ -115,6 +120,42 @@ impl<'a> Checker<'a> {
         if TYPES.contains(&name) {
             return Type::Named("type");
         }
+        self.undeclared(at, name)
+    }
+
+    /// Whether patches may be made here: a variable says so.
+    fn knows_patches(&self) -> bool {
+        self.variables.iter().any(|(name, _)| *name == OBJECT)
+    }
+
+    fn made(&mut self, at: usize, made: &'a Made) -> Type {
+        let name = &*made.of;
+        let is_patch = name == PATCH;
+        let is_known = is_patch || name == OBJECT || name.starts_with("Object.");
+        if !is_known || !self.knows_patches() {
+            return self.undeclared(at, name);
+        }
+        for (field, value, is_optional, place) in &made.fields {
+            let found = self.check(value);
+            let found = self.unwrapped(value.at, found, *is_optional);
+            let of = match field.as_str() {
+                "op" | "path" | "from" if is_patch => Type::Text,
+                "value" => Type::Dyn,
+                _ if !is_patch => Type::Dyn,
+                _ => Type::Null,
+            };
+            if of == Type::Null || !of.takes(&found, &mut BTreeMap::new()) {
+                let of = if of == Type::Null { String::new() } else { of.to_string() };
+                let why = format!(
+                    "expected type of field '{field}' is '{of}' but provided type is '{found}'"
+                );
+                self.wrong(*place, why);
+            }
+        }
+        Type::Made(made.of.clone())
+    }
+
+    fn undeclared(&mut self, at: usize, name: &str) -> Type {
         self.wrong(at, format!("undeclared reference to '{name}' (in container '')"))
     }
 
@@ -160,6 +201,11 @@ impl<'a> Checker<'a> {
     }
 
     fn select(&mut self, at: usize, select: &'a Select) -> Type {
+        if let Some(name) = select.as_variable()
+            && self.variables.iter().any(|(known, _)| *known == name)
+        {
+            return self.name(at, name);
+        }
         let of = self.check(&select.of);
         let (of, was_optional) = match of {
             Type::Optional(inner) => (*inner, true),
@@ -175,6 +221,11 @@ impl<'a> Checker<'a> {
                 }
                 _ => return self.wrong(at, format!("undefined field '{}'", select.field)),
             },
+            Type::Made(name) if **name == *PATCH && select.plain != "value" => Type::Text,
+            Type::Made(_) => Type::Dyn,
+            Type::Named(name) if name.starts_with("kubernetes.authorization.") => {
+                return self.wrong(at, format!("unexpected failed resolution of '{name}'"));
+            }
             other => {
                 return self.wrong(at, format!("type '{other}' does not support field selection"));
             }
@@ -200,9 +251,12 @@ impl<'a> Checker<'a> {
         });
         let types: Vec<_> = types.collect();
         let Some(function) = call.function else {
-            let name = &call.name;
-            return self.wrong(at, format!("undeclared reference to '{name}' (in container '')"));
+            return self.undeclared(at, &call.name);
         };
+        if let Some(name) = call.name.strip_prefix("jsonpatch.").filter(|_| !self.knows_patches()) {
+            self.undeclared(at.saturating_sub(call.name.len()), "jsonpatch");
+            return self.undeclared(at, name);
+        }
         // Each is compiled when it is needed, so a large one counts before.
         self.weight += call.written().map_or(0, |it| pattern::weight(it).unwrap_or(0));
         if self.weight > HEAVIEST {
@@ -322,33 +376,4 @@ impl<'a> Checker<'a> {
             Way::OptFlatMap => body,
         }
     }
-}
-
-/// The depth of a type, and how many parts it has.
-fn measured(of: &Type, count: &mut usize) -> usize {
-    *count += 1;
-    1 + match of {
-        Type::List(of) | Type::Optional(of) => measured(of, count),
-        Type::Map(key, value) => measured(key, count).max(measured(value, count)),
-        _ => 0,
-    }
-}
-
-/// Types with commas between them; those inside of brackets separate nothing.
-fn split(text: &str) -> Vec<&str> {
-    let (mut parts, mut depth, mut from) = (Vec::new(), 0, 0);
-    for (index, it) in text.char_indices() {
-        match it {
-            '(' => depth += 1,
-            ')' => depth -= 1,
-            ',' if depth == 0 => {
-                parts.push(&text[from..index]);
-                from = index + 1;
-            }
-            _ => {}
-        }
-    }
-    parts.push(&text[from..]);
-    parts.retain(|it| !it.is_empty());
-    parts
 }

@@ -1,9 +1,12 @@
 //! The value of an expression. What it costs is counted, and ends it beyond its limit.
 
 use std::borrow::Cow;
+use std::rc::Rc;
 
-use super::ast::{Call, Loop, Node, Part, Select, Way};
+use super::ast::{Call, LAZY, Loop, Made, Node, OWN_CHECK, Part, Select, Way};
 use super::functions::text;
+use super::gathered::Gathered;
+use super::lazy::Lazy;
 use super::pattern;
 use super::value::{Map, NO_OVERLOAD, Outcome, Value};
 
@@ -12,6 +15,8 @@ pub(super) struct Evaluation<'a> {
     pub(super) variables: Vec<(&'a str, Value<'a>)>,
     pub(super) cost: u64,
     pub(super) limit: u64,
+    /// The expressions behind the fields of `variables`.
+    pub(super) lazy: Option<Rc<Lazy<'a>>>,
 }
 
 /// How an evaluation that costs too much ends.
@@ -20,6 +25,7 @@ pub(crate) const CANCELLED: &str = "operation cancelled: actual cost limit excee
 /// What a part costs that makes a list, and one that makes a map.
 const LIST: u64 = 10;
 const MAP: u64 = 30;
+const OBJECT: u64 = 40;
 
 /// How many made values may lie within each other.
 const DEEPEST: usize = 150;
@@ -67,6 +73,7 @@ impl<'a> Evaluation<'a> {
                 };
             }
             Part::List(_) | Part::Map(_) => return self.made(&node.part),
+            Part::Made(made) => return self.object(made),
             Part::Call(call) => return self.call(call),
             Part::Loop(it) => return self.walk(it),
         })
@@ -100,6 +107,17 @@ impl<'a> Evaluation<'a> {
     }
 
     fn select(&mut self, select: &'a Select) -> Outcome<'a> {
+        if select.as_variable().is_some() {
+            return self.name(OWN_CHECK);
+        }
+        if let Some(lazy) = self.lazy.clone().filter(|_| self.is_lazy(select)) {
+            self.pay(1)?;
+            let found = lazy.get(&select.plain)?;
+            if select.is_test {
+                return Ok(Value::Bool(true));
+            }
+            return Ok(if select.is_optional { Value::some(found) } else { found });
+        }
         let of = self.run(&select.of)?;
         if !select.is_test {
             self.pay(1)?;
@@ -110,7 +128,13 @@ impl<'a> Evaluation<'a> {
             Value::Optional(Some(inner)) => (Value::clone(&inner), true),
             other => (other, false),
         };
-        let Value::Map(map) = of else { return Err(NO_OVERLOAD.to_owned()) };
+        let map = match of {
+            Value::Map(map) | Value::Made(_, map) => map,
+            Value::Null if !select.is_test => {
+                return Err(format!("no such key: {}", select.field));
+            }
+            _ => return Err(NO_OVERLOAD.to_owned()),
+        };
         if let Map::Made(entries, _) = &map {
             self.pay(entries.len() as u64 / 16)?; // they are searched one after another
         }
@@ -127,6 +151,24 @@ impl<'a> Evaluation<'a> {
             None if select.is_optional || was_optional => Ok(Value::Optional(None)),
             None => Err(format!("no such key: {}", select.field)),
         }
+    }
+
+    /// No variable of a loop hides the named expressions.
+    fn is_lazy(&self, select: &Select) -> bool {
+        select.is_of_lazy() && self.variables.iter().all(|(name, _)| *name != LAZY)
+    }
+
+    fn object(&mut self, made: &'a Made) -> Outcome<'a> {
+        let mut fields = Vec::with_capacity(made.fields.len());
+        for (field, value, is_optional, _) in &made.fields {
+            let value = match self.run(value)? {
+                Value::Optional(it) if *is_optional => it.map(|it| Value::clone(&it)),
+                other => Some(other),
+            };
+            fields.extend(value.map(|it| (Value::text(field.as_str()), it)));
+        }
+        self.pay(OBJECT.max(fields.len() as u64))?;
+        Ok(Value::made(&made.of, fields))
     }
 
     /// `&&` and `||`: one side that decides makes up for a mistake of the other.
@@ -339,34 +381,5 @@ impl<'a> Evaluation<'a> {
             }
         }
         Ok(true)
-    }
-}
-
-/// What a loop has made so far.
-#[derive(Default)]
-struct Gathered<'a> {
-    is_decided: bool,
-    wrong: Option<String>,
-    count: usize,
-    items: Vec<Value<'a>>,
-    entries: Vec<(Value<'a>, Value<'a>)>,
-}
-
-impl<'a> Gathered<'a> {
-    fn end(mut self, way: Way) -> Outcome<'a> {
-        Ok(match way {
-            Way::All | Way::Exists => match self.wrong {
-                Some(why) if !self.is_decided => return Err(why),
-                _ => Value::Bool(self.is_decided == (way == Way::Exists)),
-            },
-            Way::ExistsOne => Value::Bool(self.count == 1),
-            Way::SortBy => {
-                self.entries
-                    .sort_by(|one, two| one.0.order(&two.0).unwrap_or(std::cmp::Ordering::Equal));
-                Value::list(self.entries.into_iter().map(|it| it.1).collect())
-            }
-            Way::TransformMap | Way::TransformEntries => Value::map(self.entries),
-            _ => Value::list(self.items),
-        })
     }
 }

@@ -31,6 +31,8 @@ pub(crate) enum Type {
     Optional(Box<Self>),
     /// The type of types, and those of the libraries.
     Named(&'static str),
+    /// `JSONPatch`, `Object`, and what lies in it: any field of any type.
+    Made(Arc<str>),
     Any(char),
 }
 
@@ -41,6 +43,11 @@ const NAMED: &[(&str, &str)] = &[
     ("ip", "net.IP"),
     ("cidr", "net.CIDR"),
     ("named_format", "kubernetes.NamedFormat"),
+    ("authorizer", "kubernetes.authorization.Authorizer"),
+    ("path_check", "kubernetes.authorization.PathCheck"),
+    ("group_check", "kubernetes.authorization.GroupCheck"),
+    ("resource_check", "kubernetes.authorization.ResourceCheck"),
+    ("decision", "kubernetes.authorization.Decision"),
 ];
 const SIMPLE: &[(&str, Type)] = &[
     ("dyn", Type::Dyn),
@@ -56,7 +63,12 @@ const SIMPLE: &[(&str, Type)] = &[
 ];
 
 impl Type {
-    pub(super) fn list(of: Self) -> Self {
+    /// A type by its short name in signatures.
+    pub(crate) fn named(text: &str) -> Self {
+        Self::parse(text)
+    }
+
+    pub(crate) fn list(of: Self) -> Self {
         Self::List(Box::new(of))
     }
 
@@ -104,6 +116,7 @@ impl Type {
                 | Self::Time
                 | Self::Span
                 | Self::Optional(_)
+                | Self::Made(_)
                 | Self::Named(_),
                 Self::Null,
             ) => true,
@@ -138,7 +151,8 @@ impl Display for Type {
             Self::Wrong => f.write_str("!error!"),
             Self::List(of) => write!(f, "list({of})"),
             Self::Map(key, value) => write!(f, "map({key}, {value})"),
-            Self::Object(_) => f.write_str("object"),
+            Self::Object(decl) => f.write_str(decl.name.unwrap_or("object")),
+            Self::Made(name) => f.write_str(name),
             Self::Optional(of) => write!(f, "optional_type({of})"),
             Self::Named(name) => f.write_str(name),
             Self::Any(letter) => write!(f, "{letter}"),
@@ -156,6 +170,8 @@ impl Display for Type {
 pub(crate) struct Decl {
     pub(super) shape: Shape,
     pub(super) is_nullable: bool,
+    /// What messages call it, if it is no part of a schema.
+    pub(super) name: Option<&'static str>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -192,9 +208,35 @@ impl Ordering {
 }
 
 impl Decl {
+    fn shaped(shape: Shape, is_nullable: bool) -> Self {
+        Self { shape, is_nullable, name: None }
+    }
+
+    /// An object with fields of these types.
+    pub(crate) fn object<N: Into<String>>(
+        name: &'static str,
+        fields: impl IntoIterator<Item = (N, Type)>,
+    ) -> Type {
+        let simple = |of| match of {
+            Type::Object(decl) => decl,
+            of => Arc::new(Self::shaped(Shape::Simple(of), false)),
+        };
+        let fields = fields.into_iter().map(|(name, of)| (name.into(), simple(of))).collect();
+        let shape = Shape::Object(fields);
+        Type::Object(Arc::new(Self { shape, is_nullable: false, name: Some(name) }))
+    }
+
+    /// Adds a field to an object. Nothing is copied, unless somebody else has the type.
+    pub(crate) fn put(this: &mut Arc<Self>, name: &str, of: Type) {
+        let field = Arc::new(Self::shaped(Shape::Simple(of), false));
+        if let Shape::Object(fields) = &mut Arc::make_mut(this).shape {
+            fields.insert(name.to_owned(), field);
+        }
+    }
+
     /// Any JSON, without a schema.
     pub(crate) fn open() -> Arc<Self> {
-        Arc::new(Self { shape: Shape::Open(false), is_nullable: true })
+        Arc::new(Self::shaped(Shape::Open(false), true))
     }
 
     /// The type of a schema; none if it has no type that expressions can use.
@@ -233,7 +275,7 @@ impl Decl {
                 _ => return None,
             }
         };
-        Some(Arc::new(Self { shape, is_nullable: is_set("nullable") }))
+        Some(Arc::new(Self::shaped(shape, is_set("nullable"))))
     }
 
     fn fields(schema: &Json, is_resource: bool) -> BTreeMap<String, Arc<Self>> {
@@ -242,7 +284,7 @@ impl Decl {
         let fields = properties.filter_map(|(name, it)| Some((name.clone(), Self::of(it, false)?)));
         let mut fields: BTreeMap<_, _> = fields.collect();
         if is_resource {
-            let simple = |shape| Arc::new(Self { shape, is_nullable: false });
+            let simple = |shape| Arc::new(Self::shaped(shape, false));
             let text = simple(Shape::Simple(Type::Text));
             let names = ["name", "generateName"].map(|name| (name.to_owned(), text.clone()));
             fields.insert("metadata".to_owned(), simple(Shape::Object(names.into())));
@@ -260,6 +302,63 @@ impl Decl {
             Shape::List(items, _) => Type::list(items.as_type()),
             Shape::Map(values) => Type::Map(Box::new(Type::Text), Box::new(values.as_type())),
             Shape::Object(_) => Type::Object(self.clone()),
+        }
+    }
+}
+
+/// The depth of a type, and how many parts it has.
+pub(super) fn measured(of: &Type, count: &mut usize) -> usize {
+    *count += 1;
+    1 + match of {
+        Type::List(of) | Type::Optional(of) => measured(of, count),
+        Type::Map(key, value) => measured(key, count).max(measured(value, count)),
+        _ => 0,
+    }
+}
+
+/// Types with commas between them; those inside of brackets separate nothing.
+pub(super) fn split(text: &str) -> Vec<&str> {
+    let (mut parts, mut depth, mut from) = (Vec::new(), 0, 0);
+    for (index, it) in text.char_indices() {
+        match it {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(&text[from..index]);
+                from = index + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[from..]);
+    parts.retain(|it| !it.is_empty());
+    parts
+}
+
+impl Value<'_> {
+    pub(super) fn type_name(&self) -> &'static str {
+        match self {
+            Self::Null => "null_type",
+            Self::Bool(_) => "bool",
+            Self::Int(_) => "int",
+            Self::Uint(_) => "uint",
+            Self::Double(_) => "double",
+            Self::Text(_) => "string",
+            Self::Bytes(_) => "bytes",
+            Self::Time(_) => "google.protobuf.Timestamp",
+            Self::Span(_) => "google.protobuf.Duration",
+            Self::List(_) => "list",
+            Self::Map(_) => "map",
+            Self::Optional(_) => "optional_type",
+            Self::Type(_) => "type",
+            Self::Quantity(_) => "kubernetes.Quantity",
+            Self::Url(_) => "kubernetes.URL",
+            Self::Ip(_) => "net.IP",
+            Self::Cidr(..) => "net.CIDR",
+            Self::Format(_) => "kubernetes.NamedFormat",
+            Self::Made(..) => "Object",
+            Self::Rights(it) => it.type_name(),
+            Self::Decision(..) => "kubernetes.authorization.Decision",
         }
     }
 }

@@ -8,10 +8,13 @@ mod ast;
 mod check;
 mod eval;
 mod functions;
+mod gathered;
 mod kind;
+mod lazy;
 mod lex;
 mod names;
 mod parse;
+pub(crate) mod patch;
 pub(crate) mod pattern;
 #[cfg(test)]
 mod tests;
@@ -19,12 +22,17 @@ pub(crate) mod texts;
 mod value;
 mod weight;
 
+use std::rc::Rc;
 use std::sync::Arc;
 
+pub(crate) use ast::LAZY;
 use check::Checker;
 pub(crate) use eval::CANCELLED;
 use eval::Evaluation;
+pub(crate) use functions::authorizer::{Asked, Authority, Rights};
 pub(crate) use kind::{Decl, Type};
+pub(crate) use lazy::Lazy;
+pub(crate) use names::is_reserved;
 pub(crate) use value::Value;
 
 /// How much text tells mistakes, and how many characters of a line it shows.
@@ -77,7 +85,17 @@ impl Program {
         variables: Vec<(&'a str, Value<'a>)>,
         limit: u64,
     ) -> (Result<Value<'a>, String>, u64) {
-        let mut evaluation = Evaluation { variables, cost: 0, limit };
+        self.run_with(variables, limit, None)
+    }
+
+    /// The same, with the named expressions that it may use.
+    pub(crate) fn run_with<'a>(
+        &'a self,
+        variables: Vec<(&'a str, Value<'a>)>,
+        limit: u64,
+        lazy: Option<Rc<Lazy<'a>>>,
+    ) -> (Result<Value<'a>, String>, u64) {
+        let mut evaluation = Evaluation { variables, cost: 0, limit, lazy };
         let result = evaluation.run(&self.root);
         (result, evaluation.cost)
     }

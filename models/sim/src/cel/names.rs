@@ -48,7 +48,7 @@ pub(super) fn plain(name: &str) -> String {
 }
 
 /// Whether a name may not be that of a variable.
-pub(super) fn is_reserved(name: &str) -> bool {
+pub(crate) fn is_reserved(name: &str) -> bool {
     KEYWORDS.contains(&name)
 }
 

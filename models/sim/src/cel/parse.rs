@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::ast::{Call, Loop, Node, Part, Select, Way};
+use super::ast::{Call, Loop, Made, Node, Part, Select, Way};
 use super::functions;
 use super::lex::{Token, Word, words};
 use super::names::{self, plain};
@@ -281,10 +281,33 @@ impl Parser {
                 let index = self.expression()?;
                 self.expect("]")?;
                 node = call(at, name, vec![node, index], false)?;
+            } else if *self.peek() == Word::Sign("{")
+                && let Some(of) = node.qualified()
+            {
+                self.next += 1;
+                let fields = self.items("}", |parser| {
+                    let is_optional = parser.takes("?");
+                    let field = parser.field()?;
+                    let at = parser.at();
+                    parser.expect(":")?;
+                    Ok((field, parser.expression()?, is_optional, at))
+                })?;
+                let made = Made { of: of.into(), fields };
+                node = Node::new(at, Part::Made(Box::new(made)))?;
             } else {
                 return Ok(node);
             }
         }
+    }
+
+    /// The name of a field of an object that is made.
+    fn field(&mut self) -> Parsed<String> {
+        let at = self.at();
+        self.name().map_err(|(_, why)| {
+            let found = why.split('\'').nth(1).unwrap_or("");
+            let expected = "{'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}";
+            (at, format!("Syntax error: mismatched input '{found}' expecting {expected}"))
+        })
     }
 }
 

@@ -9,6 +9,7 @@ use base64::Engine;
 use serde_json::{Map as Fields, Value as Json};
 
 use super::eval::CANCELLED;
+use super::functions::authorizer::Rights;
 use super::functions::quantity::Quantity;
 use super::functions::time;
 use super::functions::url::Url;
@@ -39,6 +40,12 @@ pub(crate) enum Value<'a> {
     Ip(IpAddr),
     Cidr(IpAddr, u8),
     Format(&'static str),
+    /// An object of a patch, with the name of its type.
+    Made(Arc<str>, Map<'a>),
+    /// Somebody's rights, or a part of a question about them.
+    Rights(Arc<Rights<'a>>),
+    /// Whether something is allowed, and why.
+    Decision(bool, Arc<str>),
 }
 
 #[derive(Clone, Debug)]
@@ -74,6 +81,14 @@ impl<'a> Value<'a> {
         let depths = entries.iter().map(|(key, value)| key.depth().max(value.depth()));
         let depth = 1 + depths.max().unwrap_or(0);
         Self::Map(Map::Made(Arc::new(entries), depth))
+    }
+
+    /// An object of a patch.
+    pub(super) fn made(of: &Arc<str>, fields: Vec<(Self, Self)>) -> Self {
+        match Self::map(fields) {
+            Self::Map(map) => Self::Made(of.clone(), map),
+            other => other,
+        }
     }
 
     pub(super) fn some(value: Self) -> Self {
@@ -142,39 +157,17 @@ impl<'a> Value<'a> {
         })
     }
 
-    pub(super) fn type_name(&self) -> &'static str {
-        match self {
-            Self::Null => "null_type",
-            Self::Bool(_) => "bool",
-            Self::Int(_) => "int",
-            Self::Uint(_) => "uint",
-            Self::Double(_) => "double",
-            Self::Text(_) => "string",
-            Self::Bytes(_) => "bytes",
-            Self::Time(_) => "google.protobuf.Timestamp",
-            Self::Span(_) => "google.protobuf.Duration",
-            Self::List(_) => "list",
-            Self::Map(_) => "map",
-            Self::Optional(_) => "optional_type",
-            Self::Type(_) => "type",
-            Self::Quantity(_) => "kubernetes.Quantity",
-            Self::Url(_) => "kubernetes.URL",
-            Self::Ip(_) => "net.IP",
-            Self::Cidr(..) => "net.CIDR",
-            Self::Format(_) => "kubernetes.NamedFormat",
-        }
-    }
-
     pub(super) fn equals(&self, other: &Self) -> Result<bool, String> {
         Ok(match (self, other) {
             (Self::List(one), Self::List(two)) => return one.equals(two),
-            (Self::Map(one), Self::Map(two)) => {
+            (Self::Made(one, _), Self::Made(two, _)) if one != two => false,
+            (Self::Map(one), Self::Map(two)) | (Self::Made(_, one), Self::Made(_, two)) => {
                 if one.len() != two.len() {
                     return Ok(false);
                 }
                 // Made maps are searched by one key after another, others are not.
                 if let (Map::Read(..), Map::Made(..)) = (one, two) {
-                    return other.equals(self);
+                    return Self::Map(two.clone()).equals(&Self::Map(one.clone()));
                 }
                 for (key, value) in one.entries() {
                     let Some(there) = two.find(&key)? else { return Ok(false) };

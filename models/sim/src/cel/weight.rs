@@ -14,7 +14,7 @@ impl Value<'_> {
             Self::Text(it) => it.len() as u64,
             Self::Bytes(it) => it.len() as u64,
             Self::List(it) => it.len() as u64,
-            Self::Map(it) => it.most() as u64,
+            Self::Map(it) | Self::Made(_, it) => it.most() as u64,
             Self::Url(it) => it.size(),
             _ => 1,
         }
@@ -36,7 +36,9 @@ impl Value<'_> {
             (it, depth) = (inner, depth + 1);
         }
         match it {
-            Self::List(List::Made(_, own)) | Self::Map(Map::Made(_, own)) => depth + own,
+            Self::List(List::Made(_, own))
+            | Self::Map(Map::Made(_, own))
+            | Self::Made(_, Map::Made(_, own)) => depth + own,
             _ => depth,
         }
     }
@@ -58,7 +60,7 @@ impl Value<'_> {
                     add(&mut sum, &list.get(index).unwrap_or(Value::Null));
                 }
             }
-            Self::Map(map) => {
+            Self::Map(map) | Self::Made(_, map) => {
                 // Made maps are searched by one key after another.
                 if matches!(map, Map::Made(..)) {
                     sum = sum.saturating_add(sum.saturating_mul(sum) / 16);

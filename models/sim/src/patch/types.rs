@@ -95,6 +95,16 @@ impl Types {
                 "v1",
                 "MutatingWebhookConfiguration ValidatingWebhookConfiguration",
             ),
+            (
+                "admissionregistration.k8s.io",
+                "v1",
+                "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding",
+            ),
+            (
+                "admissionregistration.k8s.io",
+                "v1",
+                "ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding",
+            ),
             ("certificates.k8s.io", "v1", "CertificateSigningRequest"),
             ("discovery.k8s.io", "v1", "EndpointSlice"),
             ("networking.k8s.io", "v1", "Ingress IngressClass NetworkPolicy"),

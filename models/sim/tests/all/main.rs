@@ -19,6 +19,7 @@ mod invariants;
 mod kinds;
 mod laws;
 mod mistakes;
+mod policies;
 mod programs;
 mod protobuf;
 mod real;

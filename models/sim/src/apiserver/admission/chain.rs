@@ -10,13 +10,15 @@ use super::super::random::Random;
 use super::super::status::{Failure, Outcome};
 use super::super::store::Key;
 use super::super::{Call, Server, decode};
-use super::hook::{Hook, Wanted};
+use super::hook::Hook;
+use super::policy::{Invoked, Seen};
 use super::review::{Verdict, Wish, judge};
+use super::scope::{Scope, Wanted};
 use super::{GROUP, MUTATING, VALIDATING, WebhookCall, WebhookReply, limits};
 use crate::patch;
 
 /// The two states of an object that a webhook is asked about.
-type States<'a> = (Option<&'a Value>, Option<&'a Value>);
+pub(super) type States<'a> = (Option<&'a Value>, Option<&'a Value>);
 
 impl Server {
     /// An object as the server's own rules and the mutating webhooks want it.
@@ -48,8 +50,14 @@ impl Server {
         }
         let hooks = Arc::clone(&self.hooks.mutating);
         let (mut invoked, mut again) = (BTreeSet::new(), BTreeSet::new());
+        let (mut by_policies, mut left) = (Invoked::default(), None);
         for round in 0..2 {
-            let mut is_changed = false;
+            let place = (round, &mut by_policies);
+            let mut is_changed = self.mutate_by_policies(call, wish, (&mut *object, old), place)?;
+            // Policies have changed what the webhooks had left.
+            if left.take().is_some_and(|left| left != *object) {
+                again.append(&mut invoked);
+            }
             for (index, hook) in hooks.iter().enumerate() {
                 let is_due = round == 0 || again.contains(&index);
                 let Some(version) = self.selects(hook, call, wish, (object.as_ref(), old))? else {
@@ -73,6 +81,7 @@ impl Server {
             if !is_changed {
                 break;
             }
+            left = Some(object.clone());
         }
         Ok(())
     }
@@ -91,6 +100,10 @@ impl Server {
         if let Some(object) = object {
             self.limit(call, wish, &mut object.clone(), false)?;
         }
+        if let Some(object) = object {
+            self.check_params(call, object, old)?;
+        }
+        self.judge(call, wish, (object, old))?;
         let hooks = Arc::clone(&self.hooks.validating);
         let mut first = Ok(());
         for hook in hooks.iter() {
@@ -115,32 +128,18 @@ impl Server {
         hook: &Hook,
         call: &Call<'_>,
         wish: &Wish,
-        (object, old): States<'_>,
+        states: States<'_>,
     ) -> Outcome<Option<String>> {
         let resource = call.resource();
-        let part = call.target.subresource.as_deref().unwrap_or("");
         if resource.group == GROUP && matches!(resource.plural.as_str(), MUTATING | VALIDATING) {
             return Ok(None);
         }
-        let (operation, namespace) = (wish.operation, wish.namespace.as_str());
-        let wanted = Wanted { operation, resource, part, namespace };
-        let others = self.registry.iter().filter(|it| {
-            it.group == resource.group
-                && it.plural == resource.plural
-                && it.version != resource.version
-        });
-        let others: Vec<&str> = others.map(|it| it.version.as_str()).collect();
-        let Some(version) = hook.covers(&wanted, &others) else { return Ok(None) };
-        let old = old.filter(|_| !self.slips(Slip::OnlyTheNewIsSelected));
-        let states = [object, old];
-        let is_selected = hook.objects.is_empty()
-            || states.into_iter().flatten().any(|it| hook.objects.matches(it));
-        if !is_selected || !self.selects_namespace(hook, wish, resource, object)? {
-            return Ok(None);
-        }
+        let Some(version) = self.covers(&hook.scope, call, wish, states)? else { return Ok(None) };
         if !hook.conditions.is_empty() {
-            let review = wish.review(call, version, object, states[1]);
-            let is_met = match hook.conditions.hold(&review) {
+            let old = states.1.filter(|_| !self.slips(Slip::OnlyTheNewIsSelected));
+            let seen = Seen::new(call, wish, &version, (states.0, old));
+            let asker = self.asker(call, wish);
+            let is_met = match hook.conditions.hold(seen.given(&Value::Null, None, &asker)) {
                 Ok(is_met) => is_met,
                 Err(_) if hook.may_fail => false,
                 Err(why) => return Err(limits::forbidden(resource, &wish.name, &why)),
@@ -149,28 +148,55 @@ impl Server {
                 return Ok(None);
             }
         }
-        Ok(Some(version.to_owned()))
+        Ok(Some(version))
+    }
+
+    /// The version of the resource in which a request is within a scope; none if it is not.
+    pub(super) fn covers(
+        &self,
+        scope: &Scope,
+        call: &Call<'_>,
+        wish: &Wish,
+        (object, old): States<'_>,
+    ) -> Outcome<Option<String>> {
+        let resource = call.resource();
+        let part = call.target.subresource.as_deref().unwrap_or("");
+        let Wish { operation, namespace, name, .. } = wish;
+        let wanted = Wanted { operation, resource, part, namespace, name };
+        let others = self.registry.iter().filter(|it| {
+            it.group == resource.group
+                && it.plural == resource.plural
+                && it.version != resource.version
+        });
+        let others: Vec<&str> = others.map(|it| it.version.as_str()).collect();
+        let excludes = !self.slips(Slip::NothingIsExcluded);
+        let Some(version) = scope.covers(&wanted, &others, excludes) else { return Ok(None) };
+        let old = old.filter(|_| !self.slips(Slip::OnlyTheNewIsSelected));
+        let is_selected = scope.objects.is_empty()
+            || [object, old].into_iter().flatten().any(|it| scope.objects.matches(it));
+        let is_in = is_selected && self.selects_namespace(scope, wish, resource, object)?;
+        Ok(is_in.then(|| version.to_owned()))
     }
 
     fn selects_namespace(
         &self,
-        hook: &Hook,
+        scope: &Scope,
         wish: &Wish,
         resource: &super::Resource,
         object: Option<&Value>,
     ) -> Outcome<bool> {
         let is_one = resource.plural == "namespaces" && resource.group.is_empty();
-        if hook.namespaces.is_empty() || wish.namespace.is_empty() && !is_one {
+        if scope.namespaces.is_empty() || wish.namespace.is_empty() && !is_one {
             return Ok(true);
         }
         if let Some(object) = object.filter(|_| is_one) {
-            return Ok(hook.namespaces.matches(object));
+            return Ok(scope.namespaces.matches(object));
         }
         let Some(namespaces) = self.registry.get("", "v1", "namespaces") else { return Ok(true) };
         let name = if is_one { &wish.name } else { &wish.namespace };
         let stored = self.stored(namespaces, &Key::new("", name));
         let stored = stored.ok_or_else(|| Failure::not_found(namespaces, name))?;
-        Ok(hook.namespaces.matches(&stored.object))
+        Ok(scope.namespaces.matches(&stored.object))
     }
 
     /// What a webhook says. The error means that it must be asked first, or may not be.
@@ -273,7 +299,7 @@ fn patched(
 }
 
 /// A failure inside the server, as it tells clients of one.
-fn internal(why: &str) -> Box<Failure> {
+pub(super) fn internal(why: &str) -> Box<Failure> {
     let message = format!("Internal error occurred: {why}");
     let mut failure = Failure::new(500, "InternalError", message);
     failure.details = Some(serde_json::json!({"causes": [{"message": why}]}));

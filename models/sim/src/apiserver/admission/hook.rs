@@ -7,10 +7,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-use super::super::label::Labels;
 use super::super::metadata::{strings, text};
-use super::super::resource::Resource;
 use super::conditions::Conditions;
+use super::scope::Scope;
 
 /// One webhook of a configuration, with the defaults filled in.
 #[derive(Clone, Debug)]
@@ -19,13 +18,9 @@ pub(crate) struct Hook {
     pub(super) of: String,
     pub(super) name: String,
     pub(super) is_mutating: bool,
-    rules: Vec<Rule>,
-    pub(super) namespaces: Labels,
-    pub(super) objects: Labels,
+    pub(super) scope: Scope,
     /// It is asked only if they hold.
     pub(super) conditions: Conditions,
-    /// It is also asked about a resource that its rules name in another version.
-    takes_equivalent: bool,
     /// A call that fails is as if there was none.
     pub(super) may_fail: bool,
     /// It changes something outside also in a dry run.
@@ -52,61 +47,6 @@ pub struct Address {
     pub service: Option<(String, String)>,
 }
 
-#[derive(Clone, Debug)]
-struct Rule {
-    operations: Vec<String>,
-    groups: Vec<String>,
-    versions: Vec<String>,
-    /// Each with its part; empty for the object as a whole.
-    resources: Vec<(String, String)>,
-    scope: String,
-}
-
-/// What a request asks for, as far as rules look at it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted<'a> {
-    pub(super) operation: &'a str,
-    pub(super) resource: &'a Resource,
-    pub(super) part: &'a str,
-    pub(super) namespace: &'a str,
-}
-
-impl Rule {
-    fn new(rule: &Value) -> Self {
-        let texts = |field: &str| strings(&rule[field]).into_iter().map(str::to_owned).collect();
-        let split = |it: &str| {
-            let (resource, part) = it.split_once('/').unwrap_or((it, ""));
-            (resource.to_owned(), part.to_owned())
-        };
-        Self {
-            operations: texts("operations"),
-            groups: texts("apiGroups"),
-            versions: texts("apiVersions"),
-            resources: strings(&rule["resources"]).into_iter().map(split).collect(),
-            scope: rule["scope"].as_str().unwrap_or("*").to_owned(),
-        }
-    }
-
-    fn covers(&self, wanted: &Wanted<'_>, version: &str) -> bool {
-        let one = |all: &[String], it: &str| all.iter().any(|any| any == "*" || any == it);
-        let Wanted { operation, resource, part, namespace } = *wanted;
-        let is_namespace = resource.plural == "namespaces" && resource.group.is_empty();
-        let lies_in_one = !is_namespace && !namespace.is_empty();
-        let fits = match self.scope.as_str() {
-            "Namespaced" => lies_in_one,
-            "Cluster" => !lies_in_one,
-            _ => true,
-        };
-        let named = |(of, sub): &(String, String)| {
-            (of == "*" || *of == resource.plural) && (sub == "*" || sub == part)
-        };
-        fits && one(&self.operations, operation)
-            && one(&self.groups, &resource.group)
-            && one(&self.versions, version)
-            && self.resources.iter().any(named)
-    }
-}
-
 impl Hook {
     /// The webhooks of a configuration in their order.
     pub(super) fn all(configuration: &Value) -> Vec<Arc<Self>> {
@@ -119,8 +59,6 @@ impl Hook {
 
     fn new(of: &str, is_mutating: bool, hook: &Value) -> Self {
         let part = |field: &str| hook[field].as_str().unwrap_or("");
-        // A selector that is none was refused when it was written.
-        let labels = |field: &str| Labels::of(&hook[field]).unwrap_or_default();
         let authorities = hook["clientConfig"]["caBundle"].as_str().unwrap_or("");
         let versions = strings(&hook["admissionReviewVersions"]);
         let known = versions.iter().find(|it| matches!(**it, "v1" | "v1beta1"));
@@ -128,11 +66,8 @@ impl Hook {
             of: of.to_owned(),
             name: part("name").to_owned(),
             is_mutating,
-            rules: hook["rules"].as_array().into_iter().flatten().map(Rule::new).collect(),
-            namespaces: labels("namespaceSelector"),
-            objects: labels("objectSelector"),
+            scope: Scope::of_hook(hook),
             conditions: Conditions::of(hook),
-            takes_equivalent: part("matchPolicy") != "Exact",
             may_fail: part("failurePolicy") == "Ignore",
             has_side_effects: !matches!(part("sideEffects"), "None" | "NoneOnDryRun"),
             comes_again: part("reinvocationPolicy") == "IfNeeded",
@@ -143,18 +78,6 @@ impl Hook {
             authorities: STANDARD.decode(authorities).unwrap_or_default(),
             version: if known == Some(&"v1beta1") { "v1beta1" } else { "v1" },
         }
-    }
-
-    /// The version of the resource in which it is asked about a request; none if it is not. `others` are
-    /// the versions in which the same objects are served as well.
-    pub(super) fn covers<'a>(&self, wanted: &Wanted<'a>, others: &[&'a str]) -> Option<&'a str> {
-        let own = wanted.resource.version.as_str();
-        if self.rules.iter().any(|rule| rule.covers(wanted, own)) {
-            return Some(own);
-        }
-        let others = if self.takes_equivalent { others } else { &[] };
-        let of_rule = |rule: &Rule| others.iter().copied().find(|it| rule.covers(wanted, it));
-        self.rules.iter().find_map(of_rule)
     }
 }
 

@@ -10,10 +10,12 @@ mod chain;
 mod conditions;
 mod hook;
 mod limits;
+mod policy;
 mod quantity;
 mod quota;
 mod review;
 mod rules;
+mod scope;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -139,6 +141,7 @@ pub(super) struct Asking {
 pub(super) struct Hooks {
     mutating: Arc<Vec<Arc<Hook>>>,
     validating: Arc<Vec<Arc<Hook>>>,
+    policies: policy::Policies,
 }
 
 impl Hooks {
@@ -237,7 +240,8 @@ impl Server {
             let stored = self.store.objects(&format!("{plural}.{GROUP}"));
             Arc::new(stored.iter().flat_map(|(_, it)| Hook::all(&it.object)).collect())
         };
-        self.hooks = Hooks { mutating: read(MUTATING), validating: read(VALIDATING) };
+        let policies = self.read_policies(&self.hooks.policies);
+        self.hooks = Hooks { mutating: read(MUTATING), validating: read(VALIDATING), policies };
     }
 }
 
@@ -245,6 +249,8 @@ impl Server {
 pub(super) fn configuration(resource: Resource) -> Resource {
     Resource { complete: rules::complete, validate: rules::validate, ..resource }
 }
+
+pub(super) use policy::{KINDS as POLICIES, resource as policy};
 
 /// The resource whose objects are limit ranges.
 pub(super) fn limit_ranges(resource: Resource) -> Resource {

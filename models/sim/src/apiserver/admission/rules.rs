@@ -8,7 +8,8 @@ use super::super::cause::{Cause, Causes};
 use super::super::label::Labels;
 use super::super::metadata::strings;
 use super::super::names::{self, Naming};
-use super::conditions;
+use super::conditions::Conditions;
+use super::policy::sight::Sight;
 use crate::short::{MOST, short};
 
 /// Fills in what a client may leave out.
@@ -29,12 +30,6 @@ pub(crate) fn complete(object: &mut Value) {
         if is_mutating {
             default("reinvocationPolicy", json!("Never"));
         }
-        let rules = hook.get_mut("rules").and_then(Value::as_array_mut);
-        for rule in rules.into_iter().flatten().filter(|it| it.is_object()) {
-            if rule["scope"].is_null() {
-                rule["scope"] = "*".into();
-            }
-        }
         let service = hook.get_mut("clientConfig").and_then(|it| it.get_mut("service"));
         if let Some(service) = service.filter(|it| it.is_object() && it["port"].is_null()) {
             service["port"] = 443.into();
@@ -45,6 +40,7 @@ pub(crate) fn complete(object: &mut Value) {
 /// Names what is wrong.
 pub(crate) fn validate(object: &Value, _: Option<&Value>) -> Causes {
     let (mut causes, mut names) = (Causes::default(), BTreeSet::new());
+    let sight = Sight { authorizer: true, ..Sight::default() };
     for (index, hook) in object["webhooks"].as_array().into_iter().flatten().enumerate() {
         if causes.is_full() {
             break;
@@ -72,7 +68,7 @@ pub(crate) fn validate(object: &Value, _: Option<&Value>) -> Causes {
                 causes.extend(wrong.into_iter().map(place));
             }
         }
-        conditions::check(&at, hook, &mut causes);
+        Conditions::read(&at, hook, &sight, &mut causes);
     }
     causes
 }
@@ -108,22 +104,79 @@ fn check_policies(at: &str, hook: &Value, causes: &mut Causes) {
     }
 }
 
-fn check_rule(at: &str, rule: &Value, causes: &mut Causes) {
-    for field in ["operations", "apiGroups", "apiVersions", "resources"] {
-        if strings(&rule[field]).is_empty() {
-            causes.push(Cause::required(format!("{at}.{field}"), ""));
+/// What may be done to an object, as rules name it.
+pub(super) const OPERATIONS: [&str; 5] = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
+
+pub(super) fn check_rule(at: &str, rule: &Value, causes: &mut Causes) {
+    for (field, what) in [
+        ("operations", "operations"),
+        ("apiGroups", "API groups"),
+        ("apiVersions", "API versions"),
+        ("resources", ""),
+    ] {
+        let (at, all) = (format!("{at}.{field}"), strings(&rule[field]));
+        if all.is_empty() {
+            causes.push(Cause::required(&at, ""));
+        }
+        if all.len() > 1 && all.contains(&"*") && !what.is_empty() {
+            let why = format!("if '*' is present, must not specify other {what}");
+            causes.push(Cause::invalid(&at, &rule[field], why));
+        }
+        for (index, value) in all.into_iter().enumerate() {
+            let at = format!("{at}[{index}]");
+            match field {
+                "operations" if !OPERATIONS.contains(&value) => {
+                    causes.push(Cause::unsupported(at, &value.into(), &OPERATIONS));
+                }
+                "apiVersions" | "resources" if value.is_empty() => {
+                    causes.push(Cause::required(at, ""));
+                }
+                _ => {}
+            }
         }
     }
-    let known = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
-    for (index, operation) in rule["operations"].as_array().into_iter().flatten().enumerate() {
-        if !known.iter().any(|it| operation == it) {
-            let field = format!("{at}.operations[{index}]");
-            causes.push(Cause::unsupported(field, operation, &known));
-        }
-    }
+    check_resources(&format!("{at}.resources"), &rule["resources"], causes);
     let (scope, known) = (&rule["scope"], ["*", "Cluster", "Namespaced"]);
     if !scope.is_null() && !known.iter().any(|it| scope == it) {
         causes.push(Cause::unsupported(format!("{at}.scope"), scope, &known));
+    }
+}
+
+/// Nothing is named beside a wildcard that covers it.
+fn check_resources(at: &str, resources: &Value, causes: &mut Causes) {
+    let all = strings(resources);
+    let (mut any_part, mut any_resource) = (BTreeSet::new(), BTreeSet::new());
+    let (mut has_all, mut has_whole) = (false, false);
+    for (index, resource) in all.iter().enumerate() {
+        has_all |= *resource == "*";
+        let Some((of, part)) = resource.split_once('/') else {
+            has_whole = !matches!(*resource, "*" | "");
+            continue;
+        };
+        for (covering, is_there) in [
+            (format!("{of}/*"), any_part.contains(of)),
+            (format!("*/{part}"), any_resource.contains(part)),
+        ] {
+            if is_there {
+                let why = format!("if '{covering}' is present, must not specify {resource}");
+                causes.push(Cause::invalid(format!("{at}[{index}]"), &(*resource).into(), why));
+            }
+        }
+        if part == "*" {
+            any_part.insert(of);
+        }
+        if of == "*" {
+            any_resource.insert(part);
+        }
+    }
+    for (is_wrong, covering, what) in [
+        (all.len() > 1 && all.contains(&"*/*"), "*/*", "resources"),
+        (has_all && has_whole, "*", "resources without subresources"),
+    ] {
+        if is_wrong {
+            let why = format!("if '{covering}' is present, must not specify other {what}");
+            causes.push(Cause::invalid(at, resources, why));
+        }
     }
 }
 

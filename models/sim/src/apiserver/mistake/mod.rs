@@ -21,7 +21,7 @@ pub struct Mistake {
     /// The behaviour of the server, as `the_server_...`.
     pub name: &'static str,
     /// The check that notices it: a file of recorded traces, `made-up` programs, or, where both
-    /// seldom go, a few `requests` of the tests.
+    /// seldom go, a few `requests` of the tests or the facts about `policies`.
     pub traces: &'static str,
     pub(crate) change: Change,
 }
@@ -65,6 +65,9 @@ pub(crate) enum Slip {
     ReadsTheCache,
     ManagersKnowOneVersion,
     ReturnsWhatWasSent,
+    EveryActionDenies,
+    PoliciesComeOnce,
+    NothingIsExcluded,
 }
 
 const fn inside(name: &'static str, traces: &'static str, slip: Slip) -> Mistake {

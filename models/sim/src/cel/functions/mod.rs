@@ -1,6 +1,7 @@
 //! The functions, as tables: name, overloads, cost, and what it does. An overload is its arguments and its
 //! result; one that begins with a dot is called on its first argument.
 
+pub(super) mod authorizer;
 mod basic;
 pub(super) mod format;
 mod lists;
@@ -33,6 +34,7 @@ const TABLES: &[&[Function]] = &[
     net::TABLE,
     url::TABLE,
     format::TABLE,
+    authorizer::TABLE,
 ];
 
 pub(super) fn find(name: &str) -> Option<&'static Function> {

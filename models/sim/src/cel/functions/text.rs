@@ -33,6 +33,7 @@ pub(super) const TABLE: &[Function] = &[
     function("upperAscii", tenth, CHANGES),
     function("trim", tenth, CHANGES),
     function("strings.quote", tenth, &["string string"]),
+    function("jsonpatch.escapeKey", tenth, &["string string"]),
     function("charAt", tenth, &[".string,int string"]),
     function("substring", tenth, &[".string,int string", ".string,int,int string"]),
     function(
@@ -103,6 +104,7 @@ fn run<'a>(name: &str, args: &[Value<'a>]) -> Outcome<'a> {
         ("upperAscii", []) => Value::text(text.to_ascii_uppercase()),
         ("trim", []) => owned(text.trim()),
         ("strings.quote", []) => Value::text(quoted(text)),
+        ("jsonpatch.escapeKey", []) => Value::text(text.replace('~', "~0").replace('/', "~1")),
         ("charAt", [Value::Int(at)]) => {
             let length = text.chars().count();
             match usize::try_from(*at) {

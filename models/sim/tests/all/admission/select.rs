@@ -224,7 +224,7 @@ fn wrong_configurations_are_refused() {
         ),
         (
             json!({"matchConditions": condition}),
-            "matchConditions[0].expression: Invalid value: \"object.metadata.name\": must evaluate to bool",
+            "matchConditions[0].expression: Invalid value: \"object.metadata.name\": must evaluate to bool but got dyn",
         ),
     ] {
         let response = install(&mut server, "Validating", "v", &[hook("a.b.c", more.clone())]);
