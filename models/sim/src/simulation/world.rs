@@ -9,6 +9,7 @@ use tokio::sync::Notify;
 use super::garbage::Garbage;
 use super::learn::Learned;
 use super::network::{Pace, Silence, TRAVEL, journey};
+use super::orders::Gate;
 use super::plan::{Fault, Plan};
 use super::rights::{Granted, Needs};
 use super::rules::Rules;
@@ -74,6 +75,8 @@ pub struct Outside {
     pub(crate) pace: Pace,
     pub(crate) garbage: Garbage,
     pub(crate) chance: Option<Random>,
+    /// What decides about the order, if it is chosen.
+    pub(crate) gate: Option<Gate>,
     /// What the controller may do, if not everything.
     pub(crate) granted: Option<Arc<Granted>>,
     pub(crate) needs: Needs,
@@ -124,6 +127,7 @@ impl Outside {
             garbage,
             pace: Pace::default(),
             chance,
+            gate: None,
             granted: None,
             needs: Needs::new(),
         }
@@ -196,13 +200,6 @@ impl Outside {
             self.close(id);
         }
         self.is_fenced = false;
-    }
-
-    /// How long a lag lasts; for the end of a run also silences and a collector that is late, for which the
-    /// user does not wait.
-    pub(crate) fn disturbed_until(&self, is_over: bool) -> Option<Duration> {
-        let late = self.silences.values().map(|it| it.until).chain(self.garbage.due());
-        late.filter(|_| is_over).chain(self.lags.values().map(|it| it.until)).max()
     }
 
     /// The controller sends more requests than any needs.
@@ -303,14 +300,21 @@ fn most(state: &State) -> u64 {
 }
 
 impl Backend for Outside {
-    fn depart(&mut self, _: Duration, request: Request) -> Option<(Duration, u64)> {
+    fn depart(&mut self, now: Duration, request: Request) -> Option<(Duration, u64)> {
         if self.is_fenced {
             return None;
         }
         self.next += 1;
+        if let Some(gate) = &mut self.gate {
+            gate.hold((&self.server, now), &request, (self.current, self.next));
+        }
         self.travelling.insert(self.next, (self.current, request));
         let travel = self.chance.as_mut().map_or(TRAVEL, journey);
         Some((travel, self.next))
+    }
+
+    fn sets_out(&mut self, number: u64) -> bool {
+        !self.gate.as_ref().is_some_and(|it| it.holds(number))
     }
 
     fn arrive(&mut self, now: Duration, number: u64) -> Option<Answer> {
@@ -320,6 +324,7 @@ impl Backend for Outside {
         self.requests.push((self.current, now));
         self.busy += 1;
         let mut asked = self.look(&request);
+        self.gate.iter_mut().for_each(|it| it.arrived(number, &asked));
         let dies = asked.write > 0 && self.strike_write(asked.write);
         let answer = self.answer(now, &request, &asked);
         match &answer {
@@ -360,11 +365,13 @@ impl Backend for Outside {
         }
         let (process, resource) = of;
         let lag = self.lags.get(&process).filter(|lag| lag.resource == resource && now < lag.until);
+        let lag = lag.cloned();
         let (news, until) = match lag {
             Some(lag) => {
                 let until = lag.until;
                 (self.server.late(lag.revision, |server| server.events(id)), Some(until))
             }
+            None if self.is_held(id) => return Told::default(),
             None => (self.server.events(id), None),
         };
         for event in news.events.iter().filter(|it| it.kind != "BOOKMARK") {
