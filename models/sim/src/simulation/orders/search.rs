@@ -76,7 +76,7 @@ impl Tally {
     }
 }
 
-/// Tries orders in at most so many runs. A run is given a guide, and gives it back with what was chosen;
+/// Tries orders in at most this number of runs. A run is given a guide, and gives it back with what was chosen;
 /// none if no more is to be tried.
 pub(crate) fn search(
     most: u64,
