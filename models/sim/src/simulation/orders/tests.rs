@@ -143,8 +143,9 @@ fn walks_estimate_how_many_there_are() {
     let mean = (0..4_000).map(walk).sum::<f64>() / 4_000.0;
     let share = mean / all.distinct as f64;
     assert!((0.9..1.1).contains(&share), "{mean} of {all}");
-    let some = searched(&programs, 100, Some(commute));
-    assert!(!some.is_complete && some.runs == 100 && some.estimate > 200.0, "{some:?}");
+    let some = searched(&programs, 20, Some(commute));
+    assert_eq!((some.is_complete, some.runs), (false, 20), "{some:?}");
+    assert!(some.estimate >= some.distinct as f64, "{some:?}");
     assert!(some.to_string().contains(" of about "), "{some}");
 }
 
@@ -184,7 +185,9 @@ fn patched(
             // The plan, as a person would give it, makes the same run.
             let plan = guide.plan().to_string().parse().expect("it is a plan");
             assert_eq!(asked(&simulation.setup.run(&plan)), asked(&run), "{plan}");
-            seen.insert(asked(&run));
+            if !guide.is_wasted {
+                seen.insert(asked(&run));
+            }
         }
         Some(guide)
     });
