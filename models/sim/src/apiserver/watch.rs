@@ -259,6 +259,17 @@ impl Server {
         Events { events, has_ended }
     }
 
+    /// Whether an open watch has something to tell of objects.
+    #[cfg(feature = "ordered")]
+    pub(crate) fn has_news(&self, id: WatchId) -> bool {
+        let Some(watch) = self.watches.get(&id.0).filter(|it| self.now >= it.silent_until) else {
+            return false;
+        };
+        let table = self.store.table(&watch.resource.table());
+        let mut news = table.iter().flat_map(|it| it.events.after(&watch.seen));
+        !watch.pending.is_empty() || news.any(|it| watch.tell(*it.0, it.1, None).is_some())
+    }
+
     /// The watches of a resource, or all of them, end without a word.
     pub(super) fn cut_watches(&mut self, target: Option<&Target>) {
         for id in self.watches_of(target) {

@@ -24,7 +24,7 @@ use crate::simulation::rights::Granted;
 use crate::simulation::rules::Rules;
 use crate::simulation::run::Run;
 use crate::simulation::trace::{What, Who};
-use crate::simulation::{Fault, Outside, Plan, State};
+use crate::simulation::{Outside, Plan, State};
 use crate::tower::Face;
 
 /// How often everything is looked at that nobody tells of.
@@ -296,7 +296,6 @@ impl<'a> Runner<'a> {
         let outside = &world.outside;
         let state = State::of(&outside.server).collected();
         let broken = outside.broken_rule.clone();
-        let is_jitter = |fault: &Fault| matches!(fault, Fault::Jitter { .. });
         let mut run = Run {
             trace: outside.trace.clone(),
             changes: outside.changes.clone(),
@@ -305,7 +304,7 @@ impl<'a> Runner<'a> {
             times: Times { around: vec![outside.now()] },
             end: Normal::new(),
             is_exact: false,
-            left: outside.faults.iter().filter(|it| !is_jitter(it)).cloned().collect(),
+            left: outside.faults.iter().filter(|it| !it.strikes_nothing()).cloned().collect(),
             panics: self.exits.clone(),
             refused_step: self.refused.clone(),
             restless,
@@ -314,6 +313,7 @@ impl<'a> Runner<'a> {
             calls: std::collections::BTreeMap::new(),
             garbage: Vec::new(), // a collector that is late would take a minute of everybody's time
             needs: outside.needs.clone(),
+            guide: None,
         };
         run.end = self.setting.end(&run);
         Ran { run, folder: self.folder.clone(), used: self.used, watched }

@@ -9,6 +9,7 @@ use super::check::{Failure, Report};
 use super::compare::{apart, differs, history};
 use super::found::Found;
 use super::judge::{Violation, judge, judge_reference, unheeded, unlawful, unstruck};
+use super::orders::thin;
 use super::picture::{Event, draw, events};
 use super::plan::{Fault, Plan};
 use super::rights::{Needs, Rights};
@@ -25,7 +26,9 @@ pub struct Campaign {
     pub(super) setup: Setup,
     pub(super) reference: Run,
     choices: Choices,
-    wish: Wish,
+    pub(super) wish: Wish,
+    /// The runs in which the processes take turns, if an order may end like one of them.
+    turns: Vec<Run>,
     /// The rights that all runs have needed.
     needs: Mutex<Needs>,
 }
@@ -37,6 +40,10 @@ pub(crate) struct Wish {
     pub(crate) seed: u64,
     pub(crate) once: bool,
     pub(crate) at_most: Option<u64>,
+    /// How many runs the search in orders may have.
+    pub(crate) orders: u64,
+    /// An order may end as one of the turns does.
+    pub(crate) any_turn: bool,
     pub(crate) replay: Option<Plan>,
 }
 
@@ -111,7 +118,8 @@ impl Campaign {
         }
         let choices = Choices::of(&reference);
         let needs = Mutex::new(reference.needs.clone());
-        Ok(Self { setup, reference, choices, wish, needs })
+        let turns = if wish.any_turn { setup.turns() } else { Vec::new() };
+        Ok(Self { setup, reference, choices, wish, turns, needs })
     }
 
     /// The rights that the run without faults needs and its controller has not.
@@ -172,6 +180,7 @@ impl Campaign {
         }
         let planned = self.planned();
         let untried = planned.saturating_sub(plans + found.failing);
+        let orders = self.explore(&mut found, plans);
         let rights = self.rights();
         let failure = match (self.lacking(), found.failure(untried)) {
             (Some(lacking), None) => Some(Box::new(Failure { held: plans, ..*lacking })),
@@ -179,12 +188,22 @@ impl Campaign {
             (None, failure) => failure,
         };
         match failure {
-            Some(failure) => Err(Box::new(Failure { rights, ..*failure })),
+            Some(failure) => Err(Box::new(Failure { rights, orders, ..*failure })),
             None => {
                 let (treated, elapsed) = (self.treated(), began.elapsed());
                 let each = self.reference.each.iter();
                 let per_minute = each.map(|(name, count)| (name.to_string(), *count)).collect();
-                Ok(Report { plans, planned, alone, apart, treated, per_minute, rights, elapsed })
+                Ok(Report {
+                    plans,
+                    planned,
+                    alone,
+                    apart,
+                    orders,
+                    treated,
+                    per_minute,
+                    rights,
+                    elapsed,
+                })
             }
         }
     }
@@ -232,24 +251,25 @@ impl Campaign {
     }
 
     /// Takes note of the rights that a run has needed.
-    fn learn(&self, run: &Run) {
+    pub(super) fn learn(&self, run: &Run) {
         let mut needs = self.needs.lock().unwrap_or_else(PoisonError::into_inner);
         for (asked, need) in &run.needs {
             needs.entry(asked.clone()).or_insert_with(|| need.clone());
         }
     }
 
-    /// The violations of a run, also of the rights of its controller.
+    /// The violations of a run, also of the rights of its controller. One whose order is chosen may be measured
+    /// by the turns as well: the one that it is most like.
     fn measured(&self, run: &Run) -> Vec<Violation> {
         let granted = self.setup.granted.as_ref();
         let lacks = granted.and_then(|it| unlawful(run, it, Some(&self.reference)));
-        judge(&self.reference, run, (&self.setup.rules, &self.setup.learned))
-            .into_iter()
-            .chain(lacks)
-            .collect()
+        let turns = self.turns.iter().filter(|_| run.guide.is_some());
+        let by = |it| judge(it, run, (&self.setup.rules, &self.setup.learned));
+        let least = std::iter::once(&self.reference).chain(turns).map(by).min_by_key(Vec::len);
+        least.into_iter().flatten().chain(lacks).collect()
     }
 
-    fn judged(&self, plan: &Plan, run: &Run) -> Vec<Violation> {
+    pub(super) fn judged(&self, plan: &Plan, run: &Run) -> Vec<Violation> {
         let mut violations = self.measured(run);
         if self.wish.replay.is_some() {
             violations.extend(unstruck(run, plan));
@@ -294,7 +314,7 @@ impl Campaign {
                 index += 1;
             }
         }
-        plan
+        thin(plan, |it| self.measured(&self.setup.run(it)).iter().any(|it| it.rule == rule))
     }
 }
 
@@ -341,7 +361,7 @@ impl Setup {
         (reference.end, again.end) = (self.end(reference), self.end(again));
     }
 
-    fn failure(
+    pub(super) fn failure(
         &self,
         plan: &Plan,
         run: &Run,
@@ -362,6 +382,7 @@ impl Setup {
             also: Vec::new(),
             others: Vec::new(),
             untried: 0,
+            orders: None,
             rights: None,
         })
     }

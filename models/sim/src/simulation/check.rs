@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use super::doctor::Diagnosis;
 use super::exact::is_exact;
 use super::judge::Violation;
+use super::orders::Orders;
 use super::picture::Event;
 use super::plan::Plan;
 use super::rights::Rights;
@@ -25,6 +26,8 @@ pub struct Report {
     /// How many of them ran in two ways, where chance is not under control, and how many events in a
     /// thousand two such runs did not share at most.
     pub apart: (u64, u64),
+    /// The orders that were tried, all of which hold, if they were asked for.
+    pub orders: Option<Orders>,
     /// What is not compared, and what is compared in another way, in lines.
     pub treated: Vec<String>,
     /// How many requests a minute each process of a system sends at rest, without faults.
@@ -56,6 +59,7 @@ impl fmt::Display for Report {
                 "\n  {plans} of them ran in two ways, of whose events at most {whole}.{tenth} % differ, and hold both"
             )?;
         }
+        self.orders.iter().try_for_each(|it| write!(f, "\n  {it}"))?;
         let each = self.per_minute.iter().map(|(name, count)| format!("{name} {count}"));
         let each = each.collect::<Vec<_>>().join(", ");
         if !each.is_empty() {
@@ -104,6 +108,8 @@ pub struct Failure {
     pub others: Vec<Other>,
     /// How many plans were not tried any more.
     pub untried: u64,
+    /// The orders that were tried, if they were asked for.
+    pub orders: Option<Orders>,
     /// What the controller may do and what it does under all plans, if it has roles.
     pub rights: Option<Rights>,
 }
@@ -199,7 +205,8 @@ impl fmt::Display for Failure {
                 "to control chance and clocks (Linux): seatrial-sim = {{ ..., features = [\"simulation\"] }}, without `ordered`"
             )?,
         }
-        write!(f, "to see it again: {}", command(&self.plan))
+        write!(f, "to see it again: {}", command(&self.plan))?;
+        self.orders.iter().try_for_each(|it| write!(f, "\n{it}"))
     }
 }
 
@@ -234,8 +241,18 @@ pub(crate) fn diagnosed(diagnosis: Diagnosis) -> Result<Report, Box<Failure>> {
     let Some(difference) = diagnosis.difference else {
         let (plans, planned, alone, apart) = (1, 1, [0; 3], (0, 0));
         let elapsed = began.elapsed();
-        let (treated, per_minute, rights) = (Vec::new(), Vec::new(), None);
-        return Ok(Report { plans, planned, alone, apart, treated, per_minute, rights, elapsed });
+        let (treated, per_minute, rights, orders) = (Vec::new(), Vec::new(), None, None);
+        return Ok(Report {
+            plans,
+            planned,
+            alone,
+            apart,
+            orders,
+            treated,
+            per_minute,
+            rights,
+            elapsed,
+        });
     };
     let [one, other] = difference.first;
     Err(Box::new(Failure {
@@ -251,6 +268,7 @@ pub(crate) fn diagnosed(diagnosis: Diagnosis) -> Result<Report, Box<Failure>> {
         also: Vec::new(),
         others: Vec::new(),
         untried: 0,
+        orders: None,
         rights: None,
     }))
 }

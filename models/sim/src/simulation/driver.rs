@@ -10,6 +10,8 @@ use std::time::Duration;
 
 use super::exact::{Chance, Hold, Wanted};
 use super::life::{Death, Life, Mode, Turn};
+use super::network::TRAVEL;
+use super::orders::Delivered;
 use super::panics;
 use super::run::{LIMIT, REST, Setup};
 use super::script::refusal;
@@ -77,6 +79,8 @@ pub(crate) struct Driver<'a> {
     /// When something last changed that others may see, and the number of changes then.
     stirred: (Duration, usize),
     pub(crate) refused: Option<String>,
+    /// The process that the last delivery has reached.
+    reached: usize,
     /// How often the user has tried the present step.
     tries: u32,
     /// The panics so far, each once.
@@ -100,7 +104,18 @@ impl<'a> Driver<'a> {
         };
         let slots = (0..setup.programs.len()).map(slot).collect();
         let (refused, panics, stirred) = (None, Vec::new(), (now, 0));
-        Self { setup, world, hold, slots, active: now, stirred, refused, tries: 0, panics }
+        Self {
+            setup,
+            world,
+            hold,
+            slots,
+            active: now,
+            stirred,
+            refused,
+            reached: 0,
+            tries: 0,
+            panics,
+        }
     }
 
     /// The world, in which this process runs now.
@@ -141,7 +156,7 @@ impl<'a> Driver<'a> {
 
     /// Begins the lives that are due.
     fn begin(&mut self, now: Duration) -> Result<(), String> {
-        let is_alone = self.slots.len() == 1;
+        let is_alone = self.is_alone();
         for index in 0..self.slots.len() {
             if self.slots[index].life.is_some() || self.slots[index].now > now {
                 continue;
@@ -165,7 +180,7 @@ impl<'a> Driver<'a> {
     /// Lets all of them work and their time pass, at most until then. Only those whose time is the first one
     /// work, so that everything happens in the order of time.
     fn pass(&mut self, now: Duration, until: Duration) -> Option<String> {
-        if self.slots.len() == 1 {
+        if self.is_alone() {
             return self.turn(0, Mode::Free, until);
         }
         let all: Vec<_> = (0..self.slots.len()).filter(|it| self.slots[*it].now == now).collect();
@@ -176,15 +191,39 @@ impl<'a> Driver<'a> {
             }
         }
         let silence = now.saturating_sub(self.stirred.0) / SHARE;
-        let limit = until.min(now + silence.clamp(AHEAD[0], AHEAD[1]));
+        let mut limit = until.min(now + silence.clamp(AHEAD[0], AHEAD[1]));
+        let delivered = self.deliver();
+        match delivered {
+            Delivered::Nothing => {}
+            Delivered::Travels => limit = limit.min(now + TRAVEL),
+            Delivered::To(index) => {
+                let slot = &mut self.slots[index];
+                slot.is_due = true;
+                slot.life.iter().for_each(Life::wake);
+                self.reached = index;
+                return None;
+            }
+            Delivered::Wasted => return Some("stops: the order is another one's".to_owned()),
+        }
         let dead = self.slots.iter().filter(|it| it.life.is_none()).map(|it| it.now);
         let limit = dead.chain([limit]).min().unwrap_or(limit);
         all.into_iter().find_map(|index| {
             let over = self.seen(index, Mode::Pass, limit);
             let slot = &mut self.slots[index];
-            slot.is_due |= slot.now < limit;
+            slot.is_due |= slot.now < limit || matches!(delivered, Delivered::Travels);
             over
         })
+    }
+
+    /// Whether no other process' time must pass with that of the only one, nor wait for an order.
+    fn is_alone(&self) -> bool {
+        self.slots.len() == 1 && lock(self.world).gate.is_none()
+    }
+
+    /// Lets a delivery through, if the process of the last one can do nothing more: its clock may be ahead.
+    fn deliver(&self) -> Delivered {
+        let reached = &self.slots[self.reached];
+        lock(self.world).deliver(reached.is_due && reached.life.is_some())
     }
 
     /// One turn of a process of several: the watches of all look at what it has changed.

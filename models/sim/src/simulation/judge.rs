@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::acted::Unheeded;
 use super::cycle::cycle;
 use super::learn::Learned;
-use super::plan::{Fault, Plan};
+use super::plan::Plan;
 use super::rights::Granted;
 use super::rules::Rules;
 use super::run::{REST, Run};
@@ -177,8 +177,7 @@ fn idle(run: &Run) -> Option<&'static str> {
 
 /// Of a plan that was to be replayed, nothing has struck.
 pub(crate) fn unstruck(run: &Run, plan: &Plan) -> Option<Violation> {
-    let is_slow = |fault: &Fault| matches!(fault, Fault::Jitter { .. });
-    let all = plan.faults.iter().filter(|it| !is_slow(it)).count();
+    let all = plan.faults.iter().filter(|it| !it.strikes_nothing()).count();
     if all == 0 || run.left.len() < all {
         return None;
     }

@@ -54,6 +54,13 @@ impl Outside {
         self.waiting_restart().is_some()
     }
 
+    /// How long a lag lasts; for the end of a run also silences and a collector that is late, for which the
+    /// user does not wait.
+    pub(crate) fn disturbed_until(&self, is_over: bool) -> Option<Duration> {
+        let late = self.silences.values().map(|it| it.until).chain(self.garbage.due());
+        late.filter(|_| is_over).chain(self.lags.values().map(|it| it.until)).max()
+    }
+
     fn waiting_restart(&self) -> Option<usize> {
         let is_due = |fault: &Fault| matches!(self.target(fault), Some((_, Fault::Stale { step, .. })) if *step == self.steps);
         self.faults.iter().position(is_due)

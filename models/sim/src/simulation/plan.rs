@@ -1,5 +1,6 @@
 //! Plans: the faults of a run, as data and as text.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -90,6 +91,12 @@ pub enum Fault {
         /// Decides the chance.
         seed: u64,
     },
+    /// Requests and events wait until no process can do anything without one of them, and then come one by one:
+    /// the one that waits longest, or another one. It is a fault of no process, and goes with any other.
+    Order {
+        /// The number of a delivery, and which one of those that wait it is: not the first, which is 0.
+        taken: BTreeMap<u32, u32>,
+    },
     /// A fault of one process of a system: writes are counted for each process, and the others' watches and
     /// replicas stay as they are.
     Of {
@@ -117,6 +124,15 @@ impl Fault {
         }
     }
 
+    /// Whether a run under it may have nothing to show for it.
+    pub(crate) fn strikes_nothing(&self) -> bool {
+        match self {
+            Self::Jitter { .. } => true,
+            Self::Order { taken } => taken.is_empty(),
+            _ => false,
+        }
+    }
+
     /// Reads a fault whose first part names a process.
     fn read_of(name: &str, parts: &[&str]) -> Option<Self> {
         // No fault has more parts; and a text of names alone must not be looked at again and again.
@@ -129,6 +145,7 @@ impl Fault {
                 | Self::WebhookDown { .. }
                 | Self::WebhookSlow { .. }
                 | Self::Jitter { .. }
+                | Self::Order { .. }
         );
         let is_own = !is_of_all;
         (is_own && is_name(process)).then(|| fault.of(process))
@@ -163,6 +180,10 @@ impl fmt::Display for Fault {
                 write!(f, "webhook_slow({webhook},{call},{seconds})")
             }
             Self::Jitter { seed } => write!(f, "jitter({seed})"),
+            Self::Order { taken } => {
+                let taken: Vec<_> = taken.iter().map(|it| format!("{}:{}", it.0, it.1)).collect();
+                write!(f, "order({})", taken.join(","))
+            }
             Self::Of { process, fault } => {
                 let text = fault.to_string();
                 let (name, rest) = text.split_once('(').unwrap_or((&text, ""));
@@ -183,7 +204,7 @@ impl fmt::Display for BadPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:?} is no fault; a plan is faults with blanks between them, such as \"crash(3) stale(configmaps,7,2) unobserved(pods,4) lost(2) refused(5,500) cut(pods,1) silent(pods,1,20) uncollected(4,60) webhook_down(v.example.com,2,60) webhook_slow(v.example.com,3,45) jitter(9)\"; in a system of processes the name of one comes first, as in \"crash(a,3)\"",
+            "{:?} is no fault; a plan is faults with blanks between them, such as \"crash(3) stale(configmaps,7,2) unobserved(pods,4) lost(2) refused(5,500) cut(pods,1) silent(pods,1,20) uncollected(4,60) webhook_down(v.example.com,2,60) webhook_slow(v.example.com,3,45) jitter(9) order(3:1,7:2)\"; in a system of processes the name of one comes first, as in \"crash(a,3)\"",
             self.part
         )
     }
@@ -241,10 +262,20 @@ impl FromStr for Fault {
                 call: number(call)?,
                 seconds: number(seconds)?,
             },
+            ("order", parts) => Self::Order { taken: taken(parts).ok_or_else(bad)? },
             ("jitter", [seed]) => Self::Jitter { seed: seed.parse().map_err(|_| bad())? },
             _ => return Err(bad()),
         })
     }
+}
+
+/// The deliveries of an order that are not those that wait longest.
+fn taken(parts: &[&str]) -> Option<BTreeMap<u32, u32>> {
+    let read = |part: &&str| {
+        let (number, which) = part.split_once(':')?;
+        Some((number.parse().ok()?, which.parse().ok().filter(|it| *it > 0)?))
+    };
+    if *parts == [""] { Some(BTreeMap::new()) } else { parts.iter().map(read).collect() }
 }
 
 /// The faults of one run; none if it is empty.
@@ -302,9 +333,9 @@ mod tests {
 
     #[test]
     fn a_plan_is_read_as_it_is_written() {
-        let text = "crash(3) stale(statefulsets.apps,7,2) unobserved(pods,4) lost(2) refused(5,500) cut(pods,1) silent(pods,1,20) uncollected(4,60) webhook_down(v.example.com,2,60) webhook_slow(a,3,45) jitter(9)";
+        let text = "crash(3) stale(statefulsets.apps,7,2) unobserved(pods,4) lost(2) refused(5,500) cut(pods,1) silent(pods,1,20) uncollected(4,60) webhook_down(v.example.com,2,60) webhook_slow(a,3,45) jitter(9) order(3:1,7:2) order()";
         let plan: Plan = text.parse().expect("it is a plan");
-        assert_eq!(plan.faults.len(), 11);
+        assert_eq!(plan.faults.len(), 13);
         assert_eq!(plan.to_string(), text);
         assert_eq!("".parse(), Ok(Plan::default()));
         let text = "crash(a,3) stale(b,pods,4,2) unobserved(c-0,pods,4) lost(a,2) refused(a,5,500) cut(b,pods,1) silent(b,pods,1,20)";
@@ -324,6 +355,9 @@ mod tests {
             "uncollected(a,4,60)",
             "webhook_down(v.example.com,2)",
             "webhook_down(a,v.example.com,2,60)",
+            "order(a,3:1)",
+            "order(3:0)",
+            "order(3,1)",
         ] {
             let error = bad.parse::<Plan>().expect_err("it is none");
             assert!(error.to_string().starts_with(&format!("{bad:?} is no fault")), "{error}");

@@ -43,6 +43,7 @@ impl Outside {
         self.requests.push((self.current, now));
         self.busy += 1;
         let asked = self.look(&request);
+        self.gate.iter_mut().for_each(|it| it.arrived(number, &asked));
         let dies = asked.write > 0 && self.strike_write(asked.write);
         Some(Pending { process, request, asked, dies })
     }

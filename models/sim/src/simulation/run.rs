@@ -9,6 +9,7 @@ use super::exact::{Hold, Wanted, is_exact, moments, under_control};
 use super::learn::Learned;
 use super::life;
 use super::normal::{Normal, Times, View, normalise};
+use super::orders::{Gate, Guide};
 use super::panics::Notes;
 use super::plan::{Fault, Plan};
 use super::rights::{Granted, Needs};
@@ -70,6 +71,8 @@ pub(crate) struct Run {
     pub(crate) each: Vec<(Arc<str>, u32)>,
     /// The rights that it has needed, if it has not all.
     pub(crate) needs: Needs,
+    /// What has chosen its order.
+    pub(crate) guide: Option<Guide>,
 }
 
 impl Run {
@@ -82,9 +85,15 @@ impl Run {
 impl Setup {
     /// Runs the controller under a plan.
     pub(crate) fn run(&self, plan: &Plan) -> Run {
+        self.run_in(plan, Guide::of(plan))
+    }
+
+    /// Runs it in an order that is chosen.
+    pub(crate) fn run_in(&self, plan: &Plan, guide: Option<Guide>) -> Run {
         // Random plans also differ in the random numbers that a process draws.
         let wanted = self.wanted.with(plan.seed());
-        under_control(wanted, |hold| self.run_here(plan, self.server.clone(), (hold, wanted)))
+        let server = self.server.clone();
+        under_control(wanted, |hold| self.run_here((plan, guide), server, (hold, wanted)))
     }
 
     /// Runs it without faults, with another seed, on a cluster that begins later.
@@ -92,7 +101,8 @@ impl Setup {
         let mut server = self.server.clone();
         server.advance(server.now() + later);
         let wanted = self.wanted.with(seed);
-        under_control(wanted, |hold| self.run_here(&Plan::default(), server, (hold, wanted)))
+        let plan = Plan::default();
+        under_control(wanted, |hold| self.run_here((&plan, None), server, (hold, wanted)))
     }
 
     /// The end of a run, as it is compared.
@@ -110,15 +120,22 @@ impl Setup {
     pub(crate) fn asks(&self, plan: &Plan) -> Vec<seatrial_sim_libc::Ask> {
         let wanted = self.wanted.with(plan.seed());
         under_control(wanted, |hold| {
+            let plan = (plan, Guide::of(plan));
             hold.asks(|| drop(self.run_here(plan, self.server.clone(), (hold, wanted))))
         })
     }
 
-    fn run_here(&self, plan: &Plan, server: Server, (hold, wanted): (&Hold, Wanted)) -> Run {
+    fn run_here(
+        &self,
+        (plan, guide): (&Plan, Option<Guide>),
+        server: Server,
+        (hold, wanted): (&Hold, Wanted),
+    ) -> Run {
         let (rules, learned) = (self.rules.clone(), self.learned.clone());
         let mut world = Outside::new(server, plan, rules, learned);
         world.granted.clone_from(&self.granted);
         world.hooks.all.clone_from(&self.webhooks);
+        world.gate = guide.map(Gate::new);
         world.names = self.programs.iter().map(|it| it.0.clone()).collect();
         world.lives = vec![0; world.names.len()];
         let world = Arc::new(Mutex::new(world));
@@ -149,7 +166,6 @@ impl Setup {
         let each = each.map(|(index, name)| (name.clone(), per_minute(&|it| it == index)));
         let broken = world.broken_rule.clone();
         let is_exact = is_exact() && !self.wanted.is_ordered;
-        let is_jitter = |fault: &Fault| matches!(fault, Fault::Jitter { .. });
         let mut run = Run {
             trace: world.trace.clone(),
             changes: world.changes.clone(),
@@ -158,7 +174,7 @@ impl Setup {
             times: Times { around: moments(world.now(), is_exact) },
             end: Normal::new(),
             is_exact,
-            left: world.faults.iter().filter(|it| !is_jitter(it)).cloned().collect(),
+            left: world.faults.iter().filter(|it| !it.strikes_nothing()).cloned().collect(),
             garbage: world.garbage.causes.clone(),
             calls: world.hooks.calls.clone(),
             panics,
@@ -167,6 +183,7 @@ impl Setup {
             per_minute: per_minute(&|_| true),
             each: each.collect(),
             needs: world.needs.clone(),
+            guide: world.gate.as_ref().map(|it| it.guide.clone()),
         };
         run.end = self.end(&run);
         run

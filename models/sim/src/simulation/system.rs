@@ -36,7 +36,15 @@ impl Simulation {
         let (programs, wanted) = (Vec::new(), Wanted::default());
         let (granted, webhooks) = (None, Webhooks::default());
         let setup = Setup { server, script, rules, programs, wanted, learned, granted, webhooks };
-        let wish = Wish { random: 30, seed: 1, once: false, at_most: None, replay: None };
+        let wish = Wish {
+            random: 30,
+            seed: 1,
+            once: false,
+            at_most: None,
+            orders: 0,
+            any_turn: false,
+            replay: None,
+        };
         Self { setup, rules: Rules::default(), given: Vec::new(), wish }
     }
 

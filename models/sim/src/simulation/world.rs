@@ -9,6 +9,7 @@ use tokio::sync::Notify;
 use super::garbage::Garbage;
 use super::learn::Learned;
 use super::network::{Pace, Silence, TRAVEL, journey};
+use super::orders::Gate;
 use super::plan::{Fault, Plan};
 use super::rights::{Granted, Needs};
 use super::rules::Rules;
@@ -77,6 +78,8 @@ pub struct Outside {
     pub(crate) pace: Pace,
     pub(crate) garbage: Garbage,
     pub(crate) chance: Option<Random>,
+    /// What decides about the order, if it is chosen.
+    pub(crate) gate: Option<Gate>,
     /// What the controller may do, if not everything.
     pub(crate) granted: Option<Arc<Granted>>,
     pub(crate) needs: Needs,
@@ -128,6 +131,7 @@ impl Outside {
             garbage,
             pace: Pace::default(),
             chance,
+            gate: None,
             granted: None,
             needs: Needs::new(),
             hooks: Hooks::default(),
@@ -204,13 +208,6 @@ impl Outside {
             self.close(id);
         }
         self.is_fenced = false;
-    }
-
-    /// How long a lag lasts; for the end of a run also silences and a collector that is late, for which the
-    /// user does not wait.
-    pub(crate) fn disturbed_until(&self, is_over: bool) -> Option<Duration> {
-        let late = self.silences.values().map(|it| it.until).chain(self.garbage.due());
-        late.filter(|_| is_over).chain(self.lags.values().map(|it| it.until)).max()
     }
 
     /// The controller sends more requests than any needs.
@@ -299,14 +296,21 @@ fn most(state: &State) -> u64 {
 }
 
 impl Backend for Outside {
-    fn depart(&mut self, _: Duration, request: Request) -> Option<(Duration, u64)> {
+    fn depart(&mut self, now: Duration, request: Request) -> Option<(Duration, u64)> {
         if self.is_fenced {
             return None;
         }
         self.next += 1;
+        if let Some(gate) = &mut self.gate {
+            gate.hold((&self.server, now), &request, (self.current, self.next));
+        }
         self.travelling.insert(self.next, (self.current, request));
         let travel = self.chance.as_mut().map_or(TRAVEL, journey);
         Some((travel, self.next))
+    }
+
+    fn sets_out(&mut self, number: u64) -> bool {
+        !self.gate.as_ref().is_some_and(|it| it.holds(number))
     }
 
     fn arrive(&mut self, now: Duration, number: u64) -> Option<Answer> {
@@ -358,6 +362,7 @@ impl Backend for Outside {
             Some((revision, until)) => {
                 (self.server.late(revision, |server| server.events(id)), Some(until))
             }
+            None if self.is_held(id) => return Told::default(),
             None => (self.server.events(id), None),
         };
         for event in news.events.iter().filter(|it| it.kind != "BOOKMARK") {

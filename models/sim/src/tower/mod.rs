@@ -55,6 +55,11 @@ pub trait Backend: Send + 'static {
     /// client is cut off, so nothing leaves.
     fn depart(&mut self, now: Duration, request: Request) -> Option<(Duration, u64)>;
 
+    /// Whether the request of that number may set out: it asks again when the watches look.
+    fn sets_out(&mut self, _number: u64) -> bool {
+        true
+    }
+
     /// The request of that number arrives. None: no client will ever get an answer.
     fn arrive(&mut self, now: Duration, number: u64) -> Option<Answer>;
 
@@ -132,6 +137,8 @@ struct Shared<B> {
     backend: Arc<Mutex<B>>,
     /// The watches that wait for a write.
     sleepers: Mutex<BTreeMap<WatchId, Waker>>,
+    /// The requests that may not set out yet.
+    held: Mutex<Vec<Waker>>,
     webhooks: Webhooks,
     /// The instant, and the server's time then.
     start: (Instant, Duration),
@@ -156,10 +163,15 @@ impl<B> Shared<B> {
         self.sleepers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn held(&self) -> MutexGuard<'_, Vec<Waker>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Something may have been written: the watches look, in the order of their opening.
     fn wake(&self) {
         let sleepers = std::mem::take(&mut *self.sleepers());
-        for waker in sleepers.into_values() {
+        let held = std::mem::take(&mut *self.held());
+        for waker in sleepers.into_values().chain(held) {
             waker.wake();
         }
     }
@@ -200,8 +212,9 @@ impl<B: Backend> Face<B> {
 
     /// The same, with webhooks.
     pub(crate) fn calling(backend: Arc<Mutex<B>>, now: Duration, webhooks: Webhooks) -> Self {
-        let (sleepers, start) = (Mutex::default(), (Instant::now(), now));
-        Self { shared: Arc::new(Shared { backend, sleepers, webhooks, start }) }
+        let (sleepers, held) = (Mutex::default(), Mutex::default());
+        let start = (Instant::now(), now);
+        Self { shared: Arc::new(Shared { backend, sleepers, held, webhooks, start }) }
     }
 
     /// Answers the webhooks at a host in this process: the function is given each `AdmissionReview` or
@@ -332,6 +345,7 @@ async fn serve<B: Backend>(
 ) -> io::Result<HttpResponse<Stream<B>>> {
     let departure = shared.lock().depart(shared.now(), request);
     let Some((travel, number)) = departure else { return Ok(never().await) };
+    sets_out(&shared, number).await;
     if !travel.is_zero() {
         tokio::time::sleep(travel).await;
     }
@@ -359,6 +373,19 @@ async fn serve<B: Backend>(
         }
         Answer::Lost => Err(io::Error::new(io::ErrorKind::ConnectionReset, "the connection broke")),
     }
+}
+
+/// Waits until a request may set out.
+async fn sets_out<B: Backend>(shared: &Shared<B>, number: u64) {
+    std::future::poll_fn(|cx| {
+        if shared.lock().sets_out(number) {
+            return Poll::Ready(());
+        }
+        // The waker comes before the last look, so that a change during this call wakes the task.
+        shared.held().push(cx.waker().clone());
+        if shared.lock().sets_out(number) { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
 }
 
 async fn pause(time: Duration) {

@@ -4,6 +4,7 @@
 mod intermediate;
 #[path = "../on_kube/mod.rs"]
 mod on_kube;
+mod orders;
 mod speed;
 mod stale;
 mod systems;
