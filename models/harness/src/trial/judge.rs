@@ -42,6 +42,7 @@ impl<C: Component> Jury<C> {
     }
 
     /// Asks for one promise alone: the others cost time, and their findings a text of the history each.
+    #[cfg(feature = "shuttle")]
     pub(crate) fn only(mut self, name: &'static str) -> Self {
         self.only = Some(name);
         self

@@ -115,6 +115,11 @@ fn create(client: &mut Client<'_>, set: &Value, number: usize) {
         if matches!(found, Found::Absent) {
             let mut body = template.clone();
             body["metadata"]["name"] = claim.as_str().into();
+            for (label, value) in
+                set["spec"]["selector"]["matchLabels"].as_object().into_iter().flatten()
+            {
+                body["metadata"]["labels"][label] = value.clone();
+            }
             client.create(&claims.path(namespace), &body);
         }
         let volume = json!({
@@ -122,7 +127,10 @@ fn create(client: &mut Client<'_>, set: &Value, number: usize) {
             "persistentVolumeClaim": {"claimName": claim},
         });
         match pod["spec"]["volumes"].as_array_mut() {
-            Some(volumes) => volumes.push(volume),
+            Some(volumes) => {
+                volumes.retain(|it| it["name"] != volume["name"]);
+                volumes.push(volume);
+            }
             None => pod["spec"]["volumes"] = json!([volume]),
         }
     }

@@ -21,6 +21,7 @@ mod driver;
 mod exact;
 mod found;
 mod garbage;
+mod given;
 pub(crate) mod judge;
 pub(crate) mod learn;
 mod life;

@@ -7,12 +7,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
+use super::given;
 use super::learn::{Learned, drawn};
 use super::rules::Rules;
 use super::state::State;
 use crate::apiserver::Written;
 
-/// A state without what differs between equal runs: uids, versions, times, random names.
+/// A state without what differs between equal runs: uids, versions, times, random names, addresses.
 pub(crate) type Normal = BTreeMap<(String, String), Value>;
 
 /// The parts of a state that are not compared as they are.
@@ -45,16 +46,20 @@ pub(crate) fn normalise(state: &State, changes: &[Written], view: &View<'_>) -> 
     for Written { resource, key, old, .. } in changes {
         let Some(object) = old else { continue };
         let uid = object["metadata"]["uid"].as_str().unwrap_or_default();
-        let name = format!(
-            "<uid of a former {resource} {}>",
-            view.learned.stable(resource, key, object).0
-        );
-        names.insert(uid.to_owned(), name);
+        let stable = view.learned.stable(resource, key, object).0;
+        names.insert(uid.to_owned(), format!("<uid of a former {resource} {stable}>"));
+        if let Some(address) = given::address(resource, object) {
+            let name = format!("<address of a former {resource} {stable}>");
+            names.insert(address.to_owned(), name);
+        }
     }
     for (resource, key, object) in state.objects() {
         let uid = object["metadata"]["uid"].as_str().unwrap_or_default();
         let stable = view.learned.stable(resource, key, object).0;
         names.insert(uid.to_owned(), format!("<uid of {resource} {stable}>"));
+        if let Some(address) = given::address(resource, object) {
+            names.insert(address.to_owned(), format!("<address of {resource} {stable}>"));
+        }
     }
     let drawn = drawn(state, changes, view.learned);
     let mut normal = Normal::new();
@@ -63,9 +68,12 @@ pub(crate) fn normalise(state: &State, changes: &[Written], view: &View<'_>) -> 
         if view.rules.is_left_out(resource) {
             continue;
         }
-        let mut object = normal_object(object, &names, &view.times);
-        if **resource == *"secrets" {
-            decoded_times(&mut object, &view.times);
+        let stored = object;
+        let mut object = normal_object(stored, &names, &view.times);
+        match &**resource {
+            "secrets" => decoded_times(&mut object, &view.times),
+            "services" => given::hide_ports(stored, &mut object),
+            _ => {}
         }
         view.learned.mask(resource, key, &mut object, &drawn);
         view.rules.leave_out(resource, &mut object);
@@ -130,6 +138,8 @@ fn walk(value: &mut Value, names: &BTreeMap<String, String>, generation: &Value,
                 name.clone_into(text);
             } else if times.is_time(text) {
                 "<time>".clone_into(text);
+            } else if !names.is_empty() && text.contains('.') {
+                *text = given::named(text, names);
             }
         }
         Value::Number(number) if times.is_since_1970(number.as_f64()) => *value = "<time>".into(),

@@ -73,6 +73,7 @@ fn a_stateful_set_makes_and_deletes_its_pods_one_by_one() {
     db["spec"]["volumeClaimTemplates"] = json!([{"metadata": {"name": "disk"}, "spec": {
         "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}},
     }}]);
+    db["spec"]["template"]["spec"]["volumes"] = json!([{"name": "disk", "emptyDir": {}}]);
     cluster.create(STATEFUL, &db);
     let mut seen = Vec::new();
     while cluster.tick() {
@@ -84,6 +85,18 @@ fn a_stateful_set_makes_and_deletes_its_pods_one_by_one() {
     assert_eq!(cluster.names(PODS), ["db-0", "db-1", "db-2"]);
     let claims = "/api/v1/namespaces/default/persistentvolumeclaims";
     assert_eq!(cluster.names(claims), ["disk-db-0", "disk-db-1", "disk-db-2"]);
+    // What selects the pods selects their claims, and a claim takes the place of a volume of its name.
+    assert!(
+        cluster
+            .list(claims)
+            .iter()
+            .all(|it| it["metadata"]["labels"] == db["spec"]["selector"]["matchLabels"])
+    );
+    for pod in cluster.list(PODS) {
+        let volumes = pod["spec"]["volumes"].as_array().expect("there are some");
+        let disks: Vec<_> = volumes.iter().filter(|it| it["name"] == "disk").collect();
+        assert!(disks.len() == 1 && disks[0]["persistentVolumeClaim"].is_object(), "{pod}");
+    }
     // A new template goes from the last to the first.
     cluster.patch(&format!("{STATEFUL}/db"), &other_image());
     let mut images = Vec::new();
