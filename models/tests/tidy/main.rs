@@ -135,7 +135,8 @@ fn the_harness_knows_nothing_of_our_components() {
 #[test]
 fn no_modules_use_each_other_in_a_circle() {
     let sources = tree::sources();
-    for folder in ["core/src/", "models/harness/src/", "models/sim/src/", "kube/src/", "sync/src/"] {
+    for folder in ["core/src/", "models/harness/src/", "models/sim/src/", "kube/src/", "sync/src/"]
+    {
         assert!(sources.iter().any(|file| file.path.starts_with(folder)), "{folder} has sources");
         assert_none(&circles::circles(folder, &sources));
     }

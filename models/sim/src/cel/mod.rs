@@ -23,7 +23,6 @@ mod value;
 mod weight;
 
 use std::rc::Rc;
-use std::sync::Arc;
 
 pub(crate) use ast::LAZY;
 use check::Checker;
@@ -108,7 +107,7 @@ pub(crate) fn optional(of: Type) -> Type {
 
 /// The optional value of a variable that may not be there.
 pub(crate) fn maybe(value: Option<Value<'_>>) -> Value<'_> {
-    Value::Optional(value.map(Arc::new))
+    Value::Optional(value.map(std::rc::Rc::new))
 }
 
 /// A mistake with its line, as the real server shows it.

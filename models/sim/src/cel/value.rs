@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering as Order;
 use std::net::IpAddr;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use base64::Engine;
@@ -33,7 +34,7 @@ pub(crate) enum Value<'a> {
     Span(i64),
     List(List<'a>),
     Map(Map<'a>),
-    Optional(Option<Arc<Value<'a>>>),
+    Optional(Option<Rc<Value<'a>>>),
     Type(&'static str),
     Quantity(Quantity),
     Url(Arc<Url>),
@@ -43,7 +44,7 @@ pub(crate) enum Value<'a> {
     /// An object of a patch, with the name of its type.
     Made(Arc<str>, Map<'a>),
     /// Somebody's rights, or a part of a question about them.
-    Rights(Arc<Rights<'a>>),
+    Rights(Rc<Rights<'a>>),
     /// Whether something is allowed, and why.
     Decision(bool, Arc<str>),
 }
@@ -51,14 +52,14 @@ pub(crate) enum Value<'a> {
 #[derive(Clone, Debug)]
 pub(crate) enum List<'a> {
     /// With how deep it is.
-    Made(Arc<Vec<Value<'a>>>, usize),
+    Made(Rc<Vec<Value<'a>>>, usize),
     Read(&'a [Json], &'a Decl, &'a Ordering),
 }
 
 #[derive(Clone, Debug)]
 pub(crate) enum Map<'a> {
     /// With how deep it is.
-    Made(Arc<Vec<(Value<'a>, Value<'a>)>>, usize),
+    Made(Rc<Vec<(Value<'a>, Value<'a>)>>, usize),
     Read(&'a Fields<String, Json>, &'a Decl),
 }
 
@@ -74,13 +75,13 @@ impl<'a> Value<'a> {
 
     pub(crate) fn list(items: Vec<Self>) -> Self {
         let depth = 1 + items.iter().map(Self::depth).max().unwrap_or(0);
-        Self::List(List::Made(Arc::new(items), depth))
+        Self::List(List::Made(Rc::new(items), depth))
     }
 
     pub(crate) fn map(entries: Vec<(Self, Self)>) -> Self {
         let depths = entries.iter().map(|(key, value)| key.depth().max(value.depth()));
         let depth = 1 + depths.max().unwrap_or(0);
-        Self::Map(Map::Made(Arc::new(entries), depth))
+        Self::Map(Map::Made(Rc::new(entries), depth))
     }
 
     /// An object of a patch.
@@ -92,7 +93,7 @@ impl<'a> Value<'a> {
     }
 
     pub(super) fn some(value: Self) -> Self {
-        Self::Optional(Some(Arc::new(value)))
+        Self::Optional(Some(Rc::new(value)))
     }
 
     /// The value of a field that a schema describes.

@@ -181,7 +181,7 @@ async fn finalize(context: Context, name: &'static str) -> Result<(), Error> {
     let mut finalizers = shared.finalizers().to_vec();
     match name {
         "a" if !finalizers.iter().any(|it| it == "a.io/own") => {
-            finalizers.push("a.io/own".to_owned())
+            finalizers.push("a.io/own".to_owned());
         }
         "a" => return Ok(()),
         _ => finalizers.retain(|it| it != "b.io/own"),

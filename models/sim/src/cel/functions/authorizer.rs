@@ -1,7 +1,7 @@
 //! Questions about what somebody may do.
 
 use std::fmt::Debug;
-use std::sync::Arc;
+use std::rc::Rc;
 
 use super::{Function, none, one};
 use crate::cel::value::{Outcome, Value};
@@ -56,7 +56,7 @@ impl<'a> Rights<'a> {
     }
 
     fn value(self) -> Value<'a> {
-        Value::Rights(Arc::new(self))
+        Value::Rights(Rc::new(self))
     }
 
     pub(in crate::cel) fn type_name(&self) -> &'static str {

@@ -103,7 +103,7 @@ fn spoil(mode: &str, object: &mut Value) {
         "nometadata" => *metadata = Value::Null,
         "textmetadata" => *metadata = "x".into(),
         "otherversion" => {
-            object["apiVersion"] = version.replace("/v1", "/v9").replace("/v2", "/v9").into()
+            object["apiVersion"] = version.replace("/v1", "/v9").replace("/v2", "/v9").into();
         }
         "otherkind" => object["kind"] = "Gadget".into(),
         "nokind" => object["kind"] = Value::Null,
