@@ -3,11 +3,12 @@
 use std::hash::{BuildHasher as _, RandomState};
 use std::panic::Location;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use serde::{Deserialize, Serialize};
 
-use super::http::{Answer, Request, decoded};
+use super::http::{Answer, Request, Taken, decoded};
 use super::subject::Explorable;
 use crate::cli::Failure;
 use crate::engine::Schedule;
@@ -26,9 +27,9 @@ const RUNS: usize = 4;
 pub(super) struct Page {
     explored: Explorable,
     folder: PathBuf,
-    /// Only the page knows it: other pages of the same browser cannot save.
+    /// Only the page knows it: other pages of the same browser can neither run nor save anything.
     pub(super) token: String,
-    runs: AtomicUsize,
+    runs: Arc<AtomicUsize>,
 }
 
 /// A place in the source.
@@ -75,16 +76,16 @@ impl Page {
             .map_err(|error| Failure::usage(format!("the folder of witnesses: {error}")))?;
         let chance = || RandomState::new().hash_one(std::time::SystemTime::now());
         let token = format!("{:016x}{:016x}", chance(), chance());
-        Ok(Self { explored, folder, token, runs: AtomicUsize::new(0) })
+        Ok(Self { explored, folder, token, runs: Arc::default() })
     }
 
     pub(super) fn answer(&self, request: &Request) -> Answer {
         let answered = match (request.method.as_str(), request.path.as_str()) {
             ("GET", "/") => Ok(self.page()),
-            ("GET", "/run") => self.shown(&request.query),
-            ("POST", "/save") if request.token != self.token => {
-                Err((403, "only the page may save".to_owned()))
+            ("GET", "/run") | ("POST", "/save") if request.token != self.token => {
+                Err((403, "only the page may ask for this".to_owned()))
             }
+            ("GET", "/run") => self.shown(&request.query),
             ("POST", "/save") => self.save(&request.body),
             (_, "/" | "/run" | "/save") => Err((405, "another method".to_owned())),
             _ => Err((404, "there is nothing here".to_owned())),
@@ -118,13 +119,10 @@ impl Page {
     /// Runs the execution that begins with these choices.
     fn run(&self, choices: &str) -> Result<(Explored, Witness), Refusal> {
         let choices: Schedule = choices.parse().map_err(|error| (400, format!("{error}")))?;
-        if self.runs.fetch_add(1, Ordering::Relaxed) >= RUNS {
-            self.runs.fetch_sub(1, Ordering::Relaxed);
-            return Err((503, "other executions are still running".to_owned()));
-        }
-        let explored = (self.explored.run)(&choices);
-        self.runs.fetch_sub(1, Ordering::Relaxed);
-        let explored = explored.map_err(|why| (400, why))?;
+        let place = Taken::of(&self.runs, RUNS);
+        let place = place.ok_or((503, "other executions are still running".to_owned()))?;
+        let explored = (self.explored.run)(&choices).map_err(|why| (400, why))?;
+        drop(place);
         let witness = self.explored.witness(&explored).map_err(|why| (500, why))?;
         Ok((explored, witness))
     }
@@ -152,7 +150,8 @@ impl Page {
         let folder = self.folder.join(&witness.component);
         let path = folder.join(format!("{}.txt", wish.name));
         let text = text(&wish.name, &explored, &witness);
-        if std::fs::read_to_string(&path).is_ok_and(|there| there != text) || path.is_dir() {
+        let there = std::fs::read(&path);
+        if there.is_ok_and(|there| there != text.as_bytes()) || path.is_dir() {
             return Err((409, format!("{} is there already: choose another name", path.display())));
         }
         let failed = |error: &dyn std::fmt::Display| (500, format!("{}: {error}", path.display()));

@@ -69,18 +69,16 @@ impl Server {
     pub(super) fn serve(&self, answers: Answers) {
         let clients = Arc::new(AtomicUsize::new(0));
         for stream in self.listener.incoming().flatten() {
-            let (answers, clients) = (Arc::clone(&answers), Arc::clone(&clients));
-            let (hosts, busy) = (self.hosts(), clients.fetch_add(1, Ordering::Relaxed) >= CLIENTS);
+            let Some(place) = Taken::of(&clients, CLIENTS) else { continue }; // it hears that it is closed
+            let (answers, hosts) = (Arc::clone(&answers), self.hosts());
             let serves = move || {
-                let mut stream = stream;
+                let (mut stream, _place) = (stream, place);
                 let answer = match read(&mut stream) {
-                    _ if busy => Answer::refuse(503, "too many clients"),
                     Ok(request) if hosts.contains(&request.host) => answers(&request),
                     Ok(_) => Answer::refuse(403, "this page is for this machine alone"),
                     Err(code) => Answer::refuse(code, "no request that is understood here"),
                 };
                 drop(write(&mut stream, &answer)); // a client that has gone needs no answer
-                clients.fetch_sub(1, Ordering::Relaxed);
             };
             drop(std::thread::Builder::new().name("explore".to_owned()).spawn(serves));
         }
@@ -89,6 +87,23 @@ impl Server {
     /// Under another name, a page from elsewhere could pass for ours.
     fn hosts(&self) -> [String; 2] {
         ["127.0.0.1", "localhost"].map(|name| format!("{name}:{}", self.address.port()))
+    }
+}
+
+/// One of a few places, given back also if its holder panics.
+pub(super) struct Taken(Arc<AtomicUsize>);
+
+impl Taken {
+    /// Takes a place if one is free.
+    pub(super) fn of(taken: &Arc<AtomicUsize>, places: usize) -> Option<Self> {
+        let place = Self(Arc::clone(taken));
+        (taken.fetch_add(1, Ordering::Relaxed) < places).then_some(place)
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

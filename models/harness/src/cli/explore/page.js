@@ -35,13 +35,16 @@ function written(choices) {
   return text;
 }
 
+// Other pages know no token, so they neither run nor save anything.
+const headers = { "X-Seatrial-Token": begins.token };
+
 // Asks for the execution that begins with these choices.
 async function ask(choices, position, isNew) {
   clearTimeout(noting);
   document.body.ariaBusy = "true";
   let answer, text;
   try {
-    answer = await fetch("/run?choices=" + encodeURIComponent(choices));
+    answer = await fetch("/run?choices=" + encodeURIComponent(choices), { headers });
     text = await answer.text();
   } catch {
     text = "seatrial does not answer: is it still running?";
@@ -290,7 +293,7 @@ $("save").onsubmit = async (event) => {
   const body = JSON.stringify({ choices: written(run.steps.map((step) => step.taken)), name: $("name").value });
   const saved = $("saved");
   try {
-    const answer = await fetch("/save", { method: "POST", headers: { "X-Seatrial-Token": begins.token }, body });
+    const answer = await fetch("/save", { method: "POST", headers, body });
     if (answer.ok) saved.replaceChildren("saved: ", link(await answer.json()));
     else saved.replaceChildren(await answer.text());
   } catch {

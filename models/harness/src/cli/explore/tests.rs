@@ -79,7 +79,7 @@ fn page(what: &str, folder: &Folder) -> Page {
 
 fn get(page: &Page, choices: &str) -> Answer {
     let query = format!("choices={choices}");
-    page.answer(&request("GET", "/run", &query, "", b""))
+    page.answer(&request("GET", "/run", &query, &page.token, b""))
 }
 
 fn request(method: &str, path: &str, query: &str, token: &str, body: &[u8]) -> Request {
@@ -235,12 +235,13 @@ fn what_makes_no_sense_is_refused() {
     }
     assert_eq!(save(&page, "c", "fine").code, 400);
     let token = page.token.clone();
-    let requests: [(u16, Request); 9] = [
+    let requests: [(u16, Request); 10] = [
         (405, request("POST", "/run", "", &token, b"")),
         (405, request("GET", "/save", "", &token, b"")),
         (405, request("OPTIONS", "/save", "", "", b"")),
         (404, request("GET", "/etc/passwd", "", "", b"")),
-        (400, request("GET", "/run", "", "", b"")),
+        (400, request("GET", "/run", "", &token, b"")),
+        (403, request("GET", "/run", "choices=", "", b"")),
         (403, request("POST", "/save", "", "", br#"{"choices":"","name":"x"}"#)),
         (403, request("POST", "/save", "", "guessed", br#"{"choices":"","name":"x"}"#)),
         (400, request("POST", "/save", "", &token, b"\xff")),
