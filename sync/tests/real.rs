@@ -4,6 +4,8 @@
 mod body;
 #[path = "promises/of_others.rs"]
 mod of_others;
+#[path = "promises/of_panics.rs"]
+mod of_panics;
 #[path = "promises/of_std.rs"]
 mod of_std;
 #[path = "promises/of_tokio.rs"]
@@ -13,7 +15,7 @@ use body::Body;
 
 #[test]
 fn the_real_ones_keep_what_a_trial_promises() {
-    let all = [of_std::ALL, of_others::ALL, of_tokio::ALL];
+    let all = [of_std::ALL, of_panics::ALL, of_others::ALL, of_tokio::ALL];
     all.into_iter().flatten().for_each(|(_, body)| body.run());
 }
 

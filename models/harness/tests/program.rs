@@ -154,14 +154,17 @@ fn a_test_is_explored_on_a_page() {
     let mut lines = said.lines().map(|line| line.expect("text"));
     let address = lines.find_map(|line| Some(line.split_once("http://")?.1.replace('/', "")));
     let address = address.expect("it says where");
-    let ask = |path: &str| {
+    let ask = |path: &str, token: &str| {
         let mut stream = TcpStream::connect(&address).expect("it listens");
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n").expect("it reads");
+        let head = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nX-Seatrial-Token: {token}");
+        write!(stream, "{head}\r\n\r\n").expect("it reads");
         let mut text = String::new();
         stream.read_to_string(&mut text).expect("it answers");
         text
     };
-    let (page, run) = (ask("/"), ask("/run?choices=b"));
+    let page = ask("/", "");
+    let token = page.split(r#""token":""#).nth(1).and_then(|it| it.split('"').next());
+    let run = ask("/run?choices=b", token.expect("the page knows a token"));
     served.kill().expect("it serves until it is ended");
     served.wait().expect("it ends");
     assert!(page.contains("tests/program.rs:"), "where the test is:\n{page}");

@@ -7,11 +7,15 @@ use std::sync::atomic::AtomicU64 as Real;
 
 use seatrial::program::{Atomic as Engine, Seam};
 
-/// [`std::sync::atomic::fence`]. In a run every order but that of single accesses is sequentially consistent already
-/// on all engines but loom, which is not told.
+/// [`std::sync::atomic::fence`]. In a run only loom needs it: to the other engines every access is sequentially
+/// consistent.
+///
+/// # Panics
+/// If the order is [`Ordering::Relaxed`].
 pub fn fence(order: Ordering) {
-    if Seam::current().is_none() {
-        std::sync::atomic::fence(order);
+    match Seam::current() {
+        Some(seam) => seam.fence(order),
+        None => std::sync::atomic::fence(order),
     }
 }
 

@@ -10,7 +10,7 @@ pub use ::crossbeam_channel::{
 
 use super::channel::{self, Failed, Patience, Receiving, Sending};
 use super::clock::Instant;
-use super::lock::Locked;
+use super::lock::{Locked, Sleepers};
 use super::moment::Moment;
 use super::threads::sleep;
 
@@ -70,6 +70,16 @@ fn clock(first: Duration, period: Option<Duration>) -> Receiver<Instant> {
     Receiver(Kind::Clock(Arc::new(Clock { next, period, item: |due| due })))
 }
 
+/// Waits for nothing, until a moment at most.
+fn in_vain(until: Option<Moment>) -> Failed {
+    let (lock, nobody) = (Locked::new(()), Sleepers::new());
+    let (mut held, mut is_late) = (lock.lock(), false);
+    while !is_late {
+        (held, is_late) = nobody.wait_until(held, until);
+    }
+    Failed::Now
+}
+
 impl<T> Clock<T> {
     /// Takes the tick that is due; else the time to wait for the next one.
     fn take(&self) -> Result<T, Option<Instant>> {
@@ -85,20 +95,15 @@ impl<T> Clock<T> {
 
     fn receive(&self, patience: Patience) -> Result<T, Failed> {
         loop {
-            let later = match self.take() {
+            let next = match self.take() {
                 Ok(item) => return Ok(item),
-                Err(later) => later.map_or(Duration::MAX, |later| later.0.left()),
+                Err(next) => next.map(|next| next.0),
             };
-            let time = match patience {
-                Patience::None => return Err(Failed::Now),
-                Patience::Until(None) => later,
-                Patience::Until(Some(until)) if until.left() < later => {
-                    sleep(until.left());
-                    return Err(Failed::Now);
-                }
-                Patience::Until(Some(_)) => later,
-            };
-            sleep(time);
+            let Patience::Until(until) = patience else { return Err(Failed::Now) };
+            match next {
+                Some(next) if until.is_none_or(|until| next <= until) => sleep(next.left()),
+                _ => return Err(in_vain(until)),
+            }
         }
     }
 }
@@ -172,10 +177,7 @@ impl<T> Receiver<T> {
             (Kind::Of(receiving), _) => receiving.receive(patience),
             (Kind::Clock(clock), _) => clock.receive(patience),
             (Kind::Never, Patience::None) => Err(Failed::Now),
-            (Kind::Never, Patience::Until(until)) => {
-                sleep(until.map_or(Duration::MAX, Moment::left));
-                Err(Failed::Now)
-            }
+            (Kind::Never, Patience::Until(until)) => Err(in_vain(until)),
         }
     }
 

@@ -95,6 +95,14 @@ impl<T: ?Sized> DerefMut for Held<'_, T> {
     }
 }
 
+impl<T: ?Sized> Drop for Held<'_, T> {
+    fn drop(&mut self) {
+        if let (Some((seam, _)), true) = (&self.of.gate, self.gate.is_some()) {
+            let _noted = seam.is_unwinding(); // others may run when it is unlocked
+        }
+    }
+}
+
 /// A place where threads sleep that hold one certain [`Locked`].
 pub(crate) struct Sleepers {
     gate: Option<(Seam, <AnyRuntime as Runtime>::Condvar)>,

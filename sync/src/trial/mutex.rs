@@ -189,7 +189,7 @@ impl<T: ?Sized> Mutex<T> {
     pub(super) fn judged<G>(&self, guard: G) -> LockResult<G> {
         // A destructor that does not expect an error would abort the whole process, where a run is given up.
         let is_poisoned = match &self.turn {
-            Some(_) => self.is_poisoned() && !std::thread::panicking(),
+            Some(turn) => self.is_poisoned() && !turn.label.is_unwinding(),
             None => self.is_poisoned(),
         };
         if is_poisoned { Err(PoisonError::new(guard)) } else { Ok(guard) }

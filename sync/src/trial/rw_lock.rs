@@ -223,8 +223,11 @@ impl<T: ?Sized> RwLock<T> {
 
     fn judged<G>(&self, guard: G) -> LockResult<G> {
         // As with a mutex: destructors go on where a run is given up.
-        let forgives = self.room.is_some() && std::thread::panicking();
-        if self.is_poisoned() && !forgives { Err(PoisonError::new(guard)) } else { Ok(guard) }
+        if self.is_poisoned() && !self.is_unwinding() {
+            Err(PoisonError::new(guard))
+        } else {
+            Ok(guard)
+        }
     }
 
     /// Tells whether a thread panicked while it wrote.

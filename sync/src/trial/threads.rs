@@ -6,7 +6,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use std::thread::{Result, panicking};
+pub use std::thread::Result;
 
 use seatrial::program::{Seam, Thread as Engine};
 use seatrial_core::runtime::Runtime as _;
@@ -131,6 +131,12 @@ fn park_until(until: Option<Moment>) -> bool {
     }
     *token = false;
     true
+}
+
+/// [`std::thread::panicking`].
+#[must_use]
+pub fn panicking() -> bool {
+    Seam::current().map_or_else(std::thread::panicking, |seam| seam.is_unwinding())
 }
 
 /// [`std::thread::park`].

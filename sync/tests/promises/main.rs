@@ -1,7 +1,8 @@
-//! The promises of the names, in every order of a trial; and on real threads in the same build, outside of one.
+//! The promises of the names, in some hundred orders of a trial; and on real threads in the same build, outside of one.
 
 mod body;
 mod of_others;
+mod of_panics;
 mod of_std;
 mod of_tokio;
 
@@ -9,9 +10,11 @@ use body::Body;
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 use seatrial::engine::{panic_text, quietly};
 use seatrial::program::{Test, run, run_task};
+use seatrial_sync::crossbeam_channel::{after, never};
 use seatrial_sync::fault::{Fault, with};
 
 /// Runs a program as a trial.
@@ -31,7 +34,7 @@ thread_local! {
 }
 
 #[test]
-fn they_are_kept_in_every_order() {
+fn they_are_kept_in_the_first_orders() {
     let broken: Vec<_> = programs()
         .filter_map(|(name, body)| {
             let run = || quietly(|| trial(name, "300", body));
@@ -43,12 +46,29 @@ fn they_are_kept_in_every_order() {
 }
 
 #[test]
+fn who_waits_for_nothing_waits_for_ever() {
+    let bodies: [fn(); 2] = [
+        || assert!(never::<u8>().recv().is_err()),
+        || {
+            let once = after(Duration::ZERO);
+            assert!(once.recv().is_ok() && once.recv().is_err());
+        },
+    ];
+    for body in bodies {
+        let run = || quietly(|| trial("never", "10", Body::Thread(body)));
+        let ended = catch_unwind(AssertUnwindSafe(run)).expect_err("it comes to no end");
+        let text = panic_text(&*ended);
+        assert!(text.contains("terminates"), "{text}");
+    }
+}
+
+#[test]
 fn they_are_kept_by_real_threads_outside_of_a_trial() {
     programs().for_each(|(_, body)| body.run());
 }
 
 fn programs() -> impl Iterator<Item = (&'static str, Body)> {
-    [of_std::ALL, of_others::ALL, of_tokio::ALL].into_iter().flatten().copied()
+    [of_std::ALL, of_panics::ALL, of_others::ALL, of_tokio::ALL].into_iter().flatten().copied()
 }
 
 /// Runs a program with a bug in what it stands on.

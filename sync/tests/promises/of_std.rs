@@ -1,10 +1,10 @@
-//! What std promises of its names, as programs that hold on the real types and in every order of a trial.
+//! What std promises of its names, as programs that hold on the real types and in the orders of a trial.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use seatrial_sync::sync::atomic::{
-    AtomicBool, AtomicI8, AtomicU8, AtomicU64, AtomicUsize, Ordering,
+    AtomicBool, AtomicI8, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence,
 };
 use seatrial_sync::sync::mpsc::{self, RecvTimeoutError, TryRecvError, TrySendError};
 use seatrial_sync::sync::{
@@ -22,7 +22,6 @@ const SHORT: Duration = Duration::from_millis(5);
 pub(crate) const ALL: &[(&str, Body)] = &[
     ("a_mutex_keeps_others_out", Body::Thread(a_mutex_keeps_others_out)),
     ("a_try_to_lock_does_not_wait", Body::Thread(a_try_to_lock_does_not_wait)),
-    ("a_panic_poisons", Body::Thread(a_panic_poisons)),
     ("a_notification_needs_no_lock", Body::Thread(a_notification_needs_no_lock)),
     ("all_are_notified", Body::Thread(all_are_notified)),
     ("a_wait_ends_by_its_time", Body::Thread(a_wait_ends_by_its_time)),
@@ -38,6 +37,7 @@ pub(crate) const ALL: &[(&str, Body)] = &[
     ("threads_know_who_they_are", Body::Thread(threads_know_who_they_are)),
     ("a_spinning_thread_comes_to_an_end", Body::Thread(a_spinning_thread_comes_to_an_end)),
     ("numbers_wrap_at_their_width", Body::Thread(numbers_wrap_at_their_width)),
+    ("fences_order_what_is_relaxed", Body::Thread(fences_order_what_is_relaxed)),
     ("no_access_is_lost", Body::Thread(no_access_is_lost)),
     ("time_passes", Body::Thread(time_passes)),
 ];
@@ -83,27 +83,6 @@ fn a_try_to_lock_does_not_wait() {
     });
     drop(held);
     waits.join().unwrap();
-}
-
-fn a_panic_poisons() {
-    let shared = Arc::new((Mutex::new(1), RwLock::new(1)));
-    let theirs = Arc::clone(&shared);
-    let panics = thread::spawn(move || {
-        let (_guard, _writes) = (theirs.0.lock().unwrap(), theirs.1.write().unwrap());
-        panic!("on purpose");
-    });
-    assert!(panics.join().is_err());
-    assert!(shared.0.is_poisoned() && shared.1.is_poisoned());
-    let value = *shared.0.lock().expect_err("poisoned").into_inner();
-    assert!(value == 1 && shared.1.read().is_err() && shared.1.try_write().is_err());
-    shared.0.clear_poison();
-    shared.1.clear_poison();
-    assert!(shared.0.lock().is_ok() && shared.1.read().is_ok());
-    let reads = catch_unwind(AssertUnwindSafe(|| {
-        let _reads = shared.1.read().unwrap();
-        panic!("while it reads");
-    }));
-    assert!(reads.is_err() && !shared.1.is_poisoned(), "a reader leaves nothing half done");
 }
 
 fn a_notification_needs_no_lock() {
@@ -335,6 +314,21 @@ fn numbers_wrap_at_their_width() {
     let flag = AtomicBool::new(true);
     assert!(flag.fetch_and(false, order) && !flag.fetch_not(order) && flag.load(order));
     assert_eq!(flag.compare_exchange_weak(false, true, order, order), Err(true));
+}
+
+fn fences_order_what_is_relaxed() {
+    let numbers = Arc::new((AtomicUsize::new(0), AtomicBool::new(false)));
+    let theirs = Arc::clone(&numbers);
+    let writes = thread::spawn(move || {
+        theirs.0.store(1, Ordering::Relaxed);
+        fence(Ordering::Release);
+        theirs.1.store(true, Ordering::Relaxed);
+    });
+    if numbers.1.load(Ordering::Relaxed) {
+        fence(Ordering::Acquire);
+        assert_eq!(numbers.0.load(Ordering::Relaxed), 1);
+    }
+    writes.join().unwrap();
 }
 
 fn no_access_is_lost() {

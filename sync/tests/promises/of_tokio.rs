@@ -1,10 +1,12 @@
 //! What tokio promises of its names.
 
-use std::future::poll_fn;
+use std::future::{pending, poll_fn};
+use std::panic::panic_any;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
+use seatrial_sync::sync::atomic::{AtomicBool, Ordering};
 use seatrial_sync::tokio::sync::{
     Barrier, Mutex, Notify, OnceCell, RwLock, Semaphore, TryAcquireError, broadcast, mpsc, oneshot,
     watch,
@@ -32,6 +34,8 @@ pub(crate) const ALL: &[(&str, Body)] = &[
     ("all_receive_and_who_is_slow_is_told", Body::Task(|| Box::pin(all_receive()))),
     ("a_cell_is_made_once", Body::Task(|| Box::pin(a_cell_is_made_once()))),
     ("tasks_meet", Body::Task(|| Box::pin(tasks_meet()))),
+    ("a_group_is_complete_before_it_goes_on", Body::Task(|| Box::pin(groups_are_complete()))),
+    ("a_task_that_yields_comes_to_an_end", Body::Task(|| Box::pin(it_comes_to_an_end()))),
     ("tasks_end_panic_or_are_aborted", Body::Task(|| Box::pin(tasks_end()))),
     ("time_ends_what_takes_too_long", Body::Task(|| Box::pin(time_ends_it()))),
 ];
@@ -93,6 +97,12 @@ async fn a_closed_semaphore_refuses() {
     semaphore.close();
     assert!(waits.await.unwrap() && semaphore.is_closed());
     assert!(matches!(semaphore.try_acquire(), Err(TryAcquireError::Closed)));
+    let semaphore = Semaphore::new(0);
+    let mut takes = Box::pin(semaphore.acquire());
+    assert!(poll_fn(|context| Poll::Ready(takes.as_mut().poll(context).is_pending())).await);
+    semaphore.add_permits(1);
+    semaphore.close();
+    assert!(takes.await.is_err(), "it was given one, and is closed");
 }
 
 async fn a_notification_waits_for_one() {
@@ -187,6 +197,13 @@ async fn all_receive() {
     assert_eq!((slow.try_recv(), slow.recv().await), (Ok(3), Ok(4)));
     drop(slow);
     assert!(sender.send(5).is_err());
+    let (sender, mut first) = broadcast::channel(2);
+    let (second, value) = (sender.subscribe(), Arc::new(()));
+    assert_eq!(sender.send(Arc::clone(&value)).ok(), Some(2));
+    drop(first.recv().await);
+    assert_eq!(Arc::strong_count(&value), 2, "one has yet to receive it");
+    drop(second);
+    assert_eq!(Arc::strong_count(&value), 1, "nobody will receive it");
 }
 
 async fn a_cell_is_made_once() {
@@ -205,10 +222,41 @@ async fn tasks_meet() {
     assert_ne!(leads, other.await.unwrap());
 }
 
+async fn groups_are_complete() {
+    let barrier = Arc::new(Barrier::new(2));
+    let (sender, mut through) = mpsc::unbounded_channel();
+    let tasks = [(); 3].map(|()| {
+        let (barrier, sender) = (Arc::clone(&barrier), sender.clone());
+        spawn(async move {
+            barrier.wait().await;
+            sender.send(()).unwrap();
+        })
+    });
+    assert_eq!((through.recv().await, through.recv().await), (Some(()), Some(())));
+    assert!(timeout(SHORT, through.recv()).await.is_err(), "one of the next group got through");
+    barrier.wait().await;
+    for task in tasks {
+        task.await.unwrap();
+    }
+}
+
+async fn it_comes_to_an_end() {
+    let is_set = Arc::new(AtomicBool::new(false));
+    let theirs = Arc::clone(&is_set);
+    let sets = spawn(async move { theirs.store(true, Ordering::SeqCst) });
+    while !is_set.load(Ordering::SeqCst) {
+        task::yield_now().await;
+    }
+    sets.await.unwrap();
+}
+
 async fn tasks_end() {
     let panics = spawn(async { panic!("on purpose") });
     let error: task::JoinError = panics.await.unwrap_err();
     assert!(error.is_panic() && error.into_panic().is::<&str>());
+    let panics = spawn(async { panic_any(7) });
+    let error: task::JoinError = panics.await.unwrap_err();
+    assert!(error.into_panic().is::<i32>());
     let sleeps = spawn(sleep(LONG));
     sleeps.abort();
     assert!(sleeps.await.unwrap_err().is_cancelled());
@@ -218,6 +266,10 @@ async fn time_ends_it() {
     let before = Instant::now();
     assert!(timeout(SHORT, sleep(LONG)).await.is_err() && before.elapsed() >= SHORT);
     assert_eq!(timeout(LONG, async { 7 }).await, Ok(7));
+    let mut late = pin!(timeout(SHORT, pending::<()>()));
+    sleep(2 * SHORT).await;
+    let polled = poll_fn(|context| Poll::Ready(late.as_mut().poll(context).is_ready()));
+    assert!(polled.await, "its time began with the call");
     let mut ticks = interval(SHORT);
     let first = ticks.tick().await;
     assert!(ticks.tick().await >= first + SHORT);

@@ -85,6 +85,14 @@ impl<A: Observed, B: Observed> Observed for Either<A, B> {
     fn thread_name(&self, thread: u8) -> String {
         with!(self, runtime => runtime.thread_name(thread))
     }
+
+    fn is_given_up(&self) -> bool {
+        with!(self, runtime => runtime.is_given_up())
+    }
+
+    fn fence(&self, order: Ordering) {
+        with!(self, runtime => runtime.fence(order));
+    }
 }
 
 impl<A: Atomic, B: Atomic> Atomic for Either<A, B> {

@@ -34,7 +34,7 @@ pub use either::Either;
 pub use execution::{End, Execution, Exploration, Judge, NEVER_PANICS, TERMINATES};
 pub use observed::Observed;
 pub use origin::told_in_full;
-pub use quiet::{panic_text, quietly};
+pub use quiet::{is_of_engine, panic_text, quietly};
 pub use route::Route;
 pub use schedule::{Choice, MAX_STEPS, MAX_THREADS, ParseScheduleError, Schedule, ThreadLetter};
 pub use stack::on_a_stack;

@@ -1,5 +1,7 @@
 //! A runtime that tells its threads apart.
 
+use std::sync::atomic::Ordering;
+
 use seatrial_core::runtime::Runtime;
 
 /// A runtime under which the harness can tell the threads apart.
@@ -14,4 +16,12 @@ pub trait Observed: Runtime {
 
     /// Returns the name that a thread was started with.
     fn thread_name(&self, thread: u8) -> String;
+
+    /// Tells whether the execution is given up: its threads only unwind.
+    fn is_given_up(&self) -> bool {
+        false
+    }
+
+    /// A fence of atomic numbers. Nothing where every access is sequentially consistent.
+    fn fence(&self, _order: Ordering) {}
 }

@@ -96,6 +96,26 @@ pub fn panic_text(payload: &(dyn Any + Send)) -> String {
 const FULL_STACK: &str = "the stack of a thread is full. Checkers keep stacks small (loom: 32 KiB for \
     main, 256 KiB for others): box large values and futures, or have a thread do the work of main";
 
+/// Tells whether a panic is the way in which an engine ends a thread. It is not for the program to catch.
+#[must_use]
+pub fn is_of_engine(payload: &(dyn Any + Send)) -> bool {
+    #[cfg(feature = "loom")]
+    if payload.is::<super::loom::Down>() {
+        return true;
+    }
+    #[cfg(feature = "shuttle")]
+    if payload.is::<super::shuttle::Leave>() {
+        return true;
+    }
+    #[cfg(any(feature = "loom", feature = "shuttle"))]
+    return payload.is::<generator::Error>();
+    #[cfg(not(any(feature = "loom", feature = "shuttle")))]
+    {
+        let _ = payload;
+        false
+    }
+}
+
 /// Tells whether a checker's thread ran out of stack.
 fn is_full_stack(payload: &(dyn Any + Send)) -> bool {
     #[cfg(any(feature = "loom", feature = "shuttle"))]

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{Ordering, fence};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -43,6 +44,10 @@ impl Observed for System {
 
     fn thread_name(&self, thread: u8) -> String {
         names().get(usize::from(thread)).cloned().unwrap_or_else(|| "unnamed".to_owned())
+    }
+
+    fn fence(&self, order: Ordering) {
+        fence(order);
     }
 }
 

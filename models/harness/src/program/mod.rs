@@ -102,7 +102,7 @@ pub fn run(test: &Test, body: fn()) {
     let sometimes = Sometimes::default();
     let noted = sometimes.clone();
     let enter_and_run = move |world: &_| {
-        Seam::new(world, &noted).enter();
+        let _inside = Seam::new(world, &noted).enter();
         body();
     };
     let program = Scenario::new(test.name, test.module, enter_and_run, |_| true);

@@ -36,6 +36,12 @@ pub struct Seam {
     unwinding: Arc<AtomicU64>,
 }
 
+/// A thread of a run, until its end. A panic that ended it is over then.
+pub(super) struct Inside {
+    unwinding: Arc<AtomicU64>,
+    me: u64,
+}
+
 /// A test; when it is over nothing is current. Not when the main thread of a run is over: others may go on.
 pub(super) struct Current;
 
@@ -61,32 +67,37 @@ impl Seam {
     /// Returns the number of the running thread, the same in every order of the threads; main's is 0.
     #[must_use]
     pub fn thread(&self) -> u8 {
-        self.runtime().thread()
+        self.world.runtime().thread()
     }
 
     /// Tells whether the running thread unwinds from a panic. Engines run several threads on one of the system,
     /// so [`std::thread::panicking`] may mean another one.
     #[must_use]
     pub fn is_unwinding(&self) -> bool {
-        let panics = std::thread::panicking();
-        if !panics || !self.runtime().jumps_when_quiet() {
+        let (panics, runtime) = (std::thread::panicking(), self.world.runtime());
+        if !panics || !runtime.jumps_when_quiet() {
             self.unwinding.store(0, Ordering::Relaxed);
             return panics;
         }
+        if runtime.is_given_up() {
+            return true; // all of them unwind, or are about to
+        }
         let me = u64::from(self.thread()) + 1;
-        // The first one to ask is that one: nothing else in a destructor lets others run.
+        // The first one to ask is that one: it asks before everything that lets others run.
         let first = self.unwinding.compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed);
         first.unwrap_or_else(|first| if first == me { 0 } else { first }) == 0
     }
 
-    /// Makes it the current one of this thread.
-    pub(super) fn enter(&self) {
+    /// Makes it the current one of this thread, which ends with what is returned.
+    pub(super) fn enter(&self) -> Inside {
         CURRENT.with(|current| *current.borrow_mut() = Some(self.clone()));
+        Inside { unwinding: Arc::clone(&self.unwinding), me: u64::from(self.thread()) + 1 }
     }
 
     /// Returns the runtime of the engine, for code that is generic over one. What such code does is not in the
     /// picture of a failure.
     pub fn runtime(&self) -> &AnyRuntime {
+        let _noted = self.is_unwinding(); // others may run from here on
         self.world.runtime()
     }
 
@@ -139,6 +150,16 @@ impl Seam {
         }
     }
 
+    /// A fence of atomic numbers, which only loom needs.
+    ///
+    /// # Panics
+    /// If the order is [`Ordering::Relaxed`].
+    pub fn fence(&self, order: Ordering) {
+        assert!(order != Ordering::Relaxed, "there is no such thing as a relaxed fence");
+        self.runtime().fence(order);
+        self.act(format_args!("fences: {order:?}"));
+    }
+
     /// Writes a line into the picture of a failure.
     pub fn note(&self, what: impl fmt::Display) {
         self.act(what);
@@ -154,6 +175,13 @@ impl Seam {
     #[must_use]
     pub fn number(&self) -> u64 {
         self.made.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        let order = Ordering::Relaxed;
+        let _was_this_one = self.unwinding.compare_exchange(self.me, 0, order, order);
     }
 }
 

@@ -203,6 +203,11 @@ impl Atomic {
         Self { seam: seam.clone(), number: seam.number(), inner }
     }
 
+    fn inner(&self) -> &<AnyRuntime as Runtime>::Atomic {
+        let _noted = self.seam.is_unwinding(); // others may run from here on
+        &self.inner
+    }
+
     fn did<T: fmt::Debug>(&self, what: fmt::Arguments<'_>, value: T) -> T {
         self.seam.act(format_args!("{what} {}: {value:?}", self.number));
         value
@@ -210,23 +215,23 @@ impl Atomic {
 
     /// Reads the number.
     pub fn load(&self, order: Ordering) -> u64 {
-        self.did(format_args!("loads"), Number::load(&self.inner, order))
+        self.did(format_args!("loads"), Number::load(self.inner(), order))
     }
 
     /// Writes the number.
     pub fn store(&self, value: u64, order: Ordering) {
-        Number::store(&self.inner, value, order);
+        Number::store(self.inner(), value, order);
         self.did(format_args!("stores in"), value);
     }
 
     /// Writes the number and returns the old one.
     pub fn swap(&self, value: u64, order: Ordering) -> u64 {
-        self.did(format_args!("swaps {value} into"), Number::swap(&self.inner, value, order))
+        self.did(format_args!("swaps {value} into"), Number::swap(self.inner(), value, order))
     }
 
     /// Adds to the number, wrapping around, and returns the old one.
     pub fn fetch_add(&self, more: u64, order: Ordering) -> u64 {
-        self.did(format_args!("adds {more} to"), Number::fetch_add(&self.inner, more, order))
+        self.did(format_args!("adds {more} to"), Number::fetch_add(self.inner(), more, order))
     }
 
     /// Writes `new` if the number is `current`; returns the old one.
@@ -240,7 +245,7 @@ impl Atomic {
         success: Ordering,
         failure: Ordering,
     ) -> Result<u64, u64> {
-        let result = Number::compare_exchange(&self.inner, current, new, success, failure);
+        let result = Number::compare_exchange(self.inner(), current, new, success, failure);
         self.did(format_args!("replaces {current} by {new} in"), result)
     }
 }

@@ -41,7 +41,7 @@ impl Seam {
     ) -> Thread<T> {
         let seam = self.clone();
         let inner = self.runtime().spawn(name, move || {
-            seam.enter();
+            let _inside = seam.enter();
             body()
         });
         Thread { seam: self.clone(), inner }

@@ -1,5 +1,7 @@
 //! Trials under loom.
 
+use std::sync::atomic::Ordering;
+
 use crate::engine::Observed;
 use crate::engine::loom::{self, Body, Config, LoomRuntime};
 use crate::engine::{Exploration, Judge, Schedule};
@@ -16,6 +18,14 @@ impl Observed for LoomRuntime {
 
     fn thread_name(&self, thread: u8) -> String {
         LoomRuntime::thread_name(self, thread)
+    }
+
+    fn is_given_up(&self) -> bool {
+        LoomRuntime::is_given_up(self)
+    }
+
+    fn fence(&self, order: Ordering) {
+        LoomRuntime::fence(self, order);
     }
 }
 

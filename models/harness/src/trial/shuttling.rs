@@ -21,6 +21,10 @@ impl Observed for ShuttleRuntime {
     fn thread_name(&self, thread: u8) -> String {
         ShuttleRuntime::thread_name(*self, thread)
     }
+
+    fn is_given_up(&self) -> bool {
+        ShuttleRuntime::is_given_up(*self)
+    }
 }
 
 /// Returns what a scenario may meet.

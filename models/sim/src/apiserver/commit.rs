@@ -16,15 +16,18 @@ impl Server {
         object: Value,
         is_odd: bool,
     ) -> Arc<Value> {
-        let old = self.access.as_ref().and_then(|_| self.stored(resource, &key)).cloned();
+        let old = self.stored(resource, &key).cloned();
         let object = self.store_version(resource, key.clone(), object, is_odd);
         self.granted(resource, &key, old.as_ref().map(|it| &*it.object), Some(&object));
         self.hooked(resource);
         if resource.plural == crd::PLURAL {
             let (group, plural) = crd::names(&object);
-            if self.registry.is_built_in(&group, &plural) {
+            // Another status changes nothing of what is served, and ends no watch.
+            let is_same = old.is_some_and(|old| old.object["spec"] == object["spec"]);
+            if is_same || self.registry.is_built_in(&group, &plural) {
                 return object;
             }
+            self.forget_shown();
             self.registry.remove(&group, &plural);
             let declared = crd::declared(&object);
             let first = declared.first().cloned();
@@ -55,6 +58,7 @@ impl Server {
                     None => self.store.delete(&qualified, key),
                 }
             }
+            self.forget_shown();
             self.registry.remove(&group, &plural);
         }
         let old = self.access.as_ref().and_then(|_| self.stored(resource, &key)).cloned();

@@ -42,7 +42,7 @@ impl Server {
             }
         }
         if origin != Origin::Apply {
-            self.track(call, None, &mut object, writing);
+            self.track(call, None, &mut object, writing)?;
         }
         let mut wish = Wish::write(call, "CREATE", writing);
         wish.is_about(&object);

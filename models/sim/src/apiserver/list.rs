@@ -313,26 +313,33 @@ fn select_from<'a>(
     mut show: Option<&mut Show<'_>>,
 ) -> Chosen {
     let mut entries = entries.take_while(|(key, _)| key.0.starts_with(prefix));
-    let (mut items, mut unknown) = (Vec::new(), 0);
+    let (mut items, mut known, mut unknown) = (Vec::new(), 0, 0);
+    let takes_all = query.labels.is_empty() && query.fields.is_empty();
     for (key, stored) in entries.by_ref() {
         let shown = match &mut show {
             Some(show) => show(stored).map(Cow::Owned),
             None => Some(Cow::Borrowed(stored)),
         };
-        let Some(shown) = shown else {
-            // It may match: then no more are needed than the page has room for.
-            unknown += 1;
-            if items.len() + unknown == page.limit {
-                break;
+        match shown {
+            None => unknown += 1,
+            Some(shown) => {
+                known += 1;
+                if query.matches(&shown.object) {
+                    items.push((key.clone(), shown.into_owned()));
+                }
             }
+        }
+        if page.limit == 0 || items.len() + unknown < page.limit {
             continue;
-        };
-        if query.matches(&shown.object) {
-            items.push((key.clone(), shown.into_owned()));
-            if items.len() + unknown == page.limit {
-                let rest = entries.count();
-                return Chosen { items, rest: (rest > 0).then_some(rest) };
-            }
+        }
+        if unknown == 0 {
+            let rest = entries.count();
+            return Chosen { items, rest: (rest > 0).then_some(rest) };
+        }
+        // The unknown ones may match: then no more are needed. If they need not, as many are asked about as
+        // are known, so that few rounds are enough.
+        if takes_all || unknown >= known || items.len() >= page.limit {
+            break;
         }
     }
     Chosen { items, rest: None }

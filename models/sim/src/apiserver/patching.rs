@@ -37,6 +37,9 @@ impl From<PatchError> for Box<Failure> {
 
 impl Server {
     pub(super) fn patch(&mut self, call: &mut Call<'_>) -> Outcome<Response> {
+        if let Some(lies_in) = self.lies_in(call.resource(), &call.key()) {
+            call.target.resource = lies_in;
+        }
         let resource = call.target.resource.clone();
         let format = format(call, &resource)?;
         let is_apply = format == Format::Apply;
@@ -131,14 +134,15 @@ impl Server {
         Ok(patch::apply_from(&empty, old, body, &request, &resource.types, others)?)
     }
 
-    /// Writes down who owns what a write changes.
+    /// Writes down who owns what a write changes. Fails if a webhook must be called for that: nobody may see
+    /// the object before.
     pub(super) fn track(
         &mut self,
         call: &Call<'_>,
         old: Option<&Value>,
         object: &mut Value,
         writing: &Writing,
-    ) {
+    ) -> Outcome<()> {
         let update = patch::Update {
             manager: &writing.manager,
             api_version: &call.resource().api_version(),
@@ -152,6 +156,10 @@ impl Server {
         let mut versions = Shows { server: self, resource: &resource };
         let others: Others<'_, '_> = if knows { Some(&mut versions) } else { None };
         patch::track_in(old, object, &update, &resource.types, others);
+        if self.lacks_replies() {
+            return Err(Failure::internal("a webhook is to be called"));
+        }
+        Ok(())
     }
 }
 

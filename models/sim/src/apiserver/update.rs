@@ -60,7 +60,7 @@ impl Server {
     ) -> Outcome<Arc<Value>> {
         let (resource, key) = (call.target.resource.clone(), call.key());
         if origin != Origin::Apply {
-            self.track(call, Some(&old.object), &mut object, writing);
+            self.track(call, Some(&old.object), &mut object, writing)?;
         }
         let wish = Wish::write(call, "UPDATE", writing);
         object = self.mutated(call, &wish, object, Some(&old.object))?;

@@ -230,11 +230,7 @@ impl Server {
                 events.push(WatchEvent { kind: "BOOKMARK", object });
                 watch.bookmark_at = self.now + BOOKMARKS;
             }
-            let it = &watch.resource;
-            let served = self.registry.get(&it.group, &it.version, &it.plural);
-            // The watches of a definition whose objects are kept differently from now on end, too.
-            let is_served = served.is_some_and(|now| now.table() == it.table());
-            watch.has_ended = self.now >= watch.deadline || !is_served;
+            watch.has_ended = self.now >= watch.deadline || !self.still_serves(&watch.resource);
         }
         if let Some(Change::Event(change)) = self.mistake.map(|it| it.change) {
             events = events.into_iter().filter_map(change).collect();
@@ -257,6 +253,16 @@ impl Server {
             self.watches.insert(id.0, watch);
         }
         Events { events, has_ended }
+    }
+
+    /// Whether a resource is served as it was. The watches of a definition whose objects are kept or converted
+    /// differently from now on end, too.
+    pub(super) fn still_serves(&self, it: &Arc<Resource>) -> bool {
+        let served = self.registry.get(&it.group, &it.version, &it.plural);
+        served.is_some_and(|now| {
+            let converts = now.converter().or(it.converter()).is_some();
+            now.table() == it.table() && (!converts || Arc::ptr_eq(now, it))
+        })
     }
 
     /// Whether an open watch has something to tell of objects.

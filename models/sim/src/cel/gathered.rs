@@ -1,6 +1,7 @@
 //! What the items of a list or a map become.
 
 use super::ast::Way;
+use super::functions::lists;
 use super::value::{Outcome, Value};
 
 /// What a loop has made so far.
@@ -22,8 +23,7 @@ impl<'a> Gathered<'a> {
             },
             Way::ExistsOne => Value::Bool(self.count == 1),
             Way::SortBy => {
-                self.entries
-                    .sort_by(|one, two| one.0.order(&two.0).unwrap_or(std::cmp::Ordering::Equal));
+                lists::put_in_order(&mut self.entries, |it| &it.0)?;
                 Value::list(self.entries.into_iter().map(|it| it.1).collect())
             }
             Way::TransformMap | Way::TransformEntries => Value::map(self.entries),

@@ -232,3 +232,31 @@ fn numbers_beyond_all_bounds_are_refused() {
         assert_eq!(evaluate(text), Ok("Bool(true)".to_owned()), "{text}");
     }
 }
+
+#[test]
+fn lists_of_any_values_are_sorted_or_refused() {
+    let nan = "0.0 / 0.0";
+    for (pool, fits) in [
+        (&["1", "'b'", "2.5", "3u", "true", nan, "null"][..], false),
+        (&["2", "1.5", "1", "0.5"], false),
+        (&["null"], false),
+        (&["2.5", nan, "-1.0", "7.0"], true),
+        (&["'b'", "'a'", "''"], true),
+    ] {
+        for seed in 1..20_usize {
+            let places = (0..40).map(|it: usize| (seed * it * it + it / seed) % pool.len());
+            let items: Vec<_> = places.map(|it| format!("dyn({})", pool[it])).collect();
+            for sorted in ["sort()", "sortBy(x, x)"] {
+                let found = evaluate(&format!("[{}].{sorted}.size() == 40", items.join(", ")));
+                let is_mixed = items.iter().any(|it| *it != items[0]) || pool == ["null"];
+                match &found {
+                    Ok(it) => assert!((fits || !is_mixed) && it == "Bool(true)", "{items:?}"),
+                    Err(why) => assert!(!fits && why.contains(super::value::NO_OVERLOAD), "{why}"),
+                }
+            }
+        }
+    }
+    let found =
+        evaluate(&format!("[2.0, {nan}, 1.0, {nan}, -1.0].sort().slice(0, 3) == [-1.0, 1.0, 2.0]"));
+    assert_eq!(found, Ok("Bool(true)".to_owned()));
+}

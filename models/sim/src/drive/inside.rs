@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::apiserver::{Answer, Failure, Request, WatchId};
+use crate::apiserver::{Answer, Attempt, Failure, Request, WatchId, WebhookCall};
 use crate::simulation::Outside;
 use crate::simulation::rules::Rules;
 use crate::tower::{Backend, Told};
@@ -56,6 +56,13 @@ impl Inside {
         counts
     }
 
+    /// The process of a watch is the current one.
+    fn enter(&mut self, id: WatchId) {
+        if let Some((process, _)) = self.outside.watches.get(&id) {
+            self.outside.current = *process;
+        }
+    }
+
     fn note(&mut self, now: Duration, index: usize, request: &Request) {
         let is_watch = request.parameter("watch").is_some_and(|it| matches!(it, "1" | "true"));
         let Some((resource, _)) = self.outside.server.subject(&request.path) else { return };
@@ -101,13 +108,64 @@ impl Backend for Inside {
     }
 
     fn tell(&mut self, now: Duration, id: WatchId) -> Told {
-        if let Some((process, _)) = self.outside.watches.get(&id) {
-            self.outside.current = *process;
-        }
+        self.enter(id);
         self.outside.tell(now, id)
+    }
+
+    fn unconverted(
+        &mut self,
+        now: Duration,
+        id: WatchId,
+        attempt: &mut Attempt,
+    ) -> Vec<WebhookCall> {
+        self.enter(id);
+        self.outside.unconverted(now, id, attempt)
     }
 
     fn close(&mut self, id: WatchId) {
         self.outside.close(id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::apiserver::{Options, Server};
+    use crate::simulation::Plan;
+
+    #[test]
+    fn a_watch_of_what_a_webhook_converts_asks_for_the_webhook() {
+        let version = |name: &str| {
+            let schema = json!({"openAPIV3Schema": {"type": "object"}});
+            json!({"name": name, "served": true, "storage": name == "v1", "schema": schema})
+        };
+        let webhook = json!({"conversionReviewVersions": ["v1"],
+            "clientConfig": {"url": "https://convert.example.com/"}});
+        let definition = json!({
+            "metadata": {"name": "foos.example.com"},
+            "spec": {"group": "example.com", "scope": "Cluster",
+                "names": {"kind": "Foo", "plural": "foos"}, "versions": [version("v1"), version("v2")],
+                "conversion": {"strategy": "Webhook", "webhook": webhook}},
+        });
+        let server = Server::new(&Options::default());
+        let outside = Outside::new(server, &Plan::default(), Arc::default(), Arc::default());
+        let mut inside = Inside::new(outside, 1);
+        inside.callers[0].token = "it".to_owned();
+        let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+        inside.outside.user(&Request::new("POST", definitions).json(&definition));
+        let (now, seen) = (inside.outside.now(), inside.outside.server.revision());
+        let path = format!("/apis/example.com/v2/foos?watch=1&resourceVersion={seen}");
+        let watch = Request::new("GET", &path).with_header("Authorization", "Bearer it");
+        let (_, number) = inside.depart(now, watch).expect("it leaves");
+        let answer = inside.arrive(now, number);
+        let Some(Answer::Watch { id, .. }) = answer else { panic!("no watch: {answer:?}") };
+        let foo = json!({"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": "a"}});
+        inside.outside.user(&Request::new("POST", "/apis/example.com/v1/foos").json(&foo));
+        let calls = inside.unconverted(now, id, &mut Attempt::default());
+        assert_eq!(calls.len(), 1);
     }
 }

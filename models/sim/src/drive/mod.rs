@@ -280,6 +280,10 @@ impl Drive {
                 return Err(invalid(format!("there are two processes of the name {name}")));
             }
         }
+        if self.wish.replay.as_ref().is_some_and(|it| it.orders().next().is_some()) {
+            let why = "an order is one of a simulation: real processes are not held back";
+            return Err(invalid(why.to_owned()));
+        }
         if self.pod.is_some() && !cfg!(target_os = "linux") {
             return Err(invalid("a process can be as in a pod on Linux only".to_owned()));
         }

@@ -311,6 +311,7 @@ impl<'a> Runner<'a> {
             per_minute: self.per_minute,
             each: Vec::new(),
             calls: std::collections::BTreeMap::new(),
+            ignored: std::collections::BTreeSet::new(),
             garbage: Vec::new(), // a collector that is late would take a minute of everybody's time
             needs: outside.needs.clone(),
             guide: None,

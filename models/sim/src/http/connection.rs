@@ -98,18 +98,21 @@ fn tell(
     let mut attempt = Attempt::default();
     loop {
         let calls = inner.server.unconverted(id, &mut attempt);
-        if !calls.is_empty() {
-            drop(inner);
-            shared.call(calls, &mut attempt);
-            inner = shared.lock();
-            continue;
-        }
-        attempt = Attempt::default();
         let news = inner.events(now(), id);
         if news.events.is_empty() && !news.has_ended {
             if shared.door.is_stopped() {
                 return Ok(());
             }
+            if !calls.is_empty() {
+                drop(inner);
+                if stream.has_left() {
+                    return Err(io::ErrorKind::ConnectionReset.into());
+                }
+                shared.call(calls, &mut attempt);
+                inner = shared.lock();
+                continue;
+            }
+            attempt = Attempt::default();
             let slept = shared.changed.wait_timeout(inner, LOOK);
             let (woken, timeout) = slept.unwrap_or_else(PoisonError::into_inner);
             inner = woken;
@@ -125,6 +128,10 @@ fn tell(
         }
         if news.has_ended {
             return wire::chunk(writer, b"");
+        }
+        // What is known by now was told before more is asked for.
+        if !calls.is_empty() {
+            shared.call(calls, &mut attempt);
         }
         inner = shared.lock();
     }

@@ -33,7 +33,11 @@ pub(super) fn reaching() -> Webhooks {
 pub(super) fn call(webhooks: &Webhooks, calls: Vec<WebhookCall>, attempt: &mut Attempt) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     match runtime {
-        Ok(runtime) => runtime.block_on(webhooks.call(calls, attempt)),
+        Ok(runtime) => {
+            runtime.block_on(webhooks.call(calls, attempt));
+            // A name that is still looked up after the timeout is not waited for.
+            runtime.shutdown_background();
+        }
         Err(error) => {
             for call in calls {
                 attempt.reply(call, WebhookReply::Failed(error.to_string()));

@@ -15,19 +15,37 @@ use super::pointer::{self, Pointer};
 ///
 /// 400 if the patch is no list of operations, 413 if it has too many, 422 if one does not apply.
 pub fn json(original: &Value, patch: &[u8]) -> Result<Value, PatchError> {
-    let operations = decode(patch)?;
+    performed(original, patch).map_err(|stopped| match stopped {
+        Stopped::Body(error) => error,
+        Stopped::At(..) => PatchError::rejected(),
+    })
+}
+
+/// Why a patch is not carried out.
+#[derive(Debug)]
+pub(crate) enum Stopped {
+    /// It is no list of operations, or it has too many.
+    Body(PatchError),
+    /// The operation that does not apply, and the limit that it exceeds if it does.
+    At(usize, Option<&'static str>),
+}
+
+/// The same, with the place where it ends.
+pub(crate) fn performed(original: &Value, patch: &[u8]) -> Result<Value, Stopped> {
+    let operations = decode(patch).map_err(Stopped::Body)?;
     if operations.len() > limits::OPERATIONS {
         let (most, got) = (limits::OPERATIONS, operations.len());
-        return Err(PatchError::too_large(&format!(
+        return Err(Stopped::Body(PatchError::too_large(&format!(
             "The allowed maximum operations in a JSON patch is {most}, got {got}"
-        )));
+        ))));
     }
     if !limits::shallow(original) {
-        return Err(PatchError::rejected());
+        return Err(Stopped::At(0, Some("the document is too deep")));
     }
-    let mut document = Document { value: original.clone(), copied: 0, moved: 0, shifted: 0 };
-    for operation in operations {
-        document.perform(operation).ok_or_else(PatchError::rejected)?;
+    let mut document = Document { value: original.clone(), spent: Spent::default() };
+    for (index, operation) in operations.into_iter().enumerate() {
+        let is_done = document.perform(operation).is_some();
+        is_done.then_some(()).ok_or(Stopped::At(index, document.spent.limit))?;
     }
     Ok(document.value)
 }
@@ -98,9 +116,45 @@ pub(crate) fn type_name(value: &Value) -> &'static str {
 
 struct Document {
     value: Value,
+    spent: Spent,
+}
+
+/// What the operations have cost so far, and the limit that the last one exceeds.
+#[derive(Default)]
+struct Spent {
     copied: usize,
     moved: usize,
     shifted: usize,
+    limit: Option<&'static str>,
+}
+
+impl Spent {
+    fn within(&mut self, fits: bool, limit: &'static str) -> Option<()> {
+        self.limit = (!fits).then_some(limit);
+        fits.then_some(())
+    }
+
+    fn copy(&mut self, bytes: usize) -> Option<()> {
+        self.copied += bytes;
+        self.within(self.copied <= limits::COPIED_BYTES, "the operations copy too much")
+    }
+
+    fn relocate(&mut self, values: usize) -> Option<()> {
+        self.moved += values;
+        self.within(self.moved <= limits::MOVED_VALUES, "the operations move too much")
+    }
+
+    /// Counts the items of a list that one that comes or goes shifts.
+    fn shift(&mut self, items: usize) -> Option<()> {
+        self.shifted += items;
+        self.within(self.shifted <= limits::SHIFTED_ITEMS, "the operations shift too many items")
+    }
+
+    /// Whether a value may go there: not deeper than anything that walks the document can go.
+    fn fits(&mut self, at: &Pointer, value: &Value) -> Option<()> {
+        let depth = at.depth() + measure(value).depth;
+        self.within(depth <= limits::DEPTH, "the document would be too deep")
+    }
 }
 
 impl Document {
@@ -117,14 +171,12 @@ impl Document {
             "test" => self.test(&Pointer::parse(&path)?, &value.unwrap_or_default()),
             "move" => {
                 let value = self.remove(&Pointer::parse(&operation.from?)?)?;
-                self.moved += measure(&value).values;
-                (self.moved <= limits::MOVED_VALUES).then_some(())?;
+                self.spent.relocate(measure(&value).values)?;
                 self.add(&Pointer::parse(&path)?, value)
             }
             "copy" => {
                 let value = self.get(&Pointer::parse(&operation.from?)?)?.unwrap_or_default();
-                self.copied += measure(&value).bytes;
-                (self.copied <= limits::COPIED_BYTES).then_some(())?;
+                self.spent.copy(measure(&value).bytes)?;
                 self.add(&Pointer::parse(&path)?, value)
             }
             _ => None,
@@ -143,15 +195,8 @@ impl Document {
         }
     }
 
-    /// Counts the items of a list that one that comes or goes shifts.
-    fn shift(shifted: &mut usize, items: usize) -> Option<()> {
-        *shifted += items;
-        (*shifted <= limits::SHIFTED_ITEMS).then_some(())
-    }
-
     fn add(&mut self, at: &Pointer, value: Value) -> Option<()> {
-        fits(at, &value)?;
-        let shifted = &mut self.shifted;
+        self.spent.fits(at, &value)?;
         match at.parent(&mut self.value)? {
             Value::Object(members) => {
                 members.insert(at.last.clone(), value);
@@ -159,7 +204,7 @@ impl Document {
             Value::Array(items) if at.last == "-" => items.push(value),
             Value::Array(items) => {
                 let place = pointer::place(&at.last, items.len() + 1)?;
-                Self::shift(shifted, items.len().checked_sub(place)?)?;
+                self.spent.shift(items.len().checked_sub(place)?)?;
                 items.insert(place, value);
             }
             _ => return None,
@@ -168,12 +213,11 @@ impl Document {
     }
 
     fn remove(&mut self, at: &Pointer) -> Option<Value> {
-        let shifted = &mut self.shifted;
         match at.parent(&mut self.value)? {
             Value::Object(members) => members.remove(&at.last),
             Value::Array(items) => {
                 let place = pointer::index(&at.last, items.len())?;
-                Self::shift(shifted, items.len() - place)?;
+                self.spent.shift(items.len() - place)?;
                 Some(items.remove(place))
             }
             _ => None,
@@ -181,7 +225,7 @@ impl Document {
     }
 
     fn replace(&mut self, at: &Pointer, value: Value) -> Option<()> {
-        fits(at, &value)?;
+        self.spent.fits(at, &value)?;
         match at.parent(&mut self.value)? {
             Value::Object(members) => {
                 members.insert(at.last.clone(), value);
@@ -207,9 +251,4 @@ impl Document {
         };
         (found == value).then_some(())
     }
-}
-
-/// Whether a value may go there: not deeper than anything that walks the document can go.
-fn fits(at: &Pointer, value: &Value) -> Option<()> {
-    (at.depth() + measure(value).depth <= limits::DEPTH).then_some(())
 }

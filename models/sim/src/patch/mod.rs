@@ -42,7 +42,7 @@ pub(crate) use apply::apply_from;
 pub use apply::{Apply, apply};
 pub use error::PatchError;
 pub use json::json;
-pub(crate) use json::type_name;
+pub(crate) use json::{Stopped, performed, type_name};
 pub(crate) use limits::measure;
 pub use managers::unchanged;
 pub use merge::merge;

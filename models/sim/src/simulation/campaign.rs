@@ -190,7 +190,7 @@ impl Campaign {
         match failure {
             Some(failure) => Err(Box::new(Failure { rights, orders, ..*failure })),
             None => {
-                let (treated, elapsed) = (self.treated(), began.elapsed());
+                let (treated, elapsed) = (self.told(), began.elapsed());
                 let each = self.reference.each.iter();
                 let per_minute = each.map(|(name, count)| (name.to_string(), *count)).collect();
                 Ok(Report {
@@ -210,8 +210,17 @@ impl Campaign {
 
     /// What is not compared, and what is compared in another way.
     pub fn treated(&self) -> Vec<String> {
+        let untried = "orders are not tried: a campaign tries plans only".to_owned();
+        self.told().into_iter().chain((self.wish.orders > 0).then_some(untried)).collect()
+    }
+
+    /// The same, where orders are tried as well.
+    fn told(&self) -> Vec<String> {
         let unhealed = self.setup.unhealed(&self.reference);
-        self.setup.treated().into_iter().chain(unhealed).collect()
+        let spared = self.reference.ignored.iter();
+        let spared =
+            spared.map(|it| format!("not struck: webhook {it}, its failurePolicy is Ignore"));
+        self.setup.treated().into_iter().chain(unhealed).chain(spared).collect()
     }
 
     /// Runs the controller under a plan, twice unless it was said to be [`once`](super::Simulation::once).

@@ -16,6 +16,7 @@ use super::panics;
 use super::run::{LIMIT, REST, Setup};
 use super::script::refusal;
 use super::trace::What;
+use super::webhooks::{bury, user};
 use super::world::Outside;
 
 /// How long nothing may be written before the user goes on.
@@ -324,7 +325,7 @@ impl<'a> Driver<'a> {
             life.end(self.hold);
             self.hold.swap(&mut self.slots[index].chance);
         }
-        self.open(index).bury();
+        bury(self.world, index);
         panics::taken()
     }
 
@@ -372,8 +373,10 @@ impl<'a> Driver<'a> {
         if self.tries == 0 {
             world.note(What::Step { text: step.to_string() });
         }
-        let refusal = match step.request(&world.server) {
-            Ok(request) => refusal(&world.user(&request)),
+        let request = step.request(&world.server);
+        drop(world);
+        let refusal = match request {
+            Ok(request) => refusal(&user(self.world, request)),
             Err(why) => Some(why),
         };
         self.tries += 1;
@@ -382,7 +385,7 @@ impl<'a> Driver<'a> {
             return;
         }
         self.tries = 0;
-        world.steps += 1;
+        lock(self.world).steps += 1;
         if let Some(why) = refusal {
             self.refused.get_or_insert(format!("{step}: {why}"));
         }

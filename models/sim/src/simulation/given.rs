@@ -20,15 +20,31 @@ pub(super) fn address<'a>(resource: &str, service: &'a Value) -> Option<&'a str>
         .filter(|_| !is_asked_for(service, "clusterIP"))
 }
 
+/// Whether somebody has asked for the node port of this port.
+fn is_port_asked_for(service: &Value, port: &Value) -> bool {
+    let owned = service["metadata"]["managedFields"].as_array().into_iter().flatten();
+    let fields = owned.filter_map(|it| it["fieldsV1"]["f:spec"]["f:ports"].as_object()).flatten();
+    let mut asked = fields.filter(|it| it.1.get("f:nodePort").is_some()).map(|it| it.0);
+    asked.any(|key| {
+        let key = key.strip_prefix("k:").and_then(|it| serde_json::from_str::<Value>(it).ok());
+        // Of what is not named by its port, nobody knows which one it is.
+        key.is_none_or(|key| {
+            key["port"] == port["port"]
+                && key["protocol"].as_str().unwrap_or("TCP")
+                    == port["protocol"].as_str().unwrap_or("TCP")
+        })
+    })
+}
+
 /// Puts a word in the place of each node port that the server gave.
 pub(super) fn hide_ports(service: &Value, normal: &mut Value) {
     let spec = &mut normal["spec"];
     let ports = spec["ports"].as_array_mut().into_iter().flatten();
-    let mut fields: Vec<_> = ports.filter_map(|it| it.get_mut("nodePort")).collect();
-    if is_asked_for(service, "nodePort") {
-        fields.clear();
+    for port in ports.filter(|it| !is_port_asked_for(service, it)) {
+        if let Some(field) = port.get_mut("nodePort") {
+            *field = "<given>".into();
+        }
     }
-    fields.into_iter().for_each(|it| *it = "<given>".into());
     let health = spec.get_mut("healthCheckNodePort");
     if let Some(health) = health.filter(|_| !is_asked_for(service, "healthCheckNodePort")) {
         *health = "<given>".into();
@@ -43,7 +59,10 @@ pub(super) fn named(text: &str, names: &BTreeMap<String, String>) -> String {
         let (before, from) = rest.split_at(at);
         let (part, after) = from.split_at(from.find(|it| !is_part(it)).unwrap_or(from.len()));
         named.push_str(before);
-        named.push_str(names.get(part).map_or(part, String::as_str));
+        // The dot at the end is that of a sentence.
+        let bare = part.trim_end_matches('.');
+        named.push_str(names.get(bare).map_or(bare, String::as_str));
+        named.push_str(&part[bare.len()..]);
         rest = after;
     }
     named + rest
@@ -92,6 +111,14 @@ mod tests {
         let map = &one[&("configmaps".to_owned(), "default/map".to_owned())];
         assert_eq!(map["data"]["at"], "tcp://<address of services default/db>:80");
         // Another service of a name has another end, and so has one that asks for an address or a port.
+        assert_eq!(
+            named("10.96.0.7. And 10.96.0.70", &[("10.96.0.7".into(), "it".into())].into()),
+            "it. And 10.96.0.70"
+        );
+        let both =
+            json!([{"name": "a", "port": 80, "nodePort": 30_080}, {"name": "b", "port": 81}]);
+        let both = service(json!({"type": "NodePort", "ports": both}));
+        assert_eq!(end(0, &both), end(3, &both), "each port is one of its own");
         let headless = service(json!({"clusterIP": "None", "ports": [{"port": 80}]}));
         assert_ne!(one, end(0, &headless));
         for [first, other] in [

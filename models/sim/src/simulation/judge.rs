@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::acted::Unheeded;
 use super::cycle::cycle;
 use super::learn::Learned;
-use super::plan::Plan;
+use super::plan::{Fault, Plan};
 use super::rights::Granted;
 use super::rules::Rules;
 use super::run::{REST, Run};
@@ -175,10 +175,11 @@ fn idle(run: &Run) -> Option<&'static str> {
     }
 }
 
-/// Of a plan that was to be replayed, nothing has struck.
+/// Of a plan that was to be replayed, nothing has struck, or not the whole of an order.
 pub(crate) fn unstruck(run: &Run, plan: &Plan) -> Option<Violation> {
     let all = plan.faults.iter().filter(|it| !it.strikes_nothing()).count();
-    if all == 0 || run.left.len() < all {
+    let is_order = |it: &Fault| matches!(it, Fault::Order { .. });
+    if all == 0 || (run.left.len() < all && !run.left.iter().any(is_order)) {
         return None;
     }
     let writes = run.trace.iter().filter_map(|entry| match &entry.what {
@@ -192,7 +193,10 @@ pub(crate) fn unstruck(run: &Run, plan: &Plan) -> Option<Violation> {
     };
     let left = Plan { faults: run.left.clone() };
     let (writes, changes) = (count(writes as usize, "write"), count(changes, "change"));
-    let text = format!("{left} strikes nothing: the run has {writes} and {changes}");
+    let mut text = format!("{left} strikes nothing: the run has {writes} and {changes}");
+    if let Some(guide) = &run.guide {
+        text.push_str(&format!(" in {} deliveries", guide.nodes.len()));
+    }
     Some(Violation::new(STRIKES, vec![text]))
 }
 

@@ -4,7 +4,7 @@
 use std::any::Any;
 use std::cell::RefCell;
 use std::marker::PhantomData;
-use std::panic;
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::Once;
 
 thread_local! {
@@ -35,6 +35,14 @@ impl Drop for Notes {
 /// The panics on this thread that were not taken yet.
 pub(crate) fn taken() -> Vec<String> {
     NOTED.with_borrow_mut(|it| it.as_mut().map(std::mem::take).unwrap_or_default())
+}
+
+/// Runs something that is no process; none if it panics, which nobody hears of.
+pub(crate) fn apart<R>(run: impl FnOnce() -> R) -> Option<R> {
+    let before = taken();
+    let result = panic::catch_unwind(AssertUnwindSafe(run)).ok();
+    NOTED.with_borrow_mut(|it| it.iter_mut().for_each(|it| it.clone_from(&before)));
+    result
 }
 
 fn install() {

@@ -273,9 +273,14 @@ impl FromStr for Fault {
 fn taken(parts: &[&str]) -> Option<BTreeMap<u32, u32>> {
     let read = |part: &&str| {
         let (number, which) = part.split_once(':')?;
-        Some((number.parse().ok()?, which.parse().ok().filter(|it| *it > 0)?))
+        let some = |it: &str| it.parse().ok().filter(|it| *it > 0);
+        Some((some(number)?, some(which)?))
     };
-    if *parts == [""] { Some(BTreeMap::new()) } else { parts.iter().map(read).collect() }
+    if *parts == [""] {
+        return Some(BTreeMap::new());
+    }
+    let taken: BTreeMap<_, _> = parts.iter().map(read).collect::<Option<_>>()?;
+    (taken.len() == parts.len()).then_some(taken)
 }
 
 /// The faults of one run; none if it is empty.
@@ -298,6 +303,11 @@ impl Plan {
             _ => None,
         });
         seed.unwrap_or(0)
+    }
+
+    /// Its orders: a plan that was read has one at most.
+    pub(crate) fn orders(&self) -> impl Iterator<Item = &Fault> {
+        self.faults.iter().filter(|it| matches!(it, Fault::Order { .. }))
     }
 
     /// The same without one of its faults.
@@ -323,7 +333,12 @@ impl FromStr for Plan {
 
     fn from_str(text: &str) -> Result<Self, BadPlan> {
         let faults = text.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
-        Ok(Self { faults })
+        let plan = Self { faults };
+        // A run has one order.
+        if let Some(second) = plan.orders().nth(1) {
+            return Err(BadPlan { part: second.to_string() });
+        }
+        Ok(plan)
     }
 }
 
@@ -333,9 +348,12 @@ mod tests {
 
     #[test]
     fn a_plan_is_read_as_it_is_written() {
-        let text = "crash(3) stale(statefulsets.apps,7,2) unobserved(pods,4) lost(2) refused(5,500) cut(pods,1) silent(pods,1,20) uncollected(4,60) webhook_down(v.example.com,2,60) webhook_slow(a,3,45) jitter(9) order(3:1,7:2) order()";
+        let text = "crash(3) stale(statefulsets.apps,7,2) unobserved(pods,4) lost(2) refused(5,500) cut(pods,1) silent(pods,1,20) uncollected(4,60) webhook_down(v.example.com,2,60) webhook_slow(a,3,45) jitter(9) order(3:1,7:2)";
         let plan: Plan = text.parse().expect("it is a plan");
-        assert_eq!(plan.faults.len(), 13);
+        assert_eq!(plan.faults.len(), 12);
+        assert_eq!("order()".parse::<Plan>().map(|it| it.to_string()), Ok("order()".to_owned()));
+        let error = "order(3:1) crash(1) order()".parse::<Plan>().expect_err("a second order");
+        assert_eq!(error.part, "order()");
         assert_eq!(plan.to_string(), text);
         assert_eq!("".parse(), Ok(Plan::default()));
         let text = "crash(a,3) stale(b,pods,4,2) unobserved(c-0,pods,4) lost(a,2) refused(a,5,500) cut(b,pods,1) silent(b,pods,1,20)";
@@ -357,6 +375,8 @@ mod tests {
             "webhook_down(a,v.example.com,2,60)",
             "order(a,3:1)",
             "order(3:0)",
+            "order(0:1)",
+            "order(3:1,3:2)",
             "order(3,1)",
         ] {
             let error = bad.parse::<Plan>().expect_err("it is none");

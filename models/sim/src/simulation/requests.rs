@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use super::strike::Blow;
 use super::trace::{Asked, Entry, What, Who};
 use super::world::Outside;
-use crate::apiserver::{Answer, Attempt, Request, Step, WatchId};
+use crate::apiserver::{Answer, Attempt, Fault, Point, Request, Step, Trouble, WatchId};
 
 /// A request that has arrived.
 #[derive(Debug)]
@@ -12,8 +13,7 @@ pub(crate) struct Pending {
     pub(crate) process: usize,
     pub(crate) request: Request,
     pub(crate) asked: Asked,
-    /// Its process dies when it is carried out.
-    pub(crate) dies: bool,
+    pub(crate) blow: Blow,
 }
 
 impl Outside {
@@ -25,7 +25,12 @@ impl Outside {
         attempt: &mut Attempt,
     ) -> Step {
         self.server.advance(now);
-        let Pending { request, asked, .. } = pending;
+        let Pending { request, asked, blow, .. } = pending;
+        if let Some(status) = blow.refused {
+            let what = Trouble::Refuse { status, retry_after: None };
+            // It strikes what is asked next, which is answered at once.
+            self.server.inject(Fault { at: Point::default(), after: 0, times: 1, what });
+        }
         let may_lag = asked.takes_any || asked.is_watch;
         match self.lags.get(&self.current).filter(|lag| may_lag && lag.resource == asked.resource) {
             Some(lag) if now < lag.until => {
@@ -44,8 +49,8 @@ impl Outside {
         self.busy += 1;
         let asked = self.look(&request);
         self.gate.iter_mut().for_each(|it| it.arrived(number, &asked));
-        let dies = asked.write > 0 && self.strike_write(asked.write);
-        Some(Pending { process, request, asked, dies })
+        let blow = if asked.write > 0 { self.strike_write(asked.write) } else { Blow::default() };
+        Some(Pending { process, request, asked, blow })
     }
 
     /// A request is carried out, or refused.
@@ -55,7 +60,8 @@ impl Outside {
         pending: Pending,
         answer: Answer,
     ) -> Option<Answer> {
-        let Pending { mut asked, dies, .. } = pending;
+        let Pending { mut asked, blow: Blow { dies, is_lost, refused }, .. } = pending;
+        let answer = if is_lost && refused.is_none() { Answer::Lost } else { answer };
         match &answer {
             Answer::Response(response) => asked.learn(response),
             Answer::Watch { id, head } => {

@@ -58,6 +58,11 @@ impl Rules {
         self.always.len() + self.steps.len() + self.at_end.len()
     }
 
+    /// Whether a rule looks at the states between the writes.
+    pub(crate) fn look_between(&self) -> bool {
+        !self.always.is_empty() || !self.steps.is_empty()
+    }
+
     /// The first rule for every state that this one breaks.
     pub(crate) fn always(&self, state: &State) -> Option<String> {
         self.always.iter().find_map(|rule| rule(state).err())

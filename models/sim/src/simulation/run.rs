@@ -1,6 +1,6 @@
 //! One run: a server, the user's steps, and the processes, and the record of all of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -60,6 +60,8 @@ pub(crate) struct Run {
     pub(crate) garbage: Vec<u32>,
     /// How often each webhook was called.
     pub(crate) calls: BTreeMap<String, u32>,
+    /// Those of them that a request may do without.
+    pub(crate) ignored: BTreeSet<String>,
     pub(crate) panics: Vec<String>,
     pub(crate) broken_rule: Option<String>,
     pub(crate) refused_step: Option<String>,
@@ -174,9 +176,10 @@ impl Setup {
             times: Times { around: moments(world.now(), is_exact) },
             end: Normal::new(),
             is_exact,
-            left: world.faults.iter().filter(|it| !it.strikes_nothing()).cloned().collect(),
+            left: left(world),
             garbage: world.garbage.causes.clone(),
             calls: world.hooks.calls.clone(),
+            ignored: world.hooks.ignored.clone(),
             panics,
             refused_step,
             restless,
@@ -188,4 +191,12 @@ impl Setup {
         run.end = self.end(&run);
         run
     }
+}
+
+/// The faults that did not strike; of an order, the part that did not.
+fn left(world: &Outside) -> Vec<Fault> {
+    let is_order = |it: &Fault| matches!(it, Fault::Order { .. });
+    let others = world.faults.iter().filter(|it| !it.strikes_nothing() && !is_order(it)).cloned();
+    let order = world.gate.iter().map(|it| Fault::Order { taken: it.guide.unused() });
+    others.chain(order.filter(|it| !it.strikes_nothing())).collect()
 }

@@ -6,7 +6,18 @@ use super::network::{Silence, journey};
 use super::plan::Fault;
 use super::trace::What;
 use super::world::Outside;
-use crate::apiserver::{self, Point, Trouble, Written};
+use crate::apiserver::Written;
+
+/// What befalls a write. It is kept with the request: one that waits for a webhook arrives several times.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Blow {
+    /// Its process dies when it is carried out.
+    pub(crate) dies: bool,
+    /// Nobody hears of its answer.
+    pub(crate) is_lost: bool,
+    /// It is refused with this status.
+    pub(crate) refused: Option<u16>,
+}
 
 impl Outside {
     /// On a slow network the watches of each process learn of a change some time later.
@@ -74,27 +85,22 @@ impl Outside {
         }
     }
 
-    /// Injects the faults that strike a write of the process that runs now. True: it dies after it.
-    pub(crate) fn strike_write(&mut self, number: u32) -> bool {
+    /// What befalls a write of the process that runs now.
+    pub(crate) fn strike_write(&mut self, number: u32) -> Blow {
         let due = self.take_faults(|world, process, fault| match fault {
             Fault::Crash { write } | Fault::Lost { write } | Fault::Refused { write, .. } => {
                 *write == number && process == world.current
             }
             _ => false,
         });
-        let mut dies = false;
+        let mut blow = Blow::default();
         for (_, fault) in due {
-            let what = match fault {
-                Fault::Lost { .. } => Trouble::LoseAnswer,
-                Fault::Refused { status, .. } => Trouble::Refuse { status, retry_after: None },
-                _ => {
-                    dies = true;
-                    continue;
-                }
-            };
-            let fault = apiserver::Fault { at: Point::default(), after: 0, times: 1, what };
-            self.server.inject(fault);
+            match fault {
+                Fault::Lost { .. } => blow.is_lost = true,
+                Fault::Refused { status, .. } => blow.refused = Some(status),
+                _ => blow.dies = true,
+            }
         }
-        dies
+        blow
     }
 }

@@ -1,6 +1,6 @@
 //! The webhooks of a simulation, which answer in this process, and the faults that strike them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -9,11 +9,13 @@ use serde_json::Value;
 
 use super::Simulation;
 use super::driver::lock;
+use super::panics;
 use super::plan::Fault;
 use super::requests::Pending;
-use super::trace::What;
+use super::state::State;
+use super::trace::{What, Who};
 use super::world::Outside;
-use crate::apiserver::{Answer, Attempt, Request, Server, Step, WebhookCall, WebhookReply};
+use crate::apiserver::{Answer, Attempt, Request, Server, Step, User, WebhookCall, WebhookReply};
 use crate::tower;
 
 /// What a webhook says to a review.
@@ -32,10 +34,12 @@ impl fmt::Debug for Webhooks {
 impl Webhooks {
     fn answer(&self, call: &WebhookCall) -> WebhookReply {
         let place = self.0.get(&format!("{}:{}", call.to.host, call.to.port));
-        match place.or_else(|| self.0.get(&call.to.host)) {
-            Some(answers) => WebhookReply::review(&answers(&call.review)),
-            None => tower::unknown(call),
-        }
+        let Some(answers) = place.or_else(|| self.0.get(&call.to.host)) else {
+            return tower::unknown(call);
+        };
+        let answer = panics::apart(|| WebhookReply::review(&answers(&call.review)));
+        // A webhook that panics hangs up.
+        answer.unwrap_or_else(|| WebhookReply::Failed("EOF".to_owned()))
     }
 
     /// Lets a server answer a request, without faults.
@@ -50,6 +54,8 @@ pub(crate) struct Hooks {
     pub(crate) all: Webhooks,
     /// How often each was called.
     pub(crate) calls: BTreeMap<String, u32>,
+    /// Those that a request may do without.
+    pub(crate) ignored: BTreeSet<String>,
     /// Until when nobody listens.
     down: BTreeMap<String, Duration>,
     /// The requests that wait for one.
@@ -80,15 +86,21 @@ impl Simulation {
 }
 
 impl Outside {
-    /// Counts a call, and lets the faults strike that wait for it.
-    fn strike_call(&mut self, call: &WebhookCall) -> Struck {
+    /// Counts a call, and lets the faults strike that wait for it. What is answered at once has no time for a
+    /// webhook that is slow, but for one that is too slow.
+    fn strike_call(&mut self, call: &WebhookCall, is_at_once: bool) -> Struck {
         let (name, now) = (&call.webhook, self.now());
+        if is_ignored(&self.server, call) {
+            self.hooks.ignored.insert(name.clone());
+        }
         let count = self.hooks.calls.entry(name.clone()).or_default();
         *count += 1;
         let (number, mut slow) = (*count, Duration::ZERO);
         let is_due = |fault: &Fault| match fault {
-            Fault::WebhookDown { webhook, call, .. } | Fault::WebhookSlow { webhook, call, .. } => {
-                webhook == name && *call == number
+            Fault::WebhookDown { webhook, call, .. } => webhook == name && *call == number,
+            Fault::WebhookSlow { webhook, call: of, seconds } => {
+                let is_late = Duration::from_secs((*seconds).into()) >= call.timeout;
+                webhook == name && *of == number && (is_late || !is_at_once)
             }
             _ => false,
         };
@@ -112,7 +124,7 @@ impl Outside {
         }
     }
 
-    /// Lets a request be answered at once; a webhook that is too slow fails.
+    /// Lets a request be answered at once, where no webhook can be reached.
     pub(crate) fn settle(
         &mut self,
         mut step: impl FnMut(&mut Self, &mut Attempt) -> Step,
@@ -123,11 +135,7 @@ impl Outside {
                 Step::Answered(answer) => return answer,
                 Step::Waits(calls) => {
                     for call in calls {
-                        let reply = match self.strike_call(&call) {
-                            Struck::Down => refused(&call),
-                            Struck::Slow(time) if time >= call.timeout => WebhookReply::late(),
-                            Struck::Slow(_) => self.hooks.all.answer(&call),
-                        };
+                        let reply = tower::unknown(&call);
                         attempt.reply(call, reply);
                     }
                 }
@@ -136,12 +144,77 @@ impl Outside {
     }
 }
 
+/// Lets a request of a run be answered at once; a webhook that is too slow fails. Webhooks are called outside the
+/// lock: they may look at the world.
+fn settle(
+    world: &Mutex<Outside>,
+    mut step: impl FnMut(&mut Outside, &mut Attempt) -> Step,
+) -> Answer {
+    let mut attempt = Attempt::default();
+    loop {
+        let mut outside = lock(world);
+        let calls = match step(&mut outside, &mut attempt) {
+            Step::Answered(answer) => return answer,
+            Step::Waits(calls) => calls,
+        };
+        let strike = |call: WebhookCall| (outside.strike_call(&call, true), call);
+        let calls: Vec<_> = calls.into_iter().map(strike).collect();
+        let all = outside.hooks.all.clone();
+        drop(outside);
+        for (struck, call) in calls {
+            let reply = match struck {
+                Struck::Down => refused(&call),
+                Struck::Slow(time) if time >= call.timeout => WebhookReply::late(),
+                Struck::Slow(_) => all.answer(&call),
+            };
+            attempt.reply(call, reply);
+        }
+    }
+}
+
+/// Sends a request of the user, and returns the answer.
+pub(crate) fn user(world: &Mutex<Outside>, request: Request) -> Answer {
+    let request = request.by(User::admin());
+    let answer = settle(world, |it, attempt| it.server.attempt(it.now(), &request, attempt));
+    lock(world).absorb(Who::User);
+    answer
+}
+
+/// A process is dead. Requests that it had sent arrive all the same.
+pub(crate) fn bury(world: &Mutex<Outside>, own: usize) {
+    // A server lets go what waits for a webhook when its client hangs up.
+    lock(world).hooks.pending.retain(|_, it| it.process != own);
+    loop {
+        let mut outside = lock(world);
+        outside.current = own;
+        let now = outside.now();
+        let sent = outside.travelling.iter().find(|it| it.1.0 == own).map(|it| *it.0);
+        let Some(pending) = sent.and_then(|it| outside.begin(now, it)) else {
+            return outside.close_all(own);
+        };
+        drop(outside);
+        let answer = settle(world, |it, attempt| it.answer(now, &pending, attempt));
+        drop(lock(world).end(now, pending, answer));
+    }
+}
+
+/// Whether a request goes on if this webhook does not answer.
+fn is_ignored(server: &Server, call: &WebhookCall) -> bool {
+    let state = State::of(server);
+    ["mutating", "validating"].into_iter().any(|kind| {
+        let resource = format!("{kind}webhookconfigurations.admissionregistration.k8s.io");
+        let configuration = state.get(&resource, &call.configuration);
+        let hooks = configuration.and_then(|it| it["webhooks"].as_array()).into_iter().flatten();
+        hooks.into_iter().any(|it| it["name"] == *call.webhook && it["failurePolicy"] == "Ignore")
+    })
+}
+
 /// Calls the webhooks of a run, outside its lock and in its time.
 pub(crate) fn caller(world: &Arc<Mutex<Outside>>) -> tower::Webhooks {
     let world = world.clone();
     tower::Webhooks::reaching(Arc::new(move |call| {
         let mut outside = lock(&world);
-        let (struck, all) = (outside.strike_call(&call), outside.hooks.all.clone());
+        let (struck, all) = (outside.strike_call(&call, false), outside.hooks.all.clone());
         drop(outside);
         Box::pin(async move {
             match struck {

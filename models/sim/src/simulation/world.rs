@@ -55,7 +55,7 @@ pub struct Outside {
     most: u64,
     pub(crate) steps: u32,
     pub(super) begins_at: Duration,
-    rules: Arc<Rules>,
+    pub(super) rules: Arc<Rules>,
     learned: Arc<Learned>,
     /// The state after the last change, if there are rules about changes.
     before: Option<State>,
@@ -186,7 +186,7 @@ impl Outside {
         due
     }
 
-    /// Sends a request of the user, and returns the answer.
+    /// Sends a request of the user, and returns the answer; no webhook is reached.
     pub(crate) fn user(&mut self, request: &Request) -> Answer {
         let request = request.clone().by(User::admin());
         let now = self.now();
@@ -195,14 +195,8 @@ impl Outside {
         answer
     }
 
-    /// The process that ran last is dead. Requests that it had sent arrive all the same.
-    pub(crate) fn bury(&mut self) {
-        let own = self.current;
-        // A server lets go what waits for a webhook when its client hangs up.
-        self.hooks.pending.retain(|_, it| it.process != own);
-        while let Some((&number, _)) = self.travelling.iter().find(|it| it.1.0 == own) {
-            drop(self.arrive(self.now(), number));
-        }
+    /// The watches of a process that is dead end.
+    pub(crate) fn close_all(&mut self, own: usize) {
         let closed = self.watches.iter().filter(|it| it.1.0 == own).map(|it| *it.0);
         for id in closed.collect::<Vec<_>>() {
             self.close(id);
@@ -302,7 +296,7 @@ impl Backend for Outside {
         }
         self.next += 1;
         if let Some(gate) = &mut self.gate {
-            gate.hold((&self.server, now), &request, (self.current, self.next));
+            gate.hold(self.next, now);
         }
         self.travelling.insert(self.next, (self.current, request));
         let travel = self.chance.as_mut().map_or(TRAVEL, journey);

@@ -5,6 +5,7 @@
 //! request is a task of its own: a client that stops waiting does not take a write back. Who makes a
 //! request is told by an extension of it, an `Arc` of a [`User`](crate::apiserver::User), or by its token.
 
+mod direct;
 #[cfg(feature = "http-02")]
 mod http_02;
 mod stream;
@@ -21,6 +22,7 @@ use std::time::Duration;
 
 use ::http::{Request as HttpRequest, Response as HttpResponse, request::Parts};
 use bytes::Bytes;
+pub use direct::Direct;
 #[cfg(feature = "http-02")]
 pub use http_02::{Http02, OldReply};
 use http_body::Body as HttpBody;
@@ -80,57 +82,6 @@ pub trait Backend: Send + 'static {
     fn close(&mut self, id: WatchId);
 }
 
-/// A server without a network: requests arrive at once.
-#[derive(Debug)]
-pub struct Direct {
-    server: Server,
-    travelling: BTreeMap<u64, Request>,
-    next: u64,
-}
-
-impl Backend for Direct {
-    fn depart(&mut self, _: Duration, request: Request) -> Option<(Duration, u64)> {
-        self.next += 1;
-        self.travelling.insert(self.next, request);
-        Some((Duration::ZERO, self.next))
-    }
-
-    fn arrive(&mut self, now: Duration, number: u64) -> Option<Answer> {
-        let request = self.travelling.remove(&number)?;
-        Some(self.server.handle(now, &request))
-    }
-
-    fn attempt(&mut self, now: Duration, number: u64, attempt: &mut Attempt) -> Option<Step> {
-        let request = self.travelling.remove(&number)?;
-        let step = self.server.attempt(now, &request, attempt);
-        if let Step::Waits(_) = step {
-            self.travelling.insert(number, request);
-        }
-        Some(step)
-    }
-
-    fn tell(&mut self, now: Duration, id: WatchId) -> Told {
-        self.server.advance(now);
-        let news = self.server.events(id);
-        let again_at = self.server.due(id);
-        Told { events: news.events, has_ended: news.has_ended, again_at }
-    }
-
-    fn unconverted(
-        &mut self,
-        now: Duration,
-        id: WatchId,
-        attempt: &mut Attempt,
-    ) -> Vec<WebhookCall> {
-        self.server.advance(now);
-        self.server.unconverted(id, attempt)
-    }
-
-    fn close(&mut self, id: WatchId) {
-        self.server.close(id);
-    }
-}
-
 /// The state that the services of one server share.
 #[derive(Debug)]
 struct Shared<B> {
@@ -188,8 +139,7 @@ impl Face<Direct> {
     /// runtime whose clock it is to follow.
     pub fn new(server: Server) -> Self {
         let now = server.now();
-        let direct = Direct { server, travelling: BTreeMap::new(), next: 0 };
-        Self::over(Arc::new(Mutex::new(direct)), now)
+        Self::over(Arc::new(Mutex::new(Direct::new(server))), now)
     }
 
     /// Looks at the server, or changes it: faults are injected so.
@@ -382,7 +332,13 @@ async fn sets_out<B: Backend>(shared: &Shared<B>, number: u64) {
             return Poll::Ready(());
         }
         // The waker comes before the last look, so that a change during this call wakes the task.
-        shared.held().push(cx.waker().clone());
+        let waker = cx.waker().clone();
+        let mut held = shared.held();
+        let is_known = held.iter().any(|it| it.will_wake(&waker));
+        let (new, known) = if is_known { (None, Some(waker)) } else { (Some(waker), None) };
+        held.extend(new);
+        drop(held);
+        drop(known); // foreign code, outside the lock
         if shared.lock().sets_out(number) { Poll::Ready(()) } else { Poll::Pending }
     })
     .await;

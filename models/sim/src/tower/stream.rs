@@ -65,26 +65,24 @@ impl<B> Drop for Watch<B> {
 }
 
 impl<B: Backend> Watch<B> {
-    /// Lets objects be converted that it is about to tell, and tells whether it waits for that.
+    /// Lets objects be converted that it is about to tell, and tells whether it has begun to.
     fn converts(&mut self, cx: &mut Context<'_>) -> bool {
         let mut attempt = Attempt::default();
-        loop {
-            if let Some(converting) = &mut self.converting {
-                let Poll::Ready(answered) = converting.as_mut().poll(cx) else { return true };
-                (attempt, self.converting) = (answered, None);
-            }
-            let now = self.shared.now();
-            let calls = self.shared.lock().unconverted(now, self.id, &mut attempt);
-            if calls.is_empty() {
-                return false;
-            }
-            let (webhooks, mut asked) =
-                (self.shared.webhooks.clone(), std::mem::take(&mut attempt));
-            self.converting = Some(Box::pin(async move {
-                webhooks.call(calls, &mut asked).await;
-                asked
-            }));
+        if let Some(converting) = &mut self.converting {
+            let Poll::Ready(answered) = converting.as_mut().poll(cx) else { return false };
+            (attempt, self.converting) = (answered, None);
         }
+        let now = self.shared.now();
+        let calls = self.shared.lock().unconverted(now, self.id, &mut attempt);
+        if calls.is_empty() {
+            return false;
+        }
+        let webhooks = self.shared.webhooks.clone();
+        self.converting = Some(Box::pin(async move {
+            webhooks.call(calls, &mut attempt).await;
+            attempt
+        }));
+        true
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
@@ -93,11 +91,11 @@ impl<B: Backend> Watch<B> {
                 return Poll::Ready(None);
             }
             // The waker comes first, so that a write during this call wakes the task.
-            let waker = self.shared.sleepers().insert(self.id, cx.waker().clone());
+            let waker = cx.waker().clone();
+            let waker = self.shared.sleepers().insert(self.id, waker);
             drop(waker);
-            if self.converts(cx) {
-                return Poll::Pending;
-            }
+            // What is known is told meanwhile.
+            let is_asking = self.converts(cx);
             let told = self.shared.lock().tell(self.shared.now(), self.id);
             self.has_ended = told.has_ended;
             if told.has_ended || !told.events.is_empty() {
@@ -113,6 +111,9 @@ impl<B: Backend> Watch<B> {
             }
             if told.has_ended {
                 return Poll::Ready(None);
+            }
+            if is_asking {
+                continue; // the calls are made by looking whether they are done
             }
             let Some(time) = told.again_at else { return Poll::Pending };
             let instant = self.shared.instant(time);

@@ -52,6 +52,30 @@ fn kinds(server: &mut Server, id: WatchId) -> Vec<&'static str> {
     server.events(id).events.iter().map(|event| event.kind).collect()
 }
 
+/// A policy of admission, or its binding, that changes and refuses nothing here.
+fn policy(kind: &str) -> Value {
+    if kind.ends_with("Binding") {
+        let mut spec = json!({"policyName": "p"});
+        if kind.starts_with("Validating") {
+            spec["validationActions"] = json!(["Deny"]);
+        }
+        return json!({"spec": spec});
+    }
+    let rule = json!({
+        "apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["secrets"],
+    });
+    let mut spec = json!({"matchConstraints": {"resourceRules": [rule]}});
+    if kind.starts_with("Validating") {
+        spec["validations"] = json!([{"expression": "true"}]);
+    } else {
+        let expression = r#"[JSONPatch{op: "remove", path: "/data/a"}]"#;
+        spec["mutations"] =
+            json!([{"patchType": "JSONPatch", "jsonPatch": {"expression": expression}}]);
+        spec["reinvocationPolicy"] = "Never".into();
+    }
+    json!({"spec": spec})
+}
+
 /// A valid object of each kind.
 const VALID: &str = include_str!("../../src/conformance/programs/objects.json");
 
@@ -73,6 +97,7 @@ fn every_built_in_kind_is_created_listed_and_deleted() {
             "IngressClass" => json!({"spec": {"controller": "a/b"}}),
             "StorageClass" => json!({"provisioner": "p"}),
             "EndpointSlice" => json!({"addressType": "IPv4"}),
+            kind if kind.contains("AdmissionPolicy") => policy(kind),
             kind => {
                 let object = known.iter().map(|it| &it["object"]).find(|it| it["kind"] == kind);
                 object.cloned().unwrap_or_else(|| json!({}))

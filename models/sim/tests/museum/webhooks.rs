@@ -1,5 +1,6 @@
 //! Webhooks: one is down at the wrong moment, and one that converts loses a field.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::StreamExt as _;
@@ -8,7 +9,7 @@ use kube::api::{Api, DynamicObject, Patch, PatchParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use kube::runtime::{WatchStreamExt as _, watcher};
 use kube::{Client, ResourceExt as _};
-use seatrial_sim::simulation::Simulation;
+use seatrial_sim::simulation::{Connection, Simulation};
 use serde_json::{Value, json};
 
 use super::on_kube::on_kube;
@@ -29,23 +30,33 @@ async fn children(client: Client, is_repaired: bool) {
     }
 }
 
-fn judged(is_repaired: bool) -> Simulation {
+/// Asks a webhook about new maps.
+fn asking(policy: &str, selector: Value) -> Value {
     let hook = json!({
         "name": "maps.example.com", "sideEffects": "None", "admissionReviewVersions": ["v1"],
         "clientConfig": {"url": "https://judge.example.com/maps"},
-        "objectSelector": {"matchLabels": {"child": "yes"}},
+        "objectSelector": selector, "failurePolicy": policy,
         "rules": [{"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"]}],
     });
-    let configuration = json!({
+    json!({
         "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
         "metadata": {"name": "judge"}, "webhooks": [hook],
-    });
+    })
+}
+
+fn allowed(review: &Value) -> Value {
+    let response = json!({"uid": review["request"]["uid"], "allowed": true});
+    json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response})
+}
+
+fn judged(is_repaired: bool) -> Simulation {
+    judging(json!({"matchLabels": {"child": "yes"}}), is_repaired)
+}
+
+fn judging(selector: Value, is_repaired: bool) -> Simulation {
     on_kube(move |client| children(client, is_repaired))
-        .given(&configuration)
-        .webhook("judge.example.com", |review| {
-            let response = json!({"uid": review["request"]["uid"], "allowed": true});
-            json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response})
-        })
+        .given(&asking("Fail", selector))
+        .webhook("judge.example.com", allowed)
         .create(&config_map("one", &[]))
         .create(&config_map("two", &[]))
 }
@@ -65,6 +76,62 @@ fn a_webhook_that_is_late_or_slow_fails_the_request_or_not() {
     let draw = |plan: &str| judged(false).draw(plan);
     assert!(draw("webhook_slow(maps.example.com,1,45)").contains("-> 500"));
     assert!(!draw("webhook_slow(maps.example.com,1,5)").contains("-> 500"));
+}
+
+#[test]
+fn a_webhook_has_no_time_to_be_slow_where_the_user_is_answered_at_once() {
+    let slow = |seconds: u32| {
+        let plan = format!("webhook_slow(maps.example.com,1,{seconds})");
+        judging(json!({}), true).replay(&plan).try_check()
+    };
+    slow(45).expect("the user tries again");
+    let failure = slow(5).expect_err("it does not strike");
+    assert!(failure.violations[0].text[0].contains("strikes nothing"), "{failure}");
+}
+
+/// A webhook that asks who the controller is, and panics.
+#[test]
+fn a_webhook_may_look_at_the_world_and_its_panic_is_not_one_of_the_controller() {
+    let connections: Arc<Mutex<Option<Connection>>> = Arc::default();
+    let known = connections.clone();
+    let simulation = Simulation::of(move |connection| {
+        *known.lock().expect("nobody panics here") = Some(connection.clone());
+        children(Client::new(connection, "default"), true)
+    });
+    let simulation = simulation
+        .given(&asking("Ignore", json!({})))
+        .webhook("judge.example.com", move |_| {
+            let connection = connections.lock().expect("nobody panics here").clone();
+            let who = connection.map(|it| it.identity());
+            panic!("{who:?} asks too much")
+        })
+        .create(&config_map("one", &[]));
+    let report = simulation.random(0, 1).check();
+    // A request goes on without this webhook: it is not struck, and that is told.
+    assert!(report.treated.iter().any(|it| it.contains("maps.example.com")), "{report}");
+}
+
+/// Looks at a map again and again.
+async fn looks(client: Client) {
+    let maps: Api<ConfigMap> = Api::default_namespaced(client);
+    loop {
+        drop(maps.get_opt("one").await);
+        tokio::time::sleep(Duration::from_secs(3)).await;
+    }
+}
+
+#[test]
+fn an_answer_that_is_lost_is_that_of_the_write_that_waits_for_a_webhook() {
+    let simulation = Simulation::system()
+        .process("a", |it| children(Client::new(it, "default"), true))
+        .process("b", |it| looks(Client::new(it, "default")))
+        .given(&asking("Fail", json!({"matchLabels": {"child": "yes"}})))
+        .webhook("judge.example.com", allowed)
+        .create(&config_map("one", &[]));
+    let picture = simulation.draw("lost(a,1) webhook_slow(maps.example.com,1,8)");
+    let lost = picture.lines().filter(|it| it.contains("no answer"));
+    let lost: Vec<_> = lost.collect();
+    assert!(lost.len() == 1 && lost[0].contains("create configmaps"), "{picture}");
 }
 
 /// The definition of widgets: the size lies elsewhere in v2.

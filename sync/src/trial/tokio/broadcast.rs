@@ -16,8 +16,8 @@ use error::{RecvError, SendError, TryRecvError};
 
 #[derive(Debug)]
 struct State<T> {
-    /// The newest values; the first of them has this number.
-    values: VecDeque<T>,
+    /// The newest values, and how many receivers have yet to take each; the first of them has this number.
+    values: VecDeque<(Arc<T>, usize)>,
     first: u64,
     senders: usize,
     receivers: usize,
@@ -27,6 +27,16 @@ impl<T> State<T> {
     /// Returns the number of the value that comes next.
     fn next(&self) -> u64 {
         self.first + self.values.len() as u64
+    }
+
+    /// Takes out what all have received: always the oldest ones.
+    fn received(&mut self) -> Vec<Arc<T>> {
+        let mut received = vec![];
+        while self.values.front().is_some_and(|(_, left)| *left == 0) {
+            self.first += 1;
+            received.extend(self.values.pop_front().map(|(value, _)| value));
+        }
+        received
     }
 }
 
@@ -82,7 +92,7 @@ impl<T> Sender<T> {
         } else {
             None
         };
-        state.values.push_back(value);
+        state.values.push_back((Arc::new(value), receivers));
         drop(state);
         drop(former); // outside of the lock: dropping a value runs foreign code
         self.0.label.note("sends to");
@@ -156,24 +166,29 @@ impl<T> Shared<T> {
 
 impl<T: Clone> Shared<T> {
     fn take(&self, next: &mut u64) -> Result<T, TryRecvError> {
-        let state = self.state.lock();
+        let mut state = self.state.lock();
         if *next < state.first {
             let missed = state.first - *next;
             *next = state.first;
             return Err(TryRecvError::Lagged(missed));
         }
         let place = usize::try_from(*next - state.first).unwrap_or(usize::MAX);
-        let Some(value) = state.values.get(place).cloned() else {
+        let Some((value, left)) = state.values.get_mut(place) else {
             return Err(if state.senders == 0 {
                 TryRecvError::Closed
             } else {
                 TryRecvError::Empty
             });
         };
+        *left -= 1;
+        let value = Arc::clone(value);
         *next += 1;
+        let received = state.received();
         drop(state);
         self.label.note("receives from");
-        Ok(value)
+        let copy = T::clone(&value); // outside of the lock: cloning and dropping a value runs foreign code
+        drop((value, received));
+        Ok(copy)
     }
 }
 
@@ -198,7 +213,13 @@ impl<T> Drop for Sender<T> {
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        self.shared.state.lock().receivers -= 1;
+        let mut state = self.shared.state.lock();
+        state.receivers -= 1;
+        let taken = usize::try_from(self.next.saturating_sub(state.first)).unwrap_or(usize::MAX);
+        state.values.iter_mut().skip(taken).for_each(|(_, left)| *left -= 1);
+        let received = state.received();
+        drop(state);
+        drop(received); // outside of the lock: dropping a value runs foreign code
     }
 }
 

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::sync::OnceLock as Real;
 
 use super::super::lock::{Label, Locked};
-use super::notify::{Notified, Notify};
+use super::notify::Notify;
 use super::semaphore::Semaphore;
 
 /// `tokio::sync::OnceCell`.
@@ -88,7 +88,8 @@ impl<T> Default for OnceCell<T> {
 pub struct Barrier {
     label: Label,
     size: usize,
-    arrived: Locked<usize>,
+    /// How often it opened, and how many wait for the next time.
+    state: Locked<(u64, usize)>,
     opened: Notify,
 }
 
@@ -108,27 +109,34 @@ impl Barrier {
     /// Makes one that opens for groups of this size.
     #[must_use]
     pub fn new(size: usize) -> Self {
-        let (arrived, opened) = (Locked::new(0), Notify::new());
-        Self { label: Label::new(), size: size.max(1), arrived, opened }
+        let (state, opened) = (Locked::new((0, 0)), Notify::new());
+        Self { label: Label::new(), size: size.max(1), state, opened }
     }
 
     /// Waits until a group is complete.
     pub async fn wait(&self) -> BarrierWaitResult {
         self.label.note("comes to");
-        match self.arrive() {
-            Some(opened) => opened.await,
-            None => {
-                self.opened.notify_waiters();
-                return BarrierWaitResult(true);
+        let Some(mine) = self.arrive() else {
+            self.opened.notify_waiters();
+            return BarrierWaitResult(true);
+        };
+        loop {
+            let opened = self.opened.notified(); // counts from now on
+            if self.state.lock().0 != mine {
+                return BarrierWaitResult(false);
             }
+            opened.await; // or the group before was told only now
         }
-        BarrierWaitResult(false)
     }
 
-    /// Counts one more; `None` for the last of its group. The rest counts as waiting from now on.
-    fn arrive(&self) -> Option<Notified<'_>> {
-        let mut arrived = self.arrived.lock();
-        *arrived = (*arrived + 1) % self.size;
-        (*arrived > 0).then(|| self.opened.notified())
+    /// Counts one more; returns the number of its group, `None` for the last one of it.
+    fn arrive(&self) -> Option<u64> {
+        let mut state = self.state.lock();
+        state.1 += 1;
+        if state.1 < self.size {
+            return Some(state.0);
+        }
+        *state = (state.0 + 1, 0);
+        None
     }
 }

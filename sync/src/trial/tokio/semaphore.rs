@@ -230,14 +230,14 @@ impl Future for Take<'_> {
             of.label.note("stands in the line of");
             return Poll::Pending;
         };
+        if state.is_closed {
+            return Poll::Ready(Err(AcquireError(()))); // what it was given it gives back when it drops
+        }
         if state.served.remove(&id) {
             drop(state);
             self.id = None;
             of.label.note("takes from");
             return Poll::Ready(Ok(()));
-        }
-        if state.is_closed {
-            return Poll::Ready(Err(AcquireError(())));
         }
         let waker = context.waker().clone();
         let mine = state.line.iter_mut().find(|waiter| waiter.id == id);

@@ -3,12 +3,15 @@
 use std::any::Any;
 use std::fmt;
 use std::future::poll_fn;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
+use seatrial::engine::is_of_engine;
 use seatrial::program::Seam;
+use seatrial_core::runtime::Runtime as _;
 
 use super::super::lock::Locked;
 
@@ -119,14 +122,13 @@ async fn run<F: Future>(state: Arc<Locked<State<F::Output>>>, future: F) {
         drop(shared);
         drop(former); // outside of the lock: dropping a waker runs foreign code
         let polled = future.as_mut().expect("it is there until the end").as_mut();
-        match catch_unwind(AssertUnwindSafe(|| polled.poll(context))) {
+        match caught(|| polled.poll(context)) {
             Ok(polled) => polled.map(Ok),
-            Err(panic) if is_of_engine(&panic) => std::panic::resume_unwind(panic),
-            Err(panic) => Poll::Ready(Err(JoinError(Some(panic)))),
+            Err(panic) => Poll::Ready(Err(panic)),
         }
     })
     .await;
-    drop(future.take());
+    let result = caught(|| drop(future.take())).and(result);
     let mut shared = state.lock();
     (shared.result, shared.is_over) = (Some(result), true);
     let (woken, former) = (shared.joiner.take(), shared.task.take());
@@ -137,9 +139,15 @@ async fn run<F: Future>(state: Arc<Locked<State<F::Output>>>, future: F) {
     }
 }
 
-/// Tells whether a panic is the way in which an engine ends a thread. What a program panics with is a text, mostly.
-fn is_of_engine(panic: &Panic) -> bool {
-    !panic.is::<&str>() && !panic.is::<String>()
+/// Runs code of the task. What an engine ends a thread with goes on.
+fn caught<T>(run: impl FnOnce() -> T) -> Result<T, JoinError> {
+    let caught = catch_unwind(AssertUnwindSafe(run));
+    caught.map_err(|panic| {
+        if is_of_engine(&*panic) {
+            resume_unwind(panic);
+        }
+        JoinError(Some(panic))
+    })
 }
 
 impl<T> JoinHandle<T> {
@@ -198,16 +206,13 @@ impl<T> fmt::Debug for JoinHandle<T> {
     }
 }
 
-/// Lets other tasks go on.
+/// Lets other tasks go on: in a run, until no other thread can move.
 pub async fn yield_now() {
-    let mut has_yielded = false;
-    poll_fn(|context| {
-        if has_yielded {
-            return Poll::Ready(());
+    match Seam::current() {
+        Some(seam) => {
+            seam.sleep_async(Duration::from_nanos(1)).await;
+            seam.runtime().give_turn();
         }
-        has_yielded = true;
-        context.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
+        None => ::tokio::task::yield_now().await,
+    }
 }

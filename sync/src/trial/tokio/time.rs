@@ -92,30 +92,30 @@ pub mod error {
     impl std::error::Error for Elapsed {}
 }
 
-/// Runs a future for a time at most, then drops it.
+/// Runs a future for a time at most, from this call on, then drops it.
 ///
 /// # Errors
 /// The time was over before it came to its end.
-pub async fn timeout<F: IntoFuture>(
+pub fn timeout<F: IntoFuture>(
     time: Duration,
     future: F,
-) -> Result<F::Output, error::Elapsed> {
-    limited(sleep(time), future).await
+) -> impl Future<Output = Result<F::Output, error::Elapsed>> {
+    limited(sleep(time), future.into_future())
 }
 
 /// Runs a future until a moment at most, then drops it.
 ///
 /// # Errors
 /// The moment came before it came to its end.
-pub async fn timeout_at<F: IntoFuture>(
+pub fn timeout_at<F: IntoFuture>(
     until: Instant,
     future: F,
-) -> Result<F::Output, error::Elapsed> {
-    limited(sleep_until(until), future).await
+) -> impl Future<Output = Result<F::Output, error::Elapsed>> {
+    limited(sleep_until(until), future.into_future())
 }
 
-async fn limited<F: IntoFuture>(sleep: Sleep, future: F) -> Result<F::Output, error::Elapsed> {
-    let (mut future, mut sleep) = (pin!(future.into_future()), pin!(sleep));
+async fn limited<F: Future>(sleep: Sleep, future: F) -> Result<F::Output, error::Elapsed> {
+    let (mut future, mut sleep) = (pin!(future), pin!(sleep));
     poll_fn(|context| {
         if let Poll::Ready(value) = future.as_mut().poll(context) {
             return Poll::Ready(Ok(value));

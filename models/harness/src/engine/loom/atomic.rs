@@ -84,11 +84,16 @@ impl Atomic for LoomAtomic {
 impl Session {
     /// Lets loom order what happened before and what comes after, if that can matter.
     pub(super) fn fence(&self) {
+        self.fence_by(Ordering::SeqCst);
+    }
+
+    /// A fence of the program under test.
+    pub(super) fn fence_by(&self, order: Ordering) {
         let books = self.books();
         let matters = books.has_numbers() && books.abort.is_none() && !books.record.is_replay();
         drop(books);
         if matters {
-            fence(Ordering::SeqCst);
+            fence(order);
         }
     }
 

@@ -33,3 +33,4 @@ pub use explore::{Body, Config, explore, replay};
 pub use numbers::MAX_LOOM_THREADS;
 pub use runtime::{LoomCondvar, LoomGuard, LoomJoin, LoomMutex, LoomRuntime, LoomTimer};
 pub use rw_lock::{LoomReadGuard, LoomRwLock, LoomWriteGuard};
+pub(super) use session::Down;

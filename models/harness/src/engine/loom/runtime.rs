@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::panic::{self, AssertUnwindSafe};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::Waker;
 
@@ -51,6 +52,16 @@ impl LoomRuntime {
         let books = self.session.books();
         let named = books.threads.iter().find(|thread| thread.number == number);
         named.map(|thread| thread.name.clone()).unwrap_or_default()
+    }
+
+    /// Tells whether the execution is given up: its threads only unwind.
+    pub(crate) fn is_given_up(&self) -> bool {
+        self.session.books().abort.is_some()
+    }
+
+    /// A fence of the program under test.
+    pub(crate) fn fence(&self, order: Ordering) {
+        self.session.fence_by(order);
     }
 }
 

@@ -18,7 +18,7 @@ use super::record::{Record, mix};
 use crate::engine::{End, origin, panic_text};
 
 /// The payload of the panic that brings a thread down with its execution.
-struct Down;
+pub(in crate::engine) struct Down;
 
 /// The loom mutex that marks a point.
 pub(super) type Point = ::loom::sync::Mutex<()>;

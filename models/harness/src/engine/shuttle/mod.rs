@@ -49,6 +49,7 @@ pub use runtime::{Held, ShuttleCondvar, ShuttleMutex, ShuttleRuntime};
 pub use rw_lock::{Shared, ShuttleRwLock, Whole};
 pub use strategy::Strategy;
 pub use threads::Join;
+pub(super) use threads::Leave;
 pub(crate) use watch::watch;
 
 use kernel::Kernel;

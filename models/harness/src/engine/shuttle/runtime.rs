@@ -44,6 +44,11 @@ impl ShuttleRuntime {
         };
         session::try_with(name).unwrap_or_default()
     }
+
+    /// Tells whether the execution is given up: its threads only unwind.
+    pub(crate) fn is_given_up(self) -> bool {
+        !is_running()
+    }
 }
 
 pub(super) fn is_running() -> bool {

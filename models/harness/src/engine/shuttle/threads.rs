@@ -16,7 +16,7 @@ use super::session;
 use crate::engine::{origin, panic_text};
 
 /// The payload of the panic that makes a thread leave.
-struct Leave;
+pub(in crate::engine) struct Leave;
 
 /// How a thread ended, for its joiner.
 type Outcome<T> = Result<T, Box<dyn Any + Send>>;

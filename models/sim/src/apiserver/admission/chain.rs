@@ -45,13 +45,14 @@ impl Server {
         if wish.is_behind_a_scale(call) {
             return Ok(());
         }
-        if let Some(object) = object {
-            self.limit(call, wish, object, true)?;
-        }
         let hooks = Arc::clone(&self.hooks.mutating);
         let (mut invoked, mut again) = (BTreeSet::new(), BTreeSet::new());
         let (mut by_policies, mut left) = (Invoked::default(), None);
         for round in 0..2 {
+            // The server's own rules come again with the rest: what is new gets its defaults too.
+            if let Some(object) = object {
+                self.limit(call, wish, object, true)?;
+            }
             let place = (round, &mut by_policies);
             let mut is_changed = self.mutate_by_policies(call, wish, (&mut *object, old), place)?;
             // Policies have changed what the webhooks had left.

@@ -12,6 +12,41 @@ use crate::names;
 
 /// How many there may be.
 const MOST: usize = 64;
+/// How much memory the expressions of one object may take: their parts, and the states of regular expressions.
+const HEAVIEST: u64 = 2_000_000;
+
+/// The expressions of one object, counted together.
+#[derive(Debug, Default)]
+pub(super) struct Weight(u64);
+
+impl Weight {
+    /// Compiles an expression, and names what is wrong with it; `shown` is what the message shows of it. Once
+    /// they are too large together, which is a cause, no more is compiled.
+    pub(super) fn compile(
+        &mut self,
+        (at, shown): (&str, &str),
+        (sight, text, wanted): (&Sight, &str, &[Type]),
+        causes: &mut Causes,
+    ) -> Option<Program> {
+        if self.0 > HEAVIEST {
+            return None;
+        }
+        match sight.compile(text, wanted) {
+            Ok(program) => {
+                self.0 += program.weight;
+                if self.0 > HEAVIEST {
+                    let why = "the expressions of the object are too large together";
+                    causes.push(Cause::forbidden(at, why));
+                }
+                Some(program)
+            }
+            Err(why) => {
+                causes.push(Cause::invalid(at, &shown.into(), why));
+                None
+            }
+        }
+    }
+}
 
 /// The conditions of a webhook or of a policy.
 #[derive(Clone, Debug, Default)]
@@ -24,16 +59,17 @@ fn all(of: &Value) -> impl Iterator<Item = &Value> {
 impl Conditions {
     /// Those of a webhook. What does not compile was refused with its configuration.
     pub(super) fn of(hook: &Value) -> Self {
-        Self::read(
-            "",
-            hook,
-            &Sight { authorizer: true, ..Sight::default() },
-            &mut Causes::default(),
-        )
+        let sight = Sight { authorizer: true, ..Sight::default() };
+        Self::read("", hook, (&sight, &mut Weight::default()), &mut Causes::default())
     }
 
     /// Reads conditions, and names what is wrong with them.
-    pub(super) fn read(at: &str, of: &Value, sight: &Sight, causes: &mut Causes) -> Self {
+    pub(super) fn read(
+        at: &str,
+        of: &Value,
+        (sight, weight): (&Sight, &mut Weight),
+        causes: &mut Causes,
+    ) -> Self {
         let (mut compiled, mut names) = (Vec::new(), BTreeSet::new());
         let count = all(of).count();
         if count > MOST {
@@ -46,13 +82,12 @@ impl Conditions {
             let part = |field: &str| condition[field].as_str().unwrap_or("");
             match part("expression").trim() {
                 "" => causes.push(Cause::required(format!("{at}.expression"), "")),
-                text => match sight.compile(text, &[Type::Bool]) {
-                    Ok(program) => compiled.push((part("expression").to_owned(), program)),
-                    Err(why) => {
-                        let field = format!("{at}.expression");
-                        causes.push(Cause::invalid(field, &text.into(), why));
-                    }
-                },
+                text => {
+                    let (field, of) =
+                        (format!("{at}.expression"), (sight, text, &[Type::Bool][..]));
+                    let program = weight.compile((&field, text), of, causes);
+                    compiled.extend(program.map(|it| (part("expression").to_owned(), it)));
+                }
             }
             let name = part("name");
             let field = format!("{at}.name");
@@ -72,10 +107,6 @@ impl Conditions {
 
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
-    }
-
-    pub(super) fn weight(&self) -> u64 {
-        self.0.iter().map(|it| it.1.weight).sum()
     }
 
     /// Whether all hold of a request. The error says which could not be told.

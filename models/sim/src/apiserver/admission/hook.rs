@@ -14,6 +14,8 @@ use super::scope::Scope;
 /// One webhook of a configuration, with the defaults filled in.
 #[derive(Clone, Debug)]
 pub(crate) struct Hook {
+    /// Its configuration as it is stored.
+    pub(super) source: Arc<Value>,
     /// The configuration.
     pub(super) of: String,
     pub(super) name: String,
@@ -49,21 +51,20 @@ pub struct Address {
 
 impl Hook {
     /// The webhooks of a configuration in their order.
-    pub(super) fn all(configuration: &Value) -> Vec<Arc<Self>> {
+    pub(super) fn all(configuration: &Arc<Value>) -> Vec<Arc<Self>> {
         let is_mutating = configuration["kind"] == "MutatingWebhookConfiguration";
         let hooks = configuration["webhooks"].as_array().into_iter().flatten();
-        hooks
-            .map(|hook| Arc::new(Self::new(text(configuration, "name"), is_mutating, hook)))
-            .collect()
+        hooks.map(|hook| Arc::new(Self::new(configuration.clone(), is_mutating, hook))).collect()
     }
 
-    fn new(of: &str, is_mutating: bool, hook: &Value) -> Self {
+    fn new(source: Arc<Value>, is_mutating: bool, hook: &Value) -> Self {
         let part = |field: &str| hook[field].as_str().unwrap_or("");
         let authorities = hook["clientConfig"]["caBundle"].as_str().unwrap_or("");
         let versions = strings(&hook["admissionReviewVersions"]);
         let known = versions.iter().find(|it| matches!(**it, "v1" | "v1beta1"));
         Self {
-            of: of.to_owned(),
+            of: text(&source, "name").to_owned(),
+            source,
             name: part("name").to_owned(),
             is_mutating,
             scope: Scope::of_hook(hook),
@@ -126,4 +127,32 @@ fn joined(path: &str) -> String {
         }
     }
     format!("/{}", parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::super::{Options, Request, Server};
+    use super::super::{GROUP, MUTATING};
+    use super::*;
+
+    #[test]
+    fn what_has_not_changed_stays_compiled() {
+        let install = |server: &mut Server, name: &str| {
+            let hook = json!({
+                "name": "a.x.io", "sideEffects": "None", "admissionReviewVersions": ["v1"],
+                "clientConfig": {"url": "https://127.0.0.1:1/"},
+            });
+            let body = json!({"metadata": {"name": name}, "webhooks": [hook]});
+            let request = Request::new("POST", &format!("/apis/{GROUP}/v1/{MUTATING}"));
+            server.handle(Duration::ZERO, &request.json(&body));
+        };
+        let mut server = Server::new(&Options::default());
+        install(&mut server, "one");
+        let first = server.hooks.mutating[0].clone();
+        install(&mut server, "two");
+        assert_eq!(server.hooks.mutating.len(), 2);
+        assert!(Arc::ptr_eq(&first, &server.hooks.mutating[0]));
+    }
 }

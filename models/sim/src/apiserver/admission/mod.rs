@@ -231,17 +231,24 @@ impl Server {
         !self.hooks.is_empty() || self.registry.converts()
     }
 
-    /// Reads the configurations anew after one of them was written.
+    /// Reads the configurations anew after one of them was written. What has not changed stays compiled.
     pub(super) fn hooked(&mut self, resource: &Resource) {
         if resource.group != GROUP {
             return;
         }
-        let read = |plural: &str| {
+        let read = |plural: &str, known: &[Arc<Hook>]| {
+            let mut kept: BTreeMap<*const Value, Vec<Arc<Hook>>> = BTreeMap::new();
+            for hook in known {
+                kept.entry(Arc::as_ptr(&hook.source)).or_default().push(hook.clone());
+            }
             let stored = self.store.objects(&format!("{plural}.{GROUP}"));
-            Arc::new(stored.iter().flat_map(|(_, it)| Hook::all(&it.object)).collect())
+            let own =
+                |it: &Arc<Value>| kept.remove(&Arc::as_ptr(it)).unwrap_or_else(|| Hook::all(it));
+            Arc::new(stored.iter().map(|(_, it)| &it.object).flat_map(own).collect())
         };
-        let policies = self.read_policies(&self.hooks.policies);
-        self.hooks = Hooks { mutating: read(MUTATING), validating: read(VALIDATING), policies };
+        let Hooks { mutating, validating, policies } = &self.hooks;
+        let (mutating, validating) = (read(MUTATING, mutating), read(VALIDATING, validating));
+        self.hooks = Hooks { mutating, validating, policies: self.read_policies(policies) };
     }
 }
 

@@ -8,7 +8,7 @@ use super::super::cause::{Cause, Causes};
 use super::super::label::Labels;
 use super::super::metadata::strings;
 use super::super::names::{self, Naming};
-use super::conditions::Conditions;
+use super::conditions::{Conditions, Weight};
 use super::policy::sight::Sight;
 use crate::short::{MOST, short};
 
@@ -40,7 +40,7 @@ pub(crate) fn complete(object: &mut Value) {
 /// Names what is wrong.
 pub(crate) fn validate(object: &Value, _: Option<&Value>) -> Causes {
     let (mut causes, mut names) = (Causes::default(), BTreeSet::new());
-    let sight = Sight { authorizer: true, ..Sight::default() };
+    let (sight, mut weight) = (Sight { authorizer: true, ..Sight::default() }, Weight::default());
     for (index, hook) in object["webhooks"].as_array().into_iter().flatten().enumerate() {
         if causes.is_full() {
             break;
@@ -68,7 +68,7 @@ pub(crate) fn validate(object: &Value, _: Option<&Value>) -> Causes {
                 causes.extend(wrong.into_iter().map(place));
             }
         }
-        Conditions::read(&at, hook, &sight, &mut causes);
+        Conditions::read(&at, hook, (&sight, &mut weight), &mut causes);
     }
     causes
 }

@@ -25,7 +25,7 @@ use super::random::Random;
 use super::resource::Resource;
 use super::status::{Failure, Outcome};
 use super::store::{Key, Stored};
-use super::{Server, decode, versions};
+use super::{Server, crd, decode, versions};
 use crate::map::Map;
 use crate::patch::{self, measure};
 
@@ -33,6 +33,9 @@ use crate::patch::{self, measure};
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// About how large the objects of one question may be together, if they are more than one.
 const BATCH: usize = 256 * 1024;
+/// How many objects a watch asks about at once. Each has a call of its own, as with a real server: one that
+/// is refused takes no other with it.
+const AT_ONCE: usize = 64;
 /// The memory that the states in other versions may take before all of them are forgotten.
 const ROOM: usize = 32 * 1024 * 1024;
 
@@ -72,6 +75,11 @@ impl Question {
 
 /// The questions as calls: objects for the same webhook and version go together.
 pub(super) fn calls(asking: &mut Asking) -> Vec<WebhookCall> {
+    calls_within(asking, BATCH)
+}
+
+/// The same, with objects of about this size in a call that is about more than one.
+fn calls_within(asking: &mut Asking, batch: usize) -> Vec<WebhookCall> {
     let mut calls: Vec<(WebhookCall, usize)> = Vec::new();
     for question in std::mem::take(&mut asking.unconverted).into_values() {
         let Question { converter, api_version, object } = question;
@@ -79,7 +87,7 @@ pub(super) fn calls(asking: &mut Asking) -> Vec<WebhookCall> {
         let fits = |(call, taken): &&mut (WebhookCall, usize)| {
             call.webhook == converter.name
                 && call.review["request"]["desiredAPIVersion"] == api_version
-                && *taken + size <= BATCH
+                && *taken + size <= batch
         };
         // The questions are sorted by version, and there are few webhooks.
         if let Some((call, taken)) = calls.last_mut().filter(|it| fits(it)) {
@@ -192,6 +200,30 @@ impl Server {
         self.asking.as_ref().is_some_and(|it| it.is_exempt)
     }
 
+    /// The version in which the object of a request lies, if that is written without a webhook: another one
+    /// knows other fields, and would lose those of this one.
+    pub(super) fn lies_in(&self, resource: &Resource, key: &Key) -> Option<Arc<Resource>> {
+        (self.is_exempt() && resource.converter().is_some()).then_some(())?;
+        let stored = self.stored(resource, key)?;
+        let version = stored.object["apiVersion"].as_str()?;
+        self.sibling(resource, version).or_else(|| {
+            // It is served no longer.
+            let definitions = self.registry.iter().find(|it| it.plural == crd::PLURAL)?;
+            let definition = self.stored(definitions, &Key::new("", &resource.qualified()))?;
+            let mut definition = Value::clone(&definition.object);
+            for version in definition["spec"]["versions"].as_array_mut()? {
+                version["served"] = true.into();
+            }
+            let mut declared = crd::declared(&definition).into_iter();
+            declared.find(|it| it.api_version() == version).map(Arc::new)
+        })
+    }
+
+    /// A definition has changed: states that were shown by the old one are forgotten.
+    pub(super) fn forget_shown(&mut self) {
+        self.shown = Shown::default();
+    }
+
     /// A stored object as a resource shows it. From a cache it comes without a question if it is known.
     pub(super) fn shown<'a>(
         &mut self,
@@ -238,7 +270,15 @@ impl Server {
                 false => self.write(resource, key.clone(), object, is_odd),
             });
         };
-        let stored = self.converted(resource, &object, storage.api_version())?.into_owned();
+        let stored = if self.is_exempt() {
+            let mut stored = object.clone(); // no webhook is asked: it stays in its version
+            if let Some(old) = self.stored(resource, key) {
+                stored["apiVersion"] = old.object["apiVersion"].clone();
+            }
+            stored
+        } else {
+            self.converted(resource, &object, storage.api_version())?.into_owned()
+        };
         if is_dry {
             let shown = self.converted(resource, &stored, &resource.api_version())?;
             return Ok(Arc::new(shown.into_owned()));
@@ -260,17 +300,18 @@ impl Server {
         Ok(shown.map_or_else(|| Arc::new(object), |it| it.object))
     }
 
-    /// The webhooks to be called before [`events`](Self::events) can tell everything that it has for a watch.
-    /// Tell `attempt` their replies, and ask again with it.
+    /// The webhooks to be called before [`events`](Self::events) can tell everything that it has for a watch:
+    /// it can tell the events before them. Tell `attempt` their replies, and ask again with it.
     pub fn unconverted(&mut self, id: WatchId, attempt: &mut Attempt) -> Vec<WebhookCall> {
         let Some(mut watch) = self.watches.get(&id.0).cloned() else { return Vec::new() };
         let resource = watch.resource.clone();
-        if resource.converter().is_none() || watch.has_ended {
+        if resource.converter().is_none() || watch.has_ended || !self.still_serves(&resource) {
             return Vec::new();
         }
         let newest = self.store.revision;
-        let Some(table) = self.store.table(&resource.table()) else { return Vec::new() };
-        let news = table.events.after(&watch.seen).take_while(|it| *it.0 <= newest);
+        let table = self.store.table(&resource.table());
+        let news = table.iter().flat_map(|it| it.events.after(&watch.seen));
+        let news = news.take_while(|it| *it.0 <= newest);
         let news: Vec<_> = news.map(|(revision, event)| (*revision, event.clone())).collect();
         if attempt.asking.chance.is_none() {
             attempt.asking.chance = Some(self.random.fork());
@@ -286,7 +327,12 @@ impl Server {
                         watch.seen = revision;
                     }
                 }
-                Err(_) if self.lacks_replies() => {}
+                Err(_) if self.lacks_replies() => {
+                    let asks = self.asking.as_ref().map_or(0, |it| it.unconverted.len());
+                    if asks >= AT_ONCE {
+                        break;
+                    }
+                }
                 Err(_) => {
                     // The cache of a real server begins anew, and ends its watches.
                     watch.has_ended = true;
@@ -295,7 +341,12 @@ impl Server {
             }
         }
         let mut asking = self.asking.take().map(|it| *it).unwrap_or_default();
-        let calls = calls(&mut asking);
+        let calls = calls_within(&mut asking, 0);
+        if calls.is_empty() && !watch.has_ended {
+            watch.seen = watch.seen.max(newest);
+        }
+        // What was known by now is told, or kept in `shown`.
+        asking.converted.clear();
         attempt.asking = asking;
         self.watches.insert(id.0, watch);
         calls

@@ -1,7 +1,7 @@
 //! Lists and sets.
 
 use super::{Function, items, none, number};
-use crate::cel::value::{List, Outcome, Value};
+use crate::cel::value::{List, NO_OVERLOAD, Outcome, Value};
 
 const fn function(name: &'static str, overloads: &'static [&'static str]) -> Function {
     Function { name, overloads, cost: items, run }
@@ -136,7 +136,7 @@ fn run<'a>(name: &str, args: &[Value<'a>]) -> Outcome<'a> {
             return found.ok_or_else(|| format!("{name} called on empty list"));
         }
         ("sort", []) => {
-            items.sort_by(ordered);
+            put_in_order(&mut items, |it| it)?;
             Value::list(items)
         }
         ("first", []) => crate::cel::maybe(items.first().cloned()),
@@ -163,6 +163,26 @@ fn run<'a>(name: &str, args: &[Value<'a>]) -> Outcome<'a> {
         }
         _ => return none(),
     })
+}
+
+/// Sorts by keys, all of which must be of one type that has an order. Keys that are no number come last.
+pub(in crate::cel) fn put_in_order<'a, T>(
+    items: &mut [T],
+    key: impl Fn(&T) -> &Value<'a>,
+) -> Result<(), String> {
+    let Some(first) = items.first() else { return Ok(()) };
+    let of = std::mem::discriminant(key(first));
+    let is_one = |it: &T| std::mem::discriminant(key(it)) == of;
+    let is_nan = |it: &Value<'a>| matches!(it, Value::Double(it) if it.is_nan());
+    let has_order = |it: &Value<'a>| is_nan(it) || it.order(it).is_some();
+    if !has_order(key(first)) || !items.iter().all(is_one) {
+        return Err(NO_OVERLOAD.to_owned());
+    }
+    items.sort_by(|one, two| {
+        let (one, two) = (key(one), key(two));
+        one.order(two).unwrap_or_else(|| is_nan(one).cmp(&is_nan(two)))
+    });
+    Ok(())
 }
 
 fn distinct<'a>(items: Vec<Value<'a>>) -> Outcome<'a> {

@@ -4,7 +4,7 @@
 pub(super) mod authorizer;
 mod basic;
 pub(super) mod format;
-mod lists;
+pub(super) mod lists;
 pub(super) mod net;
 mod number;
 pub(super) mod quantity;

@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use super::guide::Guide;
 use super::touch::{Act, Delivery, Id, binds};
-use crate::apiserver::{Request, Server, WatchId};
-use crate::simulation::plan::Fault;
+use crate::apiserver::WatchId;
 use crate::simulation::trace::{Asked, What};
 use crate::simulation::world::Outside;
 
@@ -15,7 +14,8 @@ use crate::simulation::world::Outside;
 #[derive(Clone, Debug)]
 pub(crate) struct Gate {
     pub(crate) guide: Guide,
-    held: BTreeMap<u64, Delivery>,
+    /// When each request that waits has left its process.
+    held: BTreeMap<u64, Duration>,
     passing: Option<u64>,
     /// The watches that may tell.
     open: BTreeSet<WatchId>,
@@ -41,14 +41,8 @@ impl Gate {
         Self { guide, held, passing: None, open, listed }
     }
 
-    pub(crate) fn hold(
-        &mut self,
-        (server, now): (&Server, Duration),
-        request: &Request,
-        own: (usize, u64),
-    ) {
-        let since = now;
-        self.held.insert(own.1, Delivery { since, ..Delivery::of(server, request, own) });
+    pub(crate) fn hold(&mut self, number: u64, now: Duration) {
+        self.held.insert(number, now);
     }
 
     pub(crate) fn holds(&self, number: u64) -> bool {
@@ -94,7 +88,6 @@ impl Outside {
         if taken > 0 {
             let (number, who) = (gate.guide.nodes.len(), &self.names[next.process]);
             let text = format!("order({number}:{taken}): next is {who}, {}", next.text);
-            self.faults.retain(|it| !matches!(it, Fault::Order { .. }));
             self.note(What::Struck { text });
         }
         match next.id {
@@ -108,12 +101,13 @@ impl Outside {
     }
 
     /// What waits: first the news, then the requests in the order of their departure.
-    fn waiting(&self, gate: &Gate) -> Vec<Delivery> {
+    pub(super) fn waiting(&self, gate: &Gate) -> Vec<Delivery> {
         let now = self.now();
         let mut waiting = Vec::new();
         for (id, of) in &self.watches {
             let is_silent = self.silences.get(of).is_some_and(|it| now < it.until);
-            let is_late = self.lags.get(&of.0).is_some_and(|it| now < it.until);
+            let lag = self.lags.get(&of.0).filter(|it| it.resource == of.1);
+            let is_late = lag.is_some_and(|it| now < it.until);
             if !is_silent && !is_late && !gate.open.contains(id) && self.server.has_news(*id) {
                 waiting.push(Delivery {
                     id: Id::News(id.0),
@@ -128,12 +122,17 @@ impl Outside {
             }
         }
         waiting.sort_by(|a, b| (a.process, &a.text, a.id).cmp(&(b.process, &b.text, b.id)));
-        let is_bound = self.server.objects().any(|(it, all)| binds(&it) && all.len() > 0);
-        let mut requests: Vec<_> = gate.held.values().cloned().collect();
-        for it in &mut requests {
+        // Rules of the test look at the state after each write.
+        let is_bound = self.rules.look_between()
+            || self.server.objects().any(|(it, all)| binds(&it) && all.len() > 0);
+        let mut requests = Vec::new();
+        for (number, since) in &gate.held {
+            let Some((process, request)) = self.travelling.get(number) else { continue };
+            // What a path is about may change while it waits: a definition comes, or goes.
+            let it = Delivery::of(&self.server, request, (*process, *number));
             // Services are given addresses, one after the other.
-            it.is_ordered = it.resource == "services" || gate.listed.contains(&it.resource);
-            it.is_bound = is_bound;
+            let is_ordered = it.resource == "services" || gate.listed.contains(&it.resource);
+            requests.push(Delivery { since: *since, is_ordered, is_bound, ..it });
         }
         // Where hash maps have seeds of their own, a process sends at one time now this, now that first.
         let key = |it: &Delivery| (it.since, it.process, it.text.clone(), it.id);

@@ -37,7 +37,8 @@ enum Tail {
 /// Chooses, in one run.
 #[derive(Clone, Debug)]
 pub(crate) struct Guide {
-    /// The choices that are given, by the number of the delivery; the first one where there is none.
+    /// The choices that are given and not made yet, by the number of the delivery; the first one where there is
+    /// none.
     given: BTreeMap<u32, u32>,
     /// The number of the last of them.
     fixed: u32,
@@ -81,6 +82,11 @@ impl Guide {
     /// One process after the other does all that it wants.
     pub(crate) fn ranked(processes: Vec<usize>) -> Self {
         Self::new(BTreeMap::new(), Tail::Ranked(processes), None)
+    }
+
+    /// The choices of a plan that were not made: there was no such delivery.
+    pub(crate) fn unused(&self) -> BTreeMap<u32, u32> {
+        self.given.clone()
     }
 
     /// The choices so far.
@@ -143,6 +149,9 @@ impl Guide {
             awake = offered;
         }
         let wanted = self.given.get(&number).map(|it| *it as usize).filter(|it| *it < all.len());
+        if wanted.is_some() {
+            self.given.remove(&number);
+        }
         let taken = match (&mut self.tail, wanted) {
             (_, Some(wanted)) => wanted,
             (Tail::Chance(chance), _) => awake[chance.below(awake.len() as u64) as usize],

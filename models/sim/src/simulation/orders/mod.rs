@@ -27,9 +27,10 @@ use touch::commute;
 
 impl Simulation {
     /// Also tries the orders in which requests that are under way at the same time may reach the server, and
-    /// events their watches, without any fault: all of them if this number of runs suffices, or else some by
-    /// chance. The report says how many of how many they were. Each is judged as a plan of faults is: its
-    /// end must be that of the run without faults, unless [`any_turn`](Self::any_turn) says otherwise.
+    /// events their watches, without any fault: all of them if this number of runs suffices, or else some of them. Up
+    /// to sixteen more runs estimate how many there are. The report says how many of how many they were. Each is
+    /// judged as a plan of faults is: its end must be that of the run without faults, unless
+    /// [`any_turn`](Self::any_turn) says otherwise. A [`campaign`](Self::campaign) tries no orders.
     #[must_use]
     pub fn orders(mut self, runs: u64) -> Self {
         self.wish.orders = runs;
@@ -37,7 +38,8 @@ impl Simulation {
     }
 
     /// An order may have another end, if it is one that the processes also come to when they take turns: one of
-    /// them does all that it wants, and then the next one. For what is given to the first that asks.
+    /// them does all that it wants, and then the next one. Every sequence of up to four processes is run, and of more
+    /// of them 24 sequences, in which each comes first in turn. For what is given to the first that asks.
     #[must_use]
     pub fn any_turn(mut self) -> Self {
         self.wish.any_turn = true;
@@ -46,25 +48,25 @@ impl Simulation {
 }
 
 impl Setup {
-    /// The runs in which the processes take turns: each sequence of up to three, and of more of them each
-    /// rotation.
+    /// The runs in which the processes take turns.
     pub(super) fn turns(&self) -> Vec<Run> {
-        let count = self.programs.len();
-        let mut turns = vec![Vec::new()];
-        for _ in 0..if count > 3 { 0 } else { count } {
-            let longer = turns.iter().flat_map(|it: &Vec<usize>| {
-                let rest = (0..count).filter(|next| !it.contains(next));
-                rest.map(|next| it.iter().copied().chain([next]).collect())
-            });
-            turns = longer.collect();
-        }
-        if count > 3 {
-            let turn = |first| (0..count).map(|it| (first + it) % count).collect();
-            turns = (0..count).map(turn).collect();
-        }
         let run = |it| self.run_in(&Plan::default(), Some(Guide::ranked(it)));
-        turns.into_iter().map(run).collect()
+        turns(self.programs.len()).map(run).collect()
     }
+}
+
+/// Every sequence of up to four, and of more of them 24.
+fn turns(count: usize) -> impl Iterator<Item = Vec<usize>> {
+    // The digits of the number say which of those that are left comes next. The first one changes fastest.
+    (0..(1..=count.min(4)).product()).map(move |mut number: usize| {
+        let mut left: Vec<_> = (0..count).collect();
+        let mut next = |those: usize| {
+            let at = number % those;
+            number /= those;
+            left.remove(at)
+        };
+        (1..=count).rev().map(&mut next).collect()
+    })
 }
 
 impl Campaign {

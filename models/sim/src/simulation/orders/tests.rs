@@ -1,20 +1,25 @@
 //! The counts of a search, against an enumeration that knows nothing of trees.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::Request;
 use http_body_util::Full;
 use tower_service::Service as _;
 
+use super::gate::Gate;
 use super::guide::Guide;
 use super::search::{Orders, search};
 use super::touch::{Act, Delivery, Id, Reach, Relation, commute};
-use crate::apiserver::Random;
+use super::turns;
+use crate::apiserver::{Options, Random, Request as Asking, Server, WatchId};
 use crate::simulation::plan::Plan;
 use crate::simulation::run::Run;
 use crate::simulation::trace::What;
+use crate::simulation::world::{Lag, Outside};
 use crate::simulation::{Connection, Simulation};
+use crate::tower::Backend as _;
 
 /// A request: the object, and whether it is written.
 type Op = (u32, bool);
@@ -145,7 +150,7 @@ fn walks_estimate_how_many_there_are() {
     assert!((0.9..1.1).contains(&share), "{mean} of {all}");
     let some = searched(&programs, 20, Some(commute));
     assert_eq!((some.is_complete, some.runs), (false, 20), "{some:?}");
-    assert!(some.estimate >= some.distinct as f64, "{some:?}");
+    assert!(some.estimate.is_some_and(|it| it >= some.distinct as f64), "{some:?}");
     assert!(some.to_string().contains(" of about "), "{some}");
 }
 
@@ -237,5 +242,120 @@ fn orders_of_requests_for_different_objects_are_one() {
         assert_eq!((orders.distinct, seen.len() as u64), (reduced, reduced), "{names:?}");
         assert!(orders.is_complete, "{orders:?}");
         assert_eq!(patched(names, None).0.distinct, plain, "{names:?}");
+    }
+}
+
+#[test]
+fn a_tree_that_the_runs_suffice_for_is_searched_to_its_end() {
+    let programs = vec![vec![(0, true); 2]; 3];
+    let orders = searched(&programs, 100, None);
+    assert_eq!((orders.distinct, orders.is_complete), (90, true), "{orders}");
+    let mut runs = 0;
+    let orders = search(100, 1, None, |guide| {
+        runs += 1;
+        (runs < 2).then(|| play(&programs, guide))
+    });
+    assert_eq!(orders.to_string(), "1 order of an unknown number, in 1 run");
+}
+
+#[test]
+fn every_process_is_the_first_in_some_turn() {
+    for (count, all) in [(0, 1), (1, 1), (2, 2), (3, 6), (4, 24), (5, 24), (9, 24)] {
+        let turns: BTreeSet<_> = turns(count).collect();
+        assert_eq!(turns.len(), all, "{count}");
+        let firsts: BTreeSet<_> = turns.iter().filter_map(|it| it.first()).collect();
+        assert_eq!(firsts.len(), count);
+        for mut turn in turns {
+            turn.sort_unstable();
+            assert!(turn.into_iter().eq(0..count));
+        }
+    }
+}
+
+#[test]
+fn what_of_an_order_does_not_apply_is_left() {
+    let mut simulation = Simulation::system()
+        .process("a", |it| patches(it, &["x"]))
+        .process("b", |it| patches(it, &["x"]));
+    simulation.prepare();
+    for (plan, left) in
+        [("order(1:1)", ""), ("order(1:1,900:1)", "order(900:1)"), ("order(1:7)", "order(1:7)")]
+    {
+        let run = simulation.setup.run(&plan.parse().expect("it is a plan"));
+        assert_eq!(Plan { faults: run.left }.to_string(), left, "{plan}");
+    }
+}
+
+/// A server with a gate in front of it.
+fn gated() -> Outside {
+    let server = Server::new(&Options::default());
+    let mut outside = Outside::new(server, &Plan::default(), Arc::default(), Arc::default());
+    outside.gate = Some(Gate::new(Guide::path(&[], None)));
+    outside
+}
+
+fn waiting(outside: &Outside) -> Vec<Delivery> {
+    outside.gate.as_ref().map(|it| outside.waiting(it)).unwrap_or_default()
+}
+
+#[test]
+fn a_request_for_a_kind_that_comes_while_it_waits_is_one_for_that_kind() {
+    let mut outside = gated();
+    let path = "/apis/example.com/v1/foos";
+    let now = outside.now();
+    outside.depart(now, Asking::new("GET", path)).expect("it leaves");
+    assert_eq!(waiting(&outside)[0].resource, path);
+    let schema = serde_json::json!({"openAPIV3Schema": {"type": "object"}});
+    let version =
+        serde_json::json!({"name": "v1", "served": true, "storage": true, "schema": schema});
+    let definition = serde_json::json!({
+        "metadata": {"name": "foos.example.com"},
+        "spec": {"group": "example.com", "scope": "Cluster", "versions": [version],
+            "names": {"kind": "Foo", "plural": "foos"}},
+    });
+    let at = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    outside.user(&Asking::new("POST", at).json(&definition));
+    assert_eq!(waiting(&outside)[0].resource, "foos.example.com");
+}
+
+#[test]
+fn a_replica_that_lags_holds_back_what_is_told_of_its_own_resource() {
+    let mut outside = gated();
+    let now = outside.now();
+    let watch = Asking::new("GET", "/api/v1/namespaces/default/configmaps?watch=1");
+    let (_, number) = outside.depart(now, watch).expect("it leaves");
+    outside.arrive(now, number).expect("it is answered");
+    let map = serde_json::json!({"metadata": {"name": "a"}});
+    outside.user(&Asking::new("POST", "/api/v1/namespaces/default/configmaps").json(&map));
+    let id = *outside.watches.keys().next().expect("there is a watch");
+    for (resource, tells) in [("pods", true), ("configmaps", false)] {
+        let until = now + Duration::from_secs(10);
+        outside.lags.insert(0, Lag { resource: resource.to_owned(), revision: 1, until });
+        let WatchId(number) = id;
+        let is_there = waiting(&outside).iter().any(|it| it.id == Id::News(number));
+        assert_eq!(is_there, tells, "{resource}");
+    }
+}
+
+#[test]
+fn a_write_that_a_quota_may_count_is_one_of_the_quota() {
+    let delivery = |process, resource: &str, act, is_bound| Delivery {
+        id: Id::Request(process as u64),
+        process,
+        since: Duration::ZERO,
+        resource: resource.to_owned(),
+        act,
+        is_ordered: false,
+        is_bound,
+        text: String::new(),
+    };
+    let one = || Reach::One("default/a".to_owned());
+    for look in [Act::Tells, Act::Reads(one())] {
+        let look = delivery(0, "resourcequotas", look, false);
+        for is_bound in [false, true] {
+            let write = delivery(1, "pods", Act::Writes(one()), is_bound);
+            let both = [commute(&look, &write), commute(&write, &look)];
+            assert_eq!(both, [!is_bound; 2]);
+        }
     }
 }

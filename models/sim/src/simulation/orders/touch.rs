@@ -52,7 +52,8 @@ pub(crate) struct Delivery {
     pub(crate) act: Act,
     /// Somebody may see in which order the objects of the resource were written.
     pub(crate) is_ordered: bool,
-    /// The server has objects by which it decides about writes of others, such as quotas.
+    /// The server has objects by which it decides about writes of others, such as quotas, or the test has rules
+    /// about the states between them.
     pub(crate) is_bound: bool,
     /// The delivery as a person would call it.
     pub(crate) text: String,
@@ -128,15 +129,19 @@ pub(crate) fn binds(resource: &str) -> bool {
 /// Whether the order of two deliveries makes no difference, but for times and what the server counts and
 /// draws. Those of one process never commute: it may do this or that by the first. A watch tells all that
 /// there is, so a write of its resource comes before that or after it. Reads commute. Writes of different
-/// objects do, unless somebody sees them in their order: a watch, or one that may be opened from a list.
+/// objects do, unless somebody sees them in their order: a watch, one that may be opened from a list, or a rule of
+/// the test. Where a quota may count a write, the write is one of the quota, too.
 pub(crate) fn commute(one: &Delivery, other: &Delivery) -> bool {
     if one.process == other.process || one.is_for_all() || other.is_for_all() {
         return false;
     }
     let is_same = one.resource == other.resource;
+    let counts = |it: &Delivery, by: &Delivery| it.is_bound && by.resource == "resourcequotas";
     match (&one.act, &other.act) {
         (Act::Tells | Act::Reads(_), Act::Tells | Act::Reads(_)) => true,
         (Act::Writes(_), Act::Writes(_)) if one.is_bound || other.is_bound => false,
+        (_, Act::Writes(_)) if counts(other, one) => false,
+        (Act::Writes(_), _) if counts(one, other) => false,
         _ if !is_same => true,
         (Act::Tells, Act::Writes(_)) | (Act::Writes(_), Act::Tells) => false,
         (Act::Writes(a), Act::Writes(b)) => !one.is_ordered && !other.is_ordered && !a.meets(b),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{call, message, server};
+use super::{ask, call, hook, install, message, patch, server};
 use seatrial_sim::apiserver::{Request, Response, Server};
 use seatrial_sim::controllers::{Controller, Controllers};
 use serde_json::{Value, json};
@@ -37,6 +37,22 @@ fn containers_get_the_defaults_of_a_limit_range() {
         made["metadata"]["annotations"]["kubernetes.io/limit-ranger"],
         "LimitRanger plugin set: cpu, memory request for container c; cpu, memory limit for container c"
     );
+}
+
+#[test]
+fn what_a_webhook_adds_gets_the_defaults_too() {
+    let limits = json!([{"type": "Container", "default": {"cpu": "500m"}, "min": {"cpu": "100m"}}]);
+    let mut server = limited(&limits);
+    let rule = json!({"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"]});
+    install(&mut server, "Mutating", "m", &[hook("m.x.io", json!({"rules": [rule]}))]);
+    let added =
+        json!([{"op": "add", "path": "/spec/containers/-", "value": {"name": "s", "image": "i"}}]);
+    let request = Request::new("POST", &format!("{CORE}/pods")).json(&pod("p", &json!({})));
+    let (calls, response) = ask(&mut server, &request, |call| patch(call, &added));
+    assert_eq!((calls.len(), response.status), (1, 201), "{}", message(&response));
+    let containers = &response.json().expect("a pod")["spec"]["containers"];
+    let wanted = json!({"limits": {"cpu": "500m"}, "requests": {"cpu": "500m"}});
+    assert_eq!([0, 1].map(|it| &containers[it]["resources"]), [&wanted, &wanted]);
 }
 
 /// Makes an object, which is refused for a reason if there is one.

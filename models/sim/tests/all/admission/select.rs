@@ -233,3 +233,17 @@ fn wrong_configurations_are_refused() {
         assert_eq!(message(&response), format!("{start}{text}"));
     }
 }
+
+#[test]
+fn conditions_of_a_configuration_that_are_too_large_together_are_refused() {
+    let mut server = server();
+    let expression = ["object.metadata.name.matches('(aaaaaaaaaa){1000}')"; 9].join(" && ");
+    let all: Vec<_> =
+        (0..10).map(|it| json!({"name": format!("c{it}"), "expression": expression})).collect();
+    let hooks = ["a.x.io", "b.x.io", "c.x.io"].map(|it| hook(it, json!({"matchConditions": all})));
+    // Each alone is small enough.
+    assert_eq!(install(&mut server, "Validating", "one", &hooks[..1]).status, 201);
+    let refused = install(&mut server, "Validating", "all", &hooks);
+    assert_eq!(refused.status, 422);
+    assert!(message(&refused).contains("too large together"), "{}", message(&refused));
+}

@@ -1,6 +1,7 @@
 //! Custom resources in several versions, which a webhook converts. What is expected here was answered by a
 //! real server to the same requests.
 
+mod changes;
 pub(crate) mod hook;
 mod more;
 #[cfg(feature = "tls")]
@@ -276,6 +277,7 @@ fn every_wrong_server_is_convicted() {
 #[test]
 fn what_a_definition_says_about_conversion_is_judged_as_by_a_real_server() {
     let cases = recorded(include_bytes!("../../../conformance/conversion/definitions.jsonl.gz"));
+    assert_eq!(cases.len(), 35);
     for case in cases {
         let (name, expected) = (case["name"].as_str().expect("a name"), &case["answer"]);
         // A secret is shown in no error, and texts that hold bytes are not read.

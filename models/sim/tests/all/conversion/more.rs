@@ -5,16 +5,16 @@ use serde_json::{Value, json};
 
 use super::{DEFINITIONS, NOW, World, by_webhook, definition, hook};
 
-fn path(version: &str) -> String {
+pub(super) fn path(version: &str) -> String {
     format!("/apis/example.com/{version}/namespaces/default/widgets")
 }
 
-fn widget(name: &str, note: &str) -> Value {
+pub(super) fn widget(name: &str, note: &str) -> Value {
     json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": name},
         "spec": {"size": 1, "note": note}})
 }
 
-fn world(count: usize, note: &str) -> World {
+pub(super) fn world(count: usize, note: &str) -> World {
     let mut world = World::new("https://hook.example.com/");
     for number in 0..count {
         let body = widget(&format!("w{number}"), note);

@@ -62,6 +62,36 @@ fn a_watch_in_another_version_waits_for_the_webhook_and_then_goes_on() {
 }
 
 #[test]
+fn a_watch_tells_what_is_known_while_it_waits_for_more() {
+    on_paused_time(async {
+        let face = face();
+        face.webhook("convert.example.com", |review| async move {
+            let is_first = review["request"]["objects"][0]["metadata"]["name"] == "w1";
+            sleep(Duration::from_secs(if is_first { 2 } else { 20 })).await;
+            hook::review("ok", &review)
+        });
+        let (old, new) = (widgets(&face, "v1"), widgets(&face, "v2"));
+        let stream =
+            new.watch(&WatchParams::default().disable_bookmarks(), "0").await.expect("a watch");
+        let (mut stream, began) = (Box::pin(stream), Instant::now());
+        let write = async {
+            for name in ["w1", "w2"] {
+                let object = json!({"apiVersion": "example.com/v1", "kind": "Widget",
+                    "metadata": {"name": name}});
+                let object: DynamicObject = serde_json::from_value(object).expect("an object");
+                old.create(&Default::default(), &object).await.expect("it is created");
+                sleep(Duration::from_secs(1)).await;
+            }
+        };
+        let (first, ()) = futures::future::join(stream.next(), write).await;
+        assert!(matches!(first, Some(Ok(WatchEvent::Added(_)))), "{first:?}");
+        assert_eq!(began.elapsed().as_secs(), 2);
+        assert!(matches!(stream.next().await, Some(Ok(WatchEvent::Added(_)))));
+        assert_eq!(began.elapsed().as_secs(), 22);
+    });
+}
+
+#[test]
 fn a_webhook_that_is_too_slow_or_nowhere_fails_the_request() {
     on_paused_time(async {
         let face = face();

@@ -102,3 +102,25 @@ fn expressions_that_are_too_large_together_are_refused() {
     assert_eq!(status, 422);
     assert!(why.contains("too large together"), "{}", &why[why.len().saturating_sub(200)..]);
 }
+
+#[test]
+fn conditions_that_are_too_large_together_take_no_validation_away() {
+    let pattern = format!("object.metadata.name.matches('{}')", "a".repeat(10_000));
+    let expression = vec![pattern; 9].join(" && ");
+    let all: Vec<_> =
+        (0..23).map(|it| json!({"name": format!("c{it}"), "expression": expression})).collect();
+    let spec = json!({"matchConditions": all, "validations": [{"expression": "false"}]});
+    let (status, why) = made("validating", &spec);
+    assert_eq!(status, 422);
+    assert!(why.contains("too large together"), "{}", &why[why.len().saturating_sub(200)..]);
+}
+
+#[test]
+fn a_patch_beyond_a_limit_is_no_test_that_fails() {
+    let patch = "lists.range(10001).map(i, JSONPatch{op: 'test', path: '/data/a', value: 'b'})";
+    let spec =
+        json!({"mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": patch}}]});
+    let (status, why) = made("mutating", &spec);
+    assert_eq!(status, 403);
+    assert!(why.contains("maximum operations in a JSON patch is 10000, got 10001"), "{why}");
+}

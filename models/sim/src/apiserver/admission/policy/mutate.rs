@@ -14,7 +14,7 @@ use super::judge::{Seen, name};
 use super::sight::{ALL, Evaluator, Given};
 use super::{Mutation, Policy, is_exempt};
 use crate::cel;
-use crate::patch;
+use crate::patch::{self, Stopped};
 use crate::short::short;
 
 /// Which mutations of a request were made, and which are due again.
@@ -223,11 +223,14 @@ fn operated(call: &Call<'_>, wish: &Wish, value: &cel::Value<'_>, now: &Value) -
         Ok(operations) => operations,
         Err(why) => return Ok(Err(why)),
     };
-    let Ok(after) = carried_out(now, &operations) else {
-        return Ok(match failed(now, &operations) {
-            Some(why) => Err(format!("JSON Patch: {why}")),
-            None => Ok(now.clone()),
-        });
+    let after = match carried_out(now, &operations) {
+        Ok(after) => after,
+        Err(stopped) => {
+            return Ok(match failed(now, &operations, stopped) {
+                Some(why) => Err(format!("JSON Patch: {why}")),
+                None => Ok(now.clone()),
+            });
+        }
     };
     let mut unknown = Vec::new();
     let resource = call.resource();
@@ -242,18 +245,17 @@ fn operated(call: &Call<'_>, wish: &Wish, value: &cel::Value<'_>, now: &Value) -
     read(call, wish, after)
 }
 
-fn carried_out(now: &Value, operations: &[Value]) -> Result<Value, patch::PatchError> {
-    patch::json(now, Value::from(operations).to_string().as_bytes())
+fn carried_out(now: &Value, operations: &[Value]) -> Result<Value, Stopped> {
+    patch::performed(now, Value::from(operations).to_string().as_bytes())
 }
 
-/// Why the first operation that does not apply does not; none if it is a test that fails.
-fn failed(now: &Value, operations: &[Value]) -> Option<String> {
-    let (mut done, mut beyond) = (0, operations.len());
-    while beyond - done > 1 {
-        let middle = done.midpoint(beyond);
-        let fits = carried_out(now, &operations[..middle]).is_ok();
-        *(if fits { &mut done } else { &mut beyond }) = middle;
-    }
+/// Why the operations were not carried out; none if a test has failed.
+fn failed(now: &Value, operations: &[Value], stopped: Stopped) -> Option<String> {
+    let done = match stopped {
+        Stopped::Body(error) => return Some(error.message),
+        Stopped::At(_, Some(limit)) => return Some(limit.to_owned()),
+        Stopped::At(done, None) => done,
+    };
     let state = carried_out(now, &operations[..done]).unwrap_or_default();
     let part = |field: &str| operations.get(done).and_then(|it| it[field].as_str()).unwrap_or("");
     let (op, path, from) = (part("op"), short(part("path")), part("from"));

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::super::super::cause::{Cause, Causes};
 use super::super::super::metadata::text;
-use super::super::conditions::Conditions;
+use super::super::conditions::{Conditions, Weight};
 use super::super::scope::Scope;
 use super::sight::Sight;
 use super::{Mutation, Policy, Validation, check};
@@ -18,36 +18,18 @@ use crate::short::short;
 /// How many annotations there may be, and how long an expression of one.
 const ANNOTATIONS: usize = 20;
 const LONGEST: usize = 5 * 1024;
-/// How much memory the expressions of a policy may take: their parts, and the states of regular expressions.
-const HEAVIEST: u64 = 2_000_000;
 
 /// A policy on its way.
 struct Reader<'a> {
     sight: Sight,
     causes: &'a mut Causes,
-    weight: u64,
+    weight: Weight,
 }
 
 impl Reader<'_> {
     /// Compiles an expression; `shown` is what the message shows of it.
     fn compile(&mut self, at: &str, shown: &str, text: &str, wanted: &[Type]) -> Option<Program> {
-        if self.weight > HEAVIEST {
-            return None;
-        }
-        match self.sight.compile(text, wanted) {
-            Ok(program) => {
-                self.weight += program.weight;
-                if self.weight > HEAVIEST {
-                    let why = "the expressions of the policy are too large together";
-                    self.causes.push(Cause::forbidden(at, why));
-                }
-                Some(program)
-            }
-            Err(why) => {
-                self.causes.push(Cause::invalid(at, &shown.into(), why));
-                None
-            }
-        }
+        self.weight.compile((at, shown), (&self.sight, text, wanted), self.causes)
     }
 
     fn named(&mut self, spec: &Value) -> Vec<(String, Program)> {
@@ -233,11 +215,11 @@ impl Policy {
         }
         check::constraints(&spec["matchConstraints"], mutates, causes);
         let mut sight = Sight { params: params.is_some(), authorizer: true, ..Sight::default() };
-        let conditions = Conditions::read("spec", spec, &sight, causes);
+        let mut weight = Weight::default();
+        let conditions = Conditions::read("spec", spec, (&sight, &mut weight), causes);
         if mutates {
             sight.open();
         }
-        let weight = conditions.weight();
         let mut reader = Reader { sight, causes, weight };
         let named = reader.named(spec);
         let (mut validations, mut annotations, mut mutations) =
