@@ -128,7 +128,7 @@ fn every_built_in_kind_is_created_listed_and_deleted() {
         assert_eq!(send(&mut server, "DELETE", &path, &Value::Null).0, 200);
         seen.push(resource.kind.clone());
     }
-    assert_eq!(seen.len(), 36, "{seen:?}");
+    assert_eq!(seen.len(), 40, "{seen:?}");
 }
 
 #[test]
