@@ -6,8 +6,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+work=$(mktemp -d) page=
+trap 'rm -rf "$work"; [ -z "$page" ] || kill "$page" 2>/dev/null || true' EXIT
 cp -r examples/reconciler "$work/reconciler"
 rm -rf "$work/reconciler/target"
 sed -i "s#path = \"../../#path = \"$root/#" "$work/reconciler/Cargo.toml"
@@ -81,11 +81,15 @@ for _ in $(seq 600); do
   sleep 0.2
 done
 python3 - "$(cat "$work/address.txt")" <<'PYTHON'
-import json, sys, urllib.request
-run = json.load(urllib.request.urlopen(sys.argv[1] + "run?choices=", timeout=60))
+import json, re, sys, urllib.request
+page = urllib.request.urlopen(sys.argv[1], timeout=60).read().decode()
+headers = {"X-Seatrial-Token": re.search('"token":"([^"]*)"', page)[1]}
+request = urllib.request.Request(sys.argv[1] + "run?choices=", headers=headers)
+run = json.load(urllib.request.urlopen(request, timeout=60))
 assert run["threads"] == ["main", "first", "second"] and run["states"][0]["text"] == "Nodes { free: 1 }", run
 PYTHON
 kill "$page"
+page=
 
 echo "== as a step of a workflow elsewhere"
 BUDGET=smoke GITHUB_STEP_SUMMARY="$work/summary.md" expect 0 "$root/ci/action.sh"
