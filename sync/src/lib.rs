@@ -50,7 +50,10 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(
     not(all(feature = "crossbeam-channel", feature = "parking_lot")),
-    allow(dead_code, reason = "left without its only user")
+    allow(
+        dead_code,
+        reason = "without one of these features a part of what they share has no user"
+    )
 )]
 
 #[doc(hidden)]

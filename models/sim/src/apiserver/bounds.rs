@@ -62,3 +62,16 @@ pub(crate) fn type_of(value: &Value) -> &'static str {
         Value::Object(_) => "object",
     }
 }
+
+/// The type of a value as programs in Go print it.
+pub(crate) fn go_type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "<nil>",
+        Value::Bool(_) => "bool",
+        Value::Number(it) if it.is_f64() => "float64",
+        Value::Number(_) => "int64",
+        Value::String(_) => "string",
+        Value::Array(_) => "[]interface {}",
+        Value::Object(_) => "map[string]interface {}",
+    }
+}

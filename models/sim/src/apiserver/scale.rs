@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::admission::Wish;
+use super::bounds::go_type_of;
 use super::cause::{Cause, Causes};
 use super::create::Origin;
 use super::http::Response;
@@ -121,15 +122,7 @@ fn no_object<'a>(object: &'a Value, path: &str) -> Option<&'a Value> {
 }
 
 fn unreadable(field: String, shown: &Value, found: &Value, expected: &str) -> Cause {
-    let kind = match found {
-        Value::Null => "<nil>",
-        Value::Bool(_) => "bool",
-        Value::Number(it) if it.is_f64() => "float64",
-        Value::Number(_) => "int64",
-        Value::String(_) => "string",
-        Value::Array(_) => "[]interface {}",
-        Value::Object(_) => "map[string]interface {}",
-    };
+    let kind = go_type_of(found);
     let found = found.as_str().map_or_else(|| found.to_string(), str::to_owned);
     let why = format!("{field} accessor error: {found} is of the type {kind}, expected {expected}");
     Cause::invalid(field, shown, &why)

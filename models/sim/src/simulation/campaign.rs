@@ -384,15 +384,10 @@ impl Setup {
             picture: draw(&run.trace, &objects),
             events: events(&run.trace),
             history: history(run),
-            held: 0,
             inadmissible,
             is_exact: run.is_exact,
             treated: self.treated(),
-            also: Vec::new(),
-            others: Vec::new(),
-            untried: 0,
-            orders: None,
-            rights: None,
+            ..Failure::default()
         })
     }
 }

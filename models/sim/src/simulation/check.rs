@@ -14,7 +14,7 @@ use super::plan::Plan;
 use super::rights::Rights;
 
 /// The counts of a campaign in which all plans hold.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Report {
     /// How many plans the controller was run under.
     pub plans: u64,
@@ -81,7 +81,7 @@ pub enum Verdict {
 }
 
 /// A plan under which something is wrong.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Failure {
     /// The plan, with no fault that is not needed. Empty: it is wrong without any.
     pub plan: Plan,
@@ -239,36 +239,13 @@ pub(crate) fn diagnosed(diagnosis: Diagnosis) -> Result<Report, Box<Failure>> {
     let began = Instant::now();
     println!("{diagnosis}");
     let Some(difference) = diagnosis.difference else {
-        let (plans, planned, alone, apart) = (1, 1, [0; 3], (0, 0));
-        let elapsed = began.elapsed();
-        let (treated, per_minute, rights, orders) = (Vec::new(), Vec::new(), None, None);
-        return Ok(Report {
-            plans,
-            planned,
-            alone,
-            apart,
-            orders,
-            treated,
-            per_minute,
-            rights,
-            elapsed,
-        });
+        return Ok(Report { plans: 1, planned: 1, elapsed: began.elapsed(), ..Report::default() });
     };
     let [one, other] = difference.first;
     Err(Box::new(Failure {
         plan: diagnosis.plan,
-        violations: Vec::new(),
-        picture: String::new(),
-        events: Vec::new(),
-        history: Vec::new(),
-        held: 0,
         inadmissible: Some(format!("{one} or {other}")),
         is_exact: is_exact(),
-        treated: Vec::new(),
-        also: Vec::new(),
-        others: Vec::new(),
-        untried: 0,
-        orders: None,
-        rights: None,
+        ..Failure::default()
     }))
 }

@@ -94,7 +94,7 @@ impl<B: Backend> Watch<B> {
             let waker = cx.waker().clone();
             let waker = self.shared.sleepers().insert(self.id, waker);
             drop(waker);
-            // What is known is told meanwhile.
+            // Events that need no conversion do not wait for those that are being converted.
             let is_asking = self.converts(cx);
             let told = self.shared.lock().tell(self.shared.now(), self.id);
             self.has_ended = told.has_ended;

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::super::admission::{WebhookCall, WebhookReply, refused, values};
-use super::super::bounds::type_of;
+use super::super::bounds::{go_type_of, type_of};
 use super::super::cause::Causes;
 use super::super::metadata::{self, text};
 use super::TIMEOUT;
@@ -166,29 +166,17 @@ fn check_texts(field: &str, value: &Value) -> Result<(), String> {
         Value::Null => &none,
         Value::Object(entries) => entries,
         other => {
-            let of = go(other);
+            let of = go_type_of(other);
             return Err(format!("invalid metadata.{field} of type {of} in converted object"));
         }
     };
     match entries.iter().find(|(_, it)| !it.is_string()) {
         None => Ok(()),
         Some((key, it)) => {
-            let (key, of) = (short(key), go(it));
+            let (key, of) = (short(key), go_type_of(it));
             Err(format!(
                 "metadata.{field}[{key}] must be a string, but is {of} in converted object"
             ))
         }
-    }
-}
-
-fn go(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "<nil>",
-        Value::Bool(_) => "bool",
-        Value::Number(it) if it.is_f64() => "float64",
-        Value::Number(_) => "int64",
-        Value::String(_) => "string",
-        Value::Array(_) => "[]interface {}",
-        Value::Object(_) => "map[string]interface {}",
     }
 }
