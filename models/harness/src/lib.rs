@@ -25,6 +25,7 @@ pub mod command;
 pub mod conformance;
 pub mod engine;
 pub mod interrupt;
+pub mod linear;
 pub mod outcome;
 pub mod picture;
 pub mod program;

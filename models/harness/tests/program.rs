@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use seatrial::engine::{panic_text, quietly};
+use seatrial::linear::{Linearizable, Spec};
 use seatrial::program::{Test, run};
 use seatrial::seam;
 
@@ -77,11 +78,15 @@ fn an_error_fails() -> Result<(), &'static str> {
 
 /// Returns the text with which a program fails.
 fn failure(name: &'static str, body: fn()) -> String {
+    failure_on(None, name, body)
+}
+
+fn failure_on(engines: Option<&'static str>, name: &'static str, body: fn()) -> String {
     let test = Test {
         name,
         module: module_path!(),
         package: "seatrial",
-        engines: None,
+        engines,
         budget: "smoke",
         deadlines: 1,
         seed: 0,
@@ -241,6 +246,59 @@ fn shared_numbers_and_read_write_locks_say_what_happens_to_them() {
     });
     for part in ["loads 1: ", "adds 1 to 1: ", "stores in 1: 5", "locks 2 for writing"] {
         assert!(text.contains(part), "{part} is missing in:\n{text}");
+    }
+}
+
+/// A number that is written and read.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Register(u64);
+
+impl Spec for Register {
+    type Call = Option<u64>;
+    type Answer = u64;
+
+    fn apply(&mut self, write: &Option<u64>) -> u64 {
+        self.0 = write.unwrap_or(self.0);
+        self.0
+    }
+}
+
+/// A write that leaves the last step to another thread: one who reads meanwhile sees the old number.
+fn written_and_read(is_shown_late: bool) {
+    let seam = seam();
+    let (calls, shown) = (Arc::new(Linearizable::new(Register(0))), Arc::new(seam.atomic(0)));
+    let reader = seam.spawn("reader", {
+        let (calls, shown) = (Arc::clone(&calls), Arc::clone(&shown));
+        move || calls.call(None, || shown.load(Ordering::SeqCst))
+    });
+    let show = move || shown.store(1, Ordering::SeqCst);
+    let mut later = None;
+    calls.call(Some(1), || {
+        match is_shown_late {
+            true => later = Some(seam.spawn("shows", show)),
+            false => show(),
+        }
+        1
+    });
+    reader.join();
+    if let Some(later) = later {
+        later.join();
+    }
+    calls.assert();
+}
+
+#[seatrial::test]
+fn a_register_is_linearizable() {
+    written_and_read(false);
+}
+
+#[test]
+fn a_read_that_is_late_is_not_linearizable() {
+    for engine in ["loom", "trace", "sample"] {
+        let text = failure_on(Some(engine), "late", || written_and_read(true));
+        for part in ["not linearizable", "Some(1) -> 1", "None -> 0, in place of 1"] {
+            assert!(text.contains(part), "{engine}: {part} is missing in:\n{text}");
+        }
     }
 }
 
