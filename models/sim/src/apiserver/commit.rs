@@ -65,5 +65,6 @@ impl Server {
         self.remove_version(resource, &key);
         self.granted(resource, &key, old.as_ref().map(|it| &*it.object), None);
         self.hooked(resource);
+        self.end_if_empty(resource);
     }
 }

@@ -34,6 +34,7 @@ impl Server {
         origin: Origin,
     ) -> Outcome<Arc<Value>> {
         let resource = call.target.resource.clone();
+        self.check_definition_lives(&resource, text(&object, "name"))?;
         self.check_namespace_lives(&resource, &call.target.namespace)?;
         let version = text(&object, "resourceVersion").to_owned();
         if origin == Origin::Post {

@@ -78,6 +78,9 @@ impl Server {
         let wish = Wish::delete(call, options);
         self.mutate(call, &wish, &mut None, Some(old))?;
         self.approve(call, &wish, None, Some(old))?;
+        if self.ends_objects_first(resource, old) {
+            return Ok(Fate::Waits(self.end_definition(resource, &key, old, options.is_dry)?));
+        }
         let finalizers = after_policy(old, options);
         let holds = resource.plural == "namespaces" && resource.group.is_empty();
         let holds = holds && !metadata::strings(&old["spec"]["finalizers"]).is_empty();
@@ -106,7 +109,7 @@ impl Server {
     }
 
     /// Marks an object as on its way out.
-    fn mark(&self, object: &mut Value) {
+    pub(super) fn mark(&self, object: &mut Value) {
         let generation = object["metadata"]["generation"].as_i64().unwrap_or(0);
         if !metadata::is_terminating(object) {
             if generation > 0 {

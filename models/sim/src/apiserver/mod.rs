@@ -19,6 +19,7 @@ mod decode;
 mod delete;
 mod described;
 mod discovery;
+mod ending;
 mod event;
 mod fault;
 mod field;

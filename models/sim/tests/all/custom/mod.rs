@@ -1,5 +1,6 @@
 //! Custom resources, held against what a real server of v1.36.2 answered (`facts.json`).
 
+mod ending;
 mod versions;
 
 use std::time::Duration;
