@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Real threads on a busy machine: ci/busy.sh [ROUNDS [ROUNDS_OF_TESTS [ROUNDS_OF_VERDICTS]]], by default 3, 1 and 1.
-# Beside eight processes that never rest, the engine `threads` runs so often, and so do the tests that use real
-# time, and the simulations of controllers that use times, chance and several tasks.
+# Real threads on a busy machine: ci/busy.sh [ROUNDS [ROUNDS_OF_TESTS [ROUNDS_OF_VERDICTS [COMMAND...]]]], by default
+# 3, 1 and 1. Beside eight processes that never rest, the engine `threads` runs so often, and so do the tests that
+# use real time, and the simulations of controllers that use times, chance and several tasks. With a command, that
+# is what keeps the machine busy, and it must succeed too.
 # Proves: no verdict depends on how long something took. All rounds must be as expected; the first that is
 # not is printed, and the rest follow nevertheless.
 #
@@ -9,6 +10,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 rounds=${1:-3} test_rounds=${2:-1} verdicts=${3:-1}
+beside=("${@:4}")
 program=(cargo seatrial)
 [ -z "${SEATRIAL_PROGRAM:-}" ] || program=("$SEATRIAL_PROGRAM")
 
@@ -47,21 +49,30 @@ TESTS
 messages=$(mktemp)
 [ $((test_rounds + verdicts)) -eq 0 ] || cargo test --workspace --features loom,shuttle --no-run --message-format json >"$messages"
 
-busy=() running='' said=$(mktemp)
+busy=() load='' running='' said=$(mktemp)
 rest() {
-  [ -z "$running" ] || kill -- "-$running" 2>/dev/null || true # all of its group
+  for group in $running $load; do kill -- "-$group" 2>/dev/null || true; done
   kill "${busy[@]}" 2>/dev/null || true
-  wait $running "${busy[@]}" 2>/dev/null || true
+  wait $running $load "${busy[@]}" 2>/dev/null || true
   rm -f "$said" "$messages"
 }
 trap rest EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
-# They also end by themselves once this script is gone, however it went.
-for ((nth = 0; nth < 8; nth++)); do
-  (trap - EXIT INT TERM HUP && while kill -0 $$ 2>/dev/null; do :; done) &
-  busy+=($!)
-done
+if [ "${#beside[@]}" -gt 0 ]; then
+  set -m # a group of its own, so that all of it can be ended
+  "${beside[@]}" &
+  load=$!
+  set +m
+  beside_what="${beside[*]}"
+else
+  # They also end by themselves once this script is gone, however it went.
+  for ((nth = 0; nth < 8; nth++)); do
+    (trap - EXIT INT TERM HUP && while kill -0 $$ 2>/dev/null; do :; done) &
+    busy+=($!)
+  done
+  beside_what="8 busy processes"
+fi
 
 wrong=0
 round() { # a count of rounds, what they are called, and the command
@@ -81,10 +92,15 @@ round() { # a count of rounds, what they are called, and the command
       tail -n 60 "$said"
     fi
   done
-  echo "$name beside 8 busy processes: $good of $all as expected"
+  echo "$name beside $beside_what: $good of $all as expected"
   [ "$good" -eq "$all" ] || wrong=1
 }
 [ "$rounds" -eq 0 ] || round "$rounds" "the engine threads" "${program[@]}" run --engine threads --color never
 [ "$test_rounds" -eq 0 ] || round "$test_rounds" "tests in real time" tests
 [ "$verdicts" -eq 0 ] || round "$verdicts" "simulations" simulations
+if [ -n "$load" ]; then
+  kill -0 "$load" 2>/dev/null || echo "note: $beside_what ended before this did"
+  wait "$load" || wrong=1
+  load=''
+fi
 exit "$wrong"

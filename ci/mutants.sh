@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The kill matrix: ci/mutants.sh [submission|nightly]. Proves: the invariants convict every seeded
+# The kill matrix: ci/mutants.sh [submission|nightly [JOBS]]. Proves: the invariants convict every seeded
 # bug; one that survives fails (exit code 3). By night also: each invariant sees something that no
 # other one of its component sees, or says why it is stated; that takes minutes where invariants are
 # many.
@@ -11,7 +11,8 @@ kind=${1:-submission}
 # long search for a conviction of what is equivalent.
 how=()
 if [ "$kind" = submission ]; then how=(--as-found --trust-equivalents); fi
-timeout "$(ci/budget.sh "$kind" mutants_seconds)" cargo seatrial mutants "${how[@]}" \
+if [ -n "${2:-}" ]; then how+=(--jobs "$2"); fi
+timeout --foreground "$(ci/budget.sh "$kind" mutants_seconds)" cargo seatrial mutants "${how[@]}" \
   --budget "$(ci/budget.sh "$kind" mutants)" --report json=target/seatrial-mutants.json
 
 if [ "$kind" = nightly ]; then
