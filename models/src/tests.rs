@@ -1,10 +1,17 @@
 //! The tests of the pages. They are compiled with the library, which takes minutes, so that it is compiled
 //! once: the target `check` runs them.
 
+use proptest::collection::vec;
+use proptest::prelude::any;
+use proptest::test_runner::TestRunner;
 use seatrial::tests::Tests;
+
+use crate::catalogue::CATALOGUE;
+use crate::regressions::configured;
 
 /// All of them. One that is missing here is dead code, which the compiler refuses.
 pub static TESTS: &[Tests] = &[
+    OWN,
     crate::apiserver::config::tests::TESTS,
     crate::apiserver::drive::tests::TESTS,
     crate::cancel::tests::mistakes::TESTS,
@@ -28,20 +35,11 @@ pub static TESTS: &[Tests] = &[
     crate::events::delta_fifo::states::tests::TESTS,
     crate::events::delta_fifo::tests::conformance::TESTS,
     crate::events::delta_fifo::tests::laws::TESTS,
-    crate::events::delta_fifo::tests::mistakes::TESTS,
-    crate::events::delta_fifo::tests::proptest::TESTS,
-    crate::events::feed::tests::mistakes::TESTS,
-    crate::events::feed::tests::proptest::TESTS,
-    crate::events::fifo::tests::conformance::TESTS,
-    crate::events::fifo::tests::mistakes::TESTS,
-    crate::events::fifo::tests::proptest::TESTS,
+    crate::events::fifo::tests::TESTS,
+    crate::events::fixtures::doubt::TESTS,
     crate::events::informer::tests::TESTS,
-    crate::events::ordered_fifo::tests::conformance::TESTS,
-    crate::events::ordered_fifo::tests::mistakes::TESTS,
-    crate::events::ordered_fifo::tests::proptest::TESTS,
-    crate::events::reflector::tests::mistakes::TESTS,
+    crate::events::ordered_fifo::tests::TESTS,
     crate::events::reflector::tests::plans::TESTS,
-    crate::events::reflector::tests::proptest::TESTS,
     crate::events::reflector::tests::states::TESTS,
     crate::events::replica_set::tests::TESTS,
     crate::limiters::backoff::tests::conformance::TESTS,
@@ -66,19 +64,27 @@ pub static TESTS: &[Tests] = &[
     crate::request::tests::doubts::TESTS,
     crate::request::tests::proptest::TESTS,
     crate::request::tests::text::TESTS,
-    crate::stores::expiring_store::tests::conformance::TESTS,
-    crate::stores::expiring_store::tests::mistakes::TESTS,
-    crate::stores::expiring_store::tests::proptest::TESTS,
-    crate::stores::expiring_store::tests::shell::TESTS,
-    crate::stores::heap::tests::conformance::TESTS,
-    crate::stores::heap::tests::mistakes::TESTS,
-    crate::stores::heap::tests::proptest::TESTS,
-    crate::stores::indexed_store::tests::conformance::TESTS,
-    crate::stores::indexed_store::tests::moments::TESTS,
-    crate::stores::indexed_store::tests::proptest::TESTS,
-    crate::stores::mutation_cache::tests::TESTS,
+    crate::stores::expiring_store::tests::TESTS,
+    crate::stores::fixtures::tests::TESTS,
     crate::wire::address::tests::proptest::TESTS,
     crate::wire::client::tests::proptest::TESTS,
     crate::wire::leases::tests::proptest::TESTS,
     crate::wire::watch::tests::proptest::TESTS,
 ];
+
+const OWN: Tests = seatrial::tests![failures_of_the_past_stay_mended];
+
+/// Tries the property that fuzzers feed of every component that has one: first on the failures that
+/// were kept, then on a few other bytes. Of these the case `made_up_calls` tries more.
+fn failures_of_the_past_stay_mended() {
+    const FILES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/");
+    for subject in CATALOGUE.subjects {
+        let Some(property) = subject.fuzz() else { continue };
+        let path = format!("{FILES}{}.txt", subject.name()).leak();
+        let tried = TestRunner::new(configured(32, path)).run(&vec(any::<u8>(), 0..200), |bytes| {
+            property(&bytes);
+            Ok(())
+        });
+        assert!(tried.is_ok(), "{}: {tried:?}", subject.name());
+    }
+}

@@ -10,7 +10,6 @@ use seatrial_core::limiter::{Exponential, Item, Limiter as _};
 use seatrial_core::machine::{Channel, Cx, Machine, Operation, Step};
 use seatrial_core::queue::{Add, Fifo, Get, Token};
 
-use super::mutants::Mistake;
 use super::storing;
 use crate::engine::state::At;
 use crate::reflector::{self, Follower, Given, Happen, RESTERS, Setting, Turn, Turned};
@@ -82,7 +81,7 @@ seatrial_core::operations! {
 /// Everything between a server and the reconciled key.
 #[derive(Clone, Debug)]
 pub struct Chain {
-    mistake: Option<Mistake>,
+    mistake: &'static str,
     follower: Follower,
     /// Objects and events from the reflector, on their way to the store.
     given: VecDeque<Given>,
@@ -106,7 +105,7 @@ fn add(key: u8) -> QueueOp<u8> {
 }
 
 impl Chain {
-    pub(super) fn new(mistake: Option<Mistake>) -> Self {
+    pub(super) fn new(mistake: &'static str) -> Self {
         Self {
             mistake,
             follower: Follower::ships(),
@@ -123,8 +122,8 @@ impl Chain {
         }
     }
 
-    fn has(&self, mistake: Mistake) -> bool {
-        self.mistake == Some(mistake)
+    fn has(&self, mistake: &'static str) -> bool {
+        self.mistake == mistake
     }
 
     /// Whether nothing is in progress any more.
@@ -162,8 +161,8 @@ impl Chain {
         let mut own = Cx::new(&clock);
         let step = self.queue.step(&mut op, &mut own);
         let forgets = match op {
-            QueueOp::Settle(_) => self.has(Mistake::RetriesWakeNobody),
-            _ => self.has(Mistake::NewWorkWakesNobody),
+            QueueOp::Settle(_) => self.has("retries_wake_nobody"),
+            _ => self.has("new_work_wakes_nobody"),
         };
         if own.wakes.any() && !forgets {
             cx.wakes.all(WORKERS);
@@ -174,10 +173,10 @@ impl Chain {
     /// Tells the queue that a key must be reconciled.
     fn tell(&mut self, key: u8, version: u64, cx: &mut Cx<'_>) {
         let known = self.reconciled.contains_key(&key);
-        let forgets = (self.has(Mistake::DeletionsAreNotTold) && version == 0)
-            || (self.has(Mistake::ChangesAreToldOnce) && known && version > 0)
-            || (self.has(Mistake::BusyKeysAreNotTold) && self.held.contains(&key))
-            || (self.has(Mistake::KeysThatFailedAreNotTold) && self.is_to_be_retried(key));
+        let forgets = (self.has("deletions_are_not_told") && version == 0)
+            || (self.has("changes_are_told_once") && known && version > 0)
+            || (self.has("busy_keys_are_not_told") && self.held.contains(&key))
+            || (self.has("keys_that_failed_are_not_told") && self.is_to_be_retried(key));
         if !forgets {
             self.told.entry(key).or_insert(version);
             drop(self.queued(add(key), cx));
@@ -192,7 +191,7 @@ impl Chain {
     /// Changes the store by what the reflector gave, then tells the changed keys.
     fn change(&mut self, given: &Given, cx: &mut Cx<'_>) -> Vec<(u8, u64)> {
         let (after, changes) = storing::change(&self.store, given);
-        if self.has(Mistake::ToldBeforeItIsStored) {
+        if self.has("told_before_it_is_stored") {
             self.late = Some(after);
         } else {
             self.store = after;
@@ -202,8 +201,8 @@ impl Chain {
         // An informer does the same for handlers that skip unchanged objects (`cache:SI-20`).
         for (key, before, version) in changes.into_iter().filter(|(_, old, new)| old != new) {
             let forgets = is_list
-                && ((self.has(Mistake::ListsTellNoDeletions) && version == 0)
-                    || (self.has(Mistake::ListsTellNoChanges) && before > 0));
+                && ((self.has("lists_tell_no_deletions") && version == 0)
+                    || (self.has("lists_tell_no_changes") && before > 0));
             told.push((key, version));
             if !forgets {
                 self.tell(key, version, cx);
@@ -244,7 +243,7 @@ impl Chain {
                 self.held.insert(key);
                 let told = self.told.remove(&key);
                 let saw = self.store.get(&key).copied().unwrap_or(0);
-                let stale = told.filter(|_| self.has(Mistake::ReadsWhatWasTold));
+                let stale = told.filter(|_| self.has("reads_what_was_told"));
                 Step::Done(Some(Work { key, saw: stale.unwrap_or(saw), token }))
             }
             Step::Wait { until, .. } => Step::Wait { on: WORKERS, until },
@@ -272,7 +271,7 @@ impl Chain {
 
     fn forgets_failures(&self) -> bool {
         let waits = self.queue.delaying().delayed() > 0;
-        self.has(Mistake::FailuresAreForgotten) || (self.has(Mistake::OneRetryAtATime) && waits)
+        self.has("failures_are_forgotten") || (self.has("one_retry_at_a_time") && waits)
     }
 }
 

@@ -24,7 +24,6 @@ use crate::trial::{
 pub use chain::{
     Answer, Begin, Call, Chain, Finish, Inform, Informed, Occur, StopAtRest, Take, Work,
 };
-pub use mutants::Mistake;
 
 /// Everything between a server and the reconciled key, as a component under trial.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +39,7 @@ impl Component for Delivery {
     const SAYS: &'static str = "every key that changes at the server is reconciled again";
 
     fn machine() -> MachineOf<Self> {
-        Box::new(Chain::new(None))
+        Box::new(Chain::new(""))
     }
 
     fn scenarios() -> Vec<Scenario<Self>> {

@@ -9,7 +9,6 @@ use super::Delivery;
 use super::chain::{
     Answer, Begin, Call, Chain, Finish, Inform, Informed, Occur, StopAtRest, Take, Work,
 };
-use super::mutants::Mistake;
 use crate::engine::state::{
     Bytes, Explored, Jumps, Moment, Place, Programs, Rules as May, WakeUps, Wrong,
 };
@@ -40,19 +39,19 @@ type Caller = (Place, Option<Work>);
 pub(super) struct EndToEnd {
     programs: Programs<Do>,
     begin: Begin,
-    mistake: Option<Mistake>,
+    mistake: &'static str,
 }
 
 impl EndToEnd {
     fn new(begin: Begin, happen: &[&[Happen]]) -> Self {
         let others: [&[Do]; 3] = [&[Do::Informs], &[Do::Works], &[Do::Works]];
         let programs = programs(&others, happen, Do::Lets, Do::Stops);
-        Self { programs, begin, mistake: None }
+        Self { programs, begin, mistake: "" }
     }
 
     /// The same with a mistake.
-    pub(super) fn mistaken(self, mistake: Mistake) -> Self {
-        Self { mistake: Some(mistake), ..self }
+    pub(super) fn mistaken(self, mistake: &'static str) -> Self {
+        Self { mistake, ..self }
     }
 }
 

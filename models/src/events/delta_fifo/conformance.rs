@@ -10,7 +10,7 @@ use super::{MapAndKeys, REFERENCE};
 use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, TraceError};
 use crate::events::fixtures::Checked;
 use crate::events::fixtures::traced::{
-    Object, Store, common_call, must_not_block, read_intake, read_store, write_delta, write_end,
+    Object, Store, common_call, must_not_block, read_intake, read_store, write_delta,
 };
 
 type Machine = DeltaQueue<String, Object, Store>;
@@ -68,7 +68,6 @@ impl Driven {
     fn step(&self, step: &Step) -> Result<Value, String> {
         let args = &step.args.0;
         Ok(match step.op.as_str() {
-            "replace" => write_end(self.queue.replace(Object::read_all(&args["objs"])?)),
             "pop" => self.pop(args["fail"] == true)?,
             "get_by_key" => {
                 let deltas = self.queue.get(&step.args.text("key")?.to_owned());

@@ -70,11 +70,7 @@ impl Component for DeltaFifo {
     fn never_alone() -> &'static [(&'static str, &'static str)] {
         &[
             ("deletions_are_deduplicated", NAMES),
-            ("resync_never_goes_back", NAMES),
             ("nothing_is_lost", NAMES),
-            ("order_of_arrival", NAMES),
-            ("close_discards_nothing", NAMES),
-            ("transformed_once", NAMES),
             ("synced_for_good", TAKEN_BACK),
         ]
     }

@@ -2,41 +2,39 @@
 
 use seatrial_core::informer::feed::{Op, Ret};
 
+use super::Feed;
 use super::book::{Book, changes};
-use super::{Event, Feed, History};
-use crate::trial::{Invariant, Ledger as _, Violation};
-
-type Checked = Result<(), Violation>;
+use crate::trial::Invariant;
 
 pub(super) fn all() -> Vec<Invariant<Feed>> {
     vec![
-        Invariant::always(
+        at_every_return(
             "told_in_order",
             "a reader gets every change once, in the order in which the changes were pushed",
             &["cache:PL-6", "cache:PL-10", "cache:PL-11", "cache:SI-33", "cache:SI-5"],
             told_in_order,
         ),
-        Invariant::always(
+        at_every_return(
             "lagging_is_said",
             "a reader that falls behind its limit gets that error and nothing else; within the \
              limit it loses nothing, and the first list does not count",
             &["cache:PL-12"],
             lagging_is_said,
         ),
-        Invariant::always(
+        at_every_return(
             "an_end_is_said",
             "after the end a reader gets no change, and gets the reason of the end",
             &["cache:PL-13", "cache:INV-15", "cache:SI-37"],
             an_end_is_said,
         ),
-        Invariant::always(
+        at_every_return(
             "what_is_not_told_comes_back",
             "changes that no reader will get are handed back in order to the caller that pushed \
              them or ended the feed",
             &["cache:PL-13"],
             what_is_not_told_comes_back,
         ),
-        Invariant::always(
+        at_every_return(
             "synced_not_early",
             "a reader has synced once the first list is complete and all of it was processed, and \
              stays synced",
@@ -65,30 +63,32 @@ pub(super) fn all() -> Vec<Invariant<Feed>> {
     ]
 }
 
+/// States a promise about every answer, and the state before it.
+#[track_caller]
 fn at_every_return(
-    history: &History,
-    check: impl Fn(&Book, &Op<u8>, &Ret<u8>) -> Result<(), String>,
-) -> Checked {
-    Book::at_every_event(history, |book, event: &Event| match event.returned() {
+    name: &'static str,
+    says: &'static str,
+    rules: &'static [&'static str],
+    check: fn(&Book, &Op<u8>, &Ret<u8>) -> Result<(), String>,
+) -> Invariant<Feed> {
+    Invariant::at_every_event(name, says, rules, move |book, event| match event.returned() {
         Some((op, ret)) => check(book, op, ret),
         None => Ok(()),
     })
 }
 
-fn told_in_order(history: &History) -> Checked {
-    at_every_return(history, |book, _, ret| {
-        let Ret::Next(Ok(told)) = ret else { return Ok(()) };
-        let next = book.waiting.front();
-        if next == Some(&(told.change, told.initial)) {
-            return Ok(());
-        }
-        Err(format!("it is told {told:?}, and {next:?} is next"))
-    })
+fn told_in_order(book: &Book, _: &Op<u8>, ret: &Ret<u8>) -> Result<(), String> {
+    let Ret::Next(Ok(told)) = ret else { return Ok(()) };
+    let next = book.waiting.front();
+    if next == Some(&(told.change, told.initial)) {
+        return Ok(());
+    }
+    Err(format!("it is told {told:?}, and {next:?} is next"))
 }
 
-fn lagging_is_said(history: &History) -> Checked {
+fn lagging_is_said(book: &Book, op: &Op<u8>, ret: &Ret<u8>) -> Result<(), String> {
     use seatrial_core::informer::FeedError::Lagged;
-    at_every_return(history, |book, op, ret| match (op, ret) {
+    match (op, ret) {
         (Op::Next(_), Ret::Next(Err(Lagged))) if book.over != Some(Lagged) => {
             Err("it is said to lag, and does not".to_owned())
         }
@@ -103,41 +103,39 @@ fn lagging_is_said(history: &History) -> Checked {
             }
         }
         _ => Ok(()),
-    })
+    }
 }
 
-fn an_end_is_said(history: &History) -> Checked {
+fn an_end_is_said(book: &Book, _: &Op<u8>, ret: &Ret<u8>) -> Result<(), String> {
     use seatrial_core::informer::FeedError::Stopped;
-    at_every_return(history, |book, _, ret| match (book.over, ret) {
+    match (book.over, ret) {
         (Some(Stopped), Ret::Next(told)) if *told != Err(Stopped) => {
             Err(format!("it has ended, and is told {told:?}"))
         }
         (None, Ret::Next(Err(why))) => Err(format!("it has not ended, and is told {why:?}")),
         _ => Ok(()),
-    })
+    }
 }
 
-fn what_is_not_told_comes_back(history: &History) -> Checked {
-    at_every_return(history, |book, op, ret| {
-        let (wanted, lost) = match (op, ret) {
-            (Op::End(_), Ret::End(lost)) => (Vec::from(book.waiting.clone()), lost),
-            (Op::Push(push), Ret::Push(lost)) => {
-                let pushed = changes(&push.0);
-                let is_lost = book.over.is_some() || book.lags(&pushed);
-                let all = book.waiting.iter().copied().chain(pushed);
-                (if is_lost { all.collect() } else { Vec::new() }, lost)
-            }
-            _ => return Ok(()),
-        };
-        if wanted == changes(lost) {
-            return Ok(());
+fn what_is_not_told_comes_back(book: &Book, op: &Op<u8>, ret: &Ret<u8>) -> Result<(), String> {
+    let (wanted, lost) = match (op, ret) {
+        (Op::End(_), Ret::End(lost)) => (Vec::from(book.waiting.clone()), lost),
+        (Op::Push(push), Ret::Push(lost)) => {
+            let pushed = changes(&push.0);
+            let is_lost = book.over.is_some() || book.lags(&pushed);
+            let all = book.waiting.iter().copied().chain(pushed);
+            (if is_lost { all.collect() } else { Vec::new() }, lost)
         }
-        Err(format!("{lost:?} comes back, not {wanted:?}"))
-    })
+        _ => return Ok(()),
+    };
+    if wanted == changes(lost) {
+        return Ok(());
+    }
+    Err(format!("{lost:?} comes back, not {wanted:?}"))
 }
 
-fn synced_not_early(history: &History) -> Checked {
-    at_every_return(history, |book, _, ret| match ret {
+fn synced_not_early(book: &Book, _: &Op<u8>, ret: &Ret<u8>) -> Result<(), String> {
+    match ret {
         Ret::HasSynced(true) | Ret::WaitForSync(true) if !book.has_synced => {
             Err(format!("{} of the first list were not looked at", book.unfinished))
         }
@@ -146,7 +144,7 @@ fn synced_not_early(history: &History) -> Checked {
             Err("it is given up, and has not ended".to_owned())
         }
         _ => Ok(()),
-    })
+    }
 }
 
 fn synced_not_stuck(book: &Book) -> Result<(), String> {

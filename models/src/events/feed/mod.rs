@@ -7,7 +7,6 @@ mod invariants;
 mod mutants;
 mod op;
 mod scenarios;
-pub(crate) mod tests;
 
 use seatrial_core::informer::feed::{Feed as Rules, Op as Call, Ret};
 use seatrial_core::machine::Step;

@@ -3,12 +3,12 @@
 use seatrial_core::fifo::{Fifo, FifoQueue};
 use seatrial_core::machine::Boxed;
 use seatrial_core::runtime::System;
-use seatrial_core::store::{EnqueueError, Intake, KeyHasher};
+use seatrial_core::store::{Intake, KeyHasher};
 use serde_json::{Value, json};
 
 use super::{MapAndList, REFERENCE};
 use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, TraceError};
-use crate::events::fixtures::traced::{Object, common_call, key_of, must_not_block, write_end};
+use crate::events::fixtures::traced::{Object, common_call, key_of, must_not_block};
 use crate::events::fixtures::{Checked, Mistakes};
 
 type Machine = FifoQueue<String, Object>;
@@ -75,10 +75,6 @@ impl Driven {
     fn step(&self, step: &Step) -> Result<Value, String> {
         let args = &step.args.0;
         Ok(match step.op.as_str() {
-            "replace" => {
-                let done = self.queue.replace(Object::read_all(&args["objs"])?);
-                write_end(done.map_err(EnqueueError::Key))
-            }
             "pop" => self.pop(args["fail"] == true)?,
             "get_by_key" => {
                 let object = self.queue.get(&step.args.text("key")?.to_owned());

@@ -14,7 +14,7 @@ use seatrial_core::store::{KeyHasher, Keyed};
 use crate::conformance::Conformance;
 use crate::engine::AnyRuntime;
 use crate::events::fixtures::{
-    self, Answer, Config, Driven, Hosted, Kind, Mistakes, NAMES, Object, Objects, Op, Shown, Store,
+    self, Answer, Config, Driven, Hosted, Kind, Mistakes, Object, Objects, Op, Shown, Store,
     TAKEN_BACK, Tried, at_once, check_many, hashed, itself, keyed, named, said,
 };
 use crate::trial::{Component, Invariant, MachineOf, Mutant, OpOf, Property, RetOf, Scenario};
@@ -59,12 +59,7 @@ impl Component for Fifo {
     }
 
     fn never_alone() -> &'static [(&'static str, &'static str)] {
-        &[
-            ("newest_state", NAMES),
-            ("order_of_places", NAMES),
-            ("close_discards_nothing", NAMES),
-            ("synced_for_good", TAKEN_BACK),
-        ]
+        &[("synced_for_good", TAKEN_BACK)]
     }
 
     fn describe(call: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {

@@ -6,8 +6,7 @@
 
 use std::time::Duration;
 
-use super::mutants::Mistake;
-use crate::events::fixtures::{self, Entered};
+use crate::events::fixtures;
 
 /// The number of a handler.
 pub type Number = u8;
@@ -36,8 +35,6 @@ pub enum Told {
 /// An entry of the book.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Entry {
-    /// Records nothing: asks which informer is under trial.
-    Which,
     /// The server begins with this many objects. The version of each is its number plus one.
     Begins(u16),
     /// The server now has an object in this version; zero if it was deleted.
@@ -107,20 +104,5 @@ pub enum Complaint {
     Slow,
 }
 
-/// The informer under trial.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Which {
-    /// The informer that ships.
-    Ships,
-    /// The plain informer, with a mistake or without.
-    Plain(Option<Mistake>),
-}
-
-/// A book that knows which informer is under trial.
+/// The book of an informer.
 pub type Book = fixtures::Book<Entry>;
-
-impl Entered for Entry {
-    type Which = Which;
-
-    const WHICH: Self = Self::Which;
-}

@@ -15,8 +15,7 @@ use serde_json::{Value, json};
 
 use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, TraceError};
 use crate::events::fixtures::traced::{
-    Object, common_call, count_transform, key_of, must_not_block, write_end, write_event,
-    write_last,
+    Object, common_call, count_transform, key_of, must_not_block, write_event, write_last,
 };
 
 /// How the recorded traces of an informer's core are replayed.
@@ -111,17 +110,8 @@ impl Driven {
     fn step(&self, step: &Step) -> Result<Value, String> {
         let args = &step.args.0;
         Ok(match step.op.as_str() {
-            "replace" => {
-                let objects = Versioned::read_all(&args["objs"])?;
-                write_end(self.queue.replace(objects, step.args.text("rv")?))
-            }
-            "bookmark" => {
-                self.queue.bookmark(step.args.text("rv")?);
-                Value::Null
-            }
             "pop" => self.pop(args["fail"] == true)?,
             "pop_batch" => self.pop_batch(args["fail"] == true)?,
-            "len" => json!(self.queue.len()),
             "store_list" => self.list(),
             other => {
                 let done = common_call(&self.queue, step, Versioned::read)?;

@@ -201,7 +201,7 @@ impl trial::Ledger<Informer> for Seen {
             | Entry::Synced(number, _)
             | Entry::Removes(number)
             | Entry::Removed(number, _) => self.of_handler(*number, entry, at),
-            Entry::Which | Entry::Runs => {}
+            Entry::Runs => {}
         }
     }
 }

@@ -13,7 +13,7 @@ use seatrial_core::store::indexed::Values;
 use seatrial_core::store::{Cause, IndexedStore};
 
 use super::Informer;
-use super::book::{Complaint, Entry, Number, Told, Which};
+use super::book::{Complaint, Entry, Number, Told};
 use super::reference::Plain;
 use super::source::{Manners, Object, Source, transformed};
 use super::tried::{Registered, Tried};
@@ -79,12 +79,12 @@ impl Stage {
     pub(super) fn new(world: &World<Informer>, setting: Setting) -> Self {
         let pen = Pen::new(world);
         let source = Source::new(&pen, setting.manners);
-        let tried = match pen.which() {
-            Which::Plain(mistake) => {
-                let plain = Plain::new(world.runtime(), source.clone(), setting, mistake);
+        let tried = match pen.mistakes() {
+            Some(mistakes) => {
+                let plain = Plain::new(world.runtime(), source.clone(), setting, mistakes);
                 Tried::Plain(Arc::new(plain))
             }
-            Which::Ships => {
+            None => {
                 use seatrial_core::informer::{Informer, Recovery};
                 let config = Config::default().resync(setting.resync);
                 let builder = Informer::builder(world.runtime(), Arc::new(source.clone()));

@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 use crate::conformance::{Conformance, Gives, Replayed, Step, TRACES, Trace, TraceError};
 use crate::events::fixtures::Checked;
 use crate::events::fixtures::traced::{
-    Object, Store, common_call, key_of_delta, must_not_block, read_intake, read_store, write_end,
-    write_event,
+    Object, Store, common_call, key_of_delta, must_not_block, read_intake, read_store, write_event,
 };
 
 type Machine = OrderedQueue<String, Object, Store>;
@@ -53,17 +52,8 @@ impl Driven {
     fn step(&self, step: &Step) -> Result<Value, String> {
         let args = &step.args.0;
         Ok(match step.op.as_str() {
-            "replace" => {
-                let objects = Object::read_all(&args["objs"])?;
-                write_end(self.queue.replace(objects, step.args.text("rv")?))
-            }
-            "bookmark" => {
-                self.queue.bookmark(step.args.text("rv")?);
-                Value::Null
-            }
             "pop" => self.pop(args["fail"] == true)?,
             "pop_batch" => self.pop_batch(args["fail"] == true)?,
-            "len" => json!(self.queue.len()),
             "known_keys" => self.store.objects().keys().cloned().collect(),
             other => {
                 let done = common_call(&self.queue, step, Object::read)?;

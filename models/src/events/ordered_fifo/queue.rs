@@ -10,7 +10,7 @@ use seatrial_core::ordered_fifo::{
 };
 use seatrial_core::store::{Cause, Intake};
 
-use super::plain::spec::key_of_change;
+use super::plain::key_of_change;
 use super::{EventList, Happened, Led, OrderedFifo, Over, by_hand};
 use crate::engine::AnyRuntime;
 use crate::events::fixtures::{
@@ -114,7 +114,7 @@ impl Objects for OrderedFifo {
     }
 
     fn has_synced(plain: &EventList) -> bool {
-        plain.spec.has_synced()
+        plain.has_synced()
     }
 
     fn queue(

@@ -5,8 +5,7 @@
 
 use seatrial_core::runtime::Instant;
 
-use super::mutants::Mistake;
-use crate::events::fixtures::{self, Entered};
+use crate::events::fixtures;
 
 /// The number of a member, in the order in which they are made.
 pub type Number = u8;
@@ -16,8 +15,6 @@ pub type Name = &'static str;
 /// An entry of the book.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Entry {
-    /// Records nothing: asks which registry is under trial.
-    Which,
     /// A caller asks for the member with this name.
     Gets(Name),
     /// The caller gets the member, or none because the registry is over.
@@ -55,20 +52,5 @@ pub enum Entry {
     Gone(Number),
 }
 
-/// The registry under trial.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Which {
-    /// The registry that ships.
-    Ships,
-    /// The registry of `reference`, with a mistake or without.
-    Reference(Option<Mistake>),
-}
-
-/// A book that knows which registry is under trial.
+/// The book of a registry.
 pub type Book = fixtures::Book<Entry>;
-
-impl Entered for Entry {
-    type Which = Which;
-
-    const WHICH: Self = Self::Which;
-}

@@ -128,7 +128,7 @@ impl trial::Ledger<Registry> for Seen {
             Entry::Panics(_) => self.has_panicked = true,
             Entry::Ends(number) => self.of(*number).ended = true,
             Entry::Gone(number) => self.of(*number).gone = true,
-            Entry::Which | Entry::Started => {}
+            Entry::Started => {}
         }
     }
 }

@@ -24,8 +24,7 @@ use crate::trial::{
     Component, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf, Scenario,
 };
 
-pub use book::{Book, Entry, Name, Number, Which};
-pub use mutants::Mistake;
+pub use book::{Book, Entry, Name, Number};
 
 /// A registry of informers, as a component under trial.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +40,7 @@ impl Component for Registry {
     const SAYS: &'static str = "the informers of a program, one of a kind";
 
     fn machine() -> MachineOf<Self> {
-        Box::new(Book::of(Which::Ships))
+        Box::new(Book::of(None))
     }
 
     fn scenarios() -> Vec<Scenario<Self>> {
@@ -63,6 +62,6 @@ impl Component for Registry {
     }
 
     fn describe(entry: &OpOf<Self>, _: &Step<RetOf<Self>>) -> String {
-        format!("{entry:?}")
+        entry.as_ref().map_or("Which".to_owned(), |it| format!("{it:?}"))
     }
 }

@@ -10,8 +10,8 @@ use seatrial_core::informer::Runs as _;
 use seatrial_core::runtime::{Instant, Runtime};
 
 use super::member::Member;
-use super::mutants::Mistake::{self, *};
 use crate::engine::AnyRuntime;
+use crate::events::fixtures::Mistakes;
 use crate::shared::Lock;
 use crate::trial::Join;
 
@@ -20,7 +20,7 @@ type Shared = Arc<Member>;
 /// The straightforward registry.
 pub(super) struct Reference {
     runtime: AnyRuntime,
-    mistake: Option<Mistake>,
+    mistakes: Mistakes,
     life: CancelToken<AnyRuntime>,
     inside: Lock<Inside>,
 }
@@ -49,15 +49,15 @@ impl Drop for Ended {
 }
 
 impl Reference {
-    pub(super) fn new(runtime: &AnyRuntime, mistake: Option<Mistake>) -> Self {
+    pub(super) fn new(runtime: &AnyRuntime, mistakes: Mistakes) -> Self {
         let (entries, leaving) = (BTreeMap::new(), Vec::new());
         let inside = Inside { entries, leaving, has_started: false, is_over: false };
         let (life, inside) = (CancelToken::new(runtime), runtime.mutex(inside));
-        Self { runtime: runtime.clone(), mistake, life, inside }
+        Self { runtime: runtime.clone(), mistakes, life, inside }
     }
 
-    fn makes(&self, mistake: Mistake) -> bool {
-        self.mistake == Some(mistake)
+    fn makes(&self, mistake: &str) -> bool {
+        self.mistakes.contains(&mistake)
     }
 
     fn lock(&self) -> <AnyRuntime as Runtime>::Guard<'_, Inside> {
@@ -73,16 +73,16 @@ impl Reference {
         if let Some(member) = self.get(name) {
             return Some(member);
         }
-        let (made, mut inside) = if self.makes(MakesUnderTheLock) {
+        let (made, mut inside) = if self.makes("makes_under_the_lock") {
             let inside = self.lock();
             (Arc::new(make()), inside)
         } else {
             (Arc::new(make()), self.lock())
         };
-        if inside.is_over && !self.makes(TakesMoreBehindTheEnd) {
+        if inside.is_over && !self.makes("takes_more_behind_the_end") {
             return None;
         }
-        if let Some(entry) = inside.entries.get(name).filter(|_| !self.makes(TwoOfAKind)) {
+        if let Some(entry) = inside.entries.get(name).filter(|_| !self.makes("two_of_a_kind")) {
             return Some(Arc::clone(&entry.member));
         }
         let (member, life) = (Arc::clone(&made), self.life.child());
@@ -92,14 +92,14 @@ impl Reference {
 
     pub(super) fn start(&self) {
         let mut inside = self.lock();
-        let late = std::mem::replace(&mut inside.has_started, true) && self.makes(StartsOnce);
-        if late || inside.is_over && !self.makes(TakesMoreBehindTheEnd) {
+        let late = std::mem::replace(&mut inside.has_started, true) && self.makes("starts_once");
+        if late || inside.is_over && !self.makes("takes_more_behind_the_end") {
             return;
         }
-        let again = self.makes(StartsAllAgain);
+        let again = self.makes("starts_all_again");
         for entry in inside.entries.values_mut().filter(|it| again || it.running.is_none()) {
             entry.running = Some(self.run(entry));
-            if self.makes(StartsOne) {
+            if self.makes("starts_one") {
                 return;
             }
         }
@@ -108,7 +108,7 @@ impl Reference {
     fn run(&self, entry: &Entry) -> (CancelToken<AnyRuntime>, Join<()>) {
         let (member, life) = (Arc::clone(&entry.member), entry.life.clone());
         let ended = CancelToken::new(&self.runtime);
-        let (end, by_last_line) = (ended.clone(), self.makes(EndIsNotToldByAPanic));
+        let (end, by_last_line) = (ended.clone(), self.makes("end_is_not_told_by_a_panic"));
         let thread = self.runtime.spawn("member", move || {
             if by_last_line {
                 member.run(&life);
@@ -128,17 +128,17 @@ impl Reference {
             let of = |(name, it): (&String, &Entry)| (name.clone(), Arc::clone(&it.member));
             inside.entries.iter().map(of).collect()
         };
-        if self.makes(SyncedWhenOneIs) {
+        if self.makes("synced_when_one_is") {
             all.truncate(1);
         }
         let mut late = Vec::new();
         for (name, member) in all {
-            let until = if self.makes(SyncIsNotAwaited) { Instant::ZERO } else { until };
+            let until = if self.makes("sync_is_not_awaited") { Instant::ZERO } else { until };
             let synced = member.wait_for_sync_async(until).await;
-            if self.makes(SyncWakesNobody) && !synced {
+            if self.makes("sync_wakes_nobody") && !synced {
                 self.life.wait_async().await;
             }
-            if !synced || self.makes(AllAreLate) && !late.is_empty() {
+            if !synced || self.makes("all_are_late") && !late.is_empty() {
                 late.push(format!("{name} (member)"));
             }
         }
@@ -149,18 +149,18 @@ impl Reference {
         let entry = {
             let mut inside = self.lock();
             let entry = inside.entries.remove(name);
-            if !self.makes(RemovalIsNobodysAffair) {
+            if !self.makes("removal_is_nobodys_affair") {
                 inside.take_leave(entry.iter());
             }
             entry
         };
         let found = entry.is_some();
-        self.stop(entry.into_iter().collect(), !self.makes(RemovalIsNotAwaited)).await;
+        self.stop(entry.into_iter().collect(), !self.makes("removal_is_not_awaited")).await;
         found
     }
 
     pub(super) async fn shut_down(&self) {
-        if self.makes(JoinsUnderTheLock) {
+        if self.makes("joins_under_the_lock") {
             let mut inside = self.lock();
             inside.is_over = true;
             self.life.cancel();
@@ -173,7 +173,7 @@ impl Reference {
             let mut inside = self.lock();
             inside.is_over = true;
             let (entries, leaving) = (std::mem::take(&mut inside.entries), inside.leaving.clone());
-            if !self.makes(OneShutDownWaits) {
+            if !self.makes("one_shut_down_waits") {
                 inside.take_leave(entries.values());
             }
             (entries, leaving)
@@ -182,7 +182,7 @@ impl Reference {
         for ended in leaving {
             ended.wait_async().await;
         }
-        self.stop(entries.into_values().collect(), !self.makes(ShutDownIsNotAwaited)).await;
+        self.stop(entries.into_values().collect(), !self.makes("shut_down_is_not_awaited")).await;
     }
 
     async fn stop(&self, entries: Vec<Entry>, waits: bool) {
@@ -191,7 +191,7 @@ impl Reference {
             return;
         }
         for (ended, _) in entries.iter().filter_map(|entry| entry.running.as_ref()) {
-            if !self.makes(PanicsGoOnAtOnce) {
+            if !self.makes("panics_go_on_at_once") {
                 ended.wait_async().await;
             }
         }
@@ -201,7 +201,7 @@ impl Reference {
     fn join(&self, entry: Entry) {
         let thread = entry.running.map(|(_, thread)| thread);
         if let Some(Err(panic)) = thread.map(|thread| self.runtime.join(thread))
-            && !self.makes(PanicsAreLost)
+            && !self.makes("panics_are_lost")
         {
             resume_unwind(panic);
         }
@@ -217,7 +217,7 @@ impl Inside {
 
 impl Drop for Reference {
     fn drop(&mut self) {
-        if !self.makes(DroppedGoesOn) {
+        if !self.makes("dropped_goes_on") {
             self.life.cancel();
         }
     }

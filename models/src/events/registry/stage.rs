@@ -8,7 +8,7 @@ use seatrial_core::informer::Members;
 use seatrial_core::runtime::{Instant, Runtime};
 
 use super::Registry;
-use super::book::{Entry, Name, Which};
+use super::book::{Entry, Name};
 use super::member::{Manners, Member};
 use super::reference::Reference;
 use crate::engine::AnyRuntime;
@@ -87,9 +87,9 @@ impl Clone for Stage {
 impl Stage {
     pub(super) fn new(world: &World<Registry>) -> Self {
         let pen = Pen::new(world);
-        let tried = match pen.which() {
-            Which::Reference(mistake) => Tried::Reference(Reference::new(pen.runtime(), mistake)),
-            Which::Ships => Tried::Ships(Members::new(pen.runtime())),
+        let tried = match pen.mistakes() {
+            Some(mistakes) => Tried::Reference(Reference::new(pen.runtime(), mistakes)),
+            None => Tried::Ships(Members::new(pen.runtime())),
         };
         Self { world: world.clone(), pen, tried: Arc::new(tried), made: Arc::default() }
     }

@@ -25,7 +25,6 @@ use crate::trial::{
     Component, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf, Scenario, Simulation,
 };
 
-pub use mutants::Mistake;
 pub use server::{Happen, Id, Kind, Pod, Set, Todo, Truth};
 pub use stage::{Act, Acted, Answer, Call, Inform, Occur, Stage, StopAtRest, Take, Work};
 
@@ -44,7 +43,7 @@ impl Component for ReplicaSet {
         "a worked example: a controller that keeps as many pods as a user wants";
 
     fn machine() -> MachineOf<Self> {
-        Box::new(Stage::new(None))
+        Box::new(Stage::new(""))
     }
 
     fn scenarios() -> Vec<Scenario<Self>> {

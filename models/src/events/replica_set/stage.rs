@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, VecDeque};
 
 use seatrial_core::machine::{Channel, Cx, Operation, Step};
 
-use super::mutants::Mistake::{self, *};
 use super::rules::plan;
 use super::server::{Change, Happen, Id, Kind, Pod, Server, Set, Todo, Truth};
 
@@ -89,7 +88,7 @@ struct Process {
 /// Server, caches and controller.
 #[derive(Clone, Debug)]
 pub struct Stage {
-    mistake: Option<Mistake>,
+    mistake: &'static str,
     server: Server,
     process: Process,
     number: u32,
@@ -98,13 +97,13 @@ pub struct Stage {
 }
 
 impl Stage {
-    pub(super) fn new(mistake: Option<Mistake>) -> Self {
+    pub(super) fn new(mistake: &'static str) -> Self {
         let (server, process) = (Server::new(), Process::default());
         Self { mistake, server, process, number: 0, happened: 0, stopped: false }
     }
 
-    fn has(&self, mistake: Mistake) -> bool {
-        self.mistake == Some(mistake)
+    fn has(&self, mistake: &'static str) -> bool {
+        self.mistake == mistake
     }
 
     pub(super) fn truth(&self) -> Truth {
@@ -131,7 +130,7 @@ impl Stage {
             Some(Some((_, change))) => (false, vec![change]),
         };
         self.server.behind[kind as usize].get_or_insert_default();
-        let silent = if is_list { ListsTellNoDeletions } else { DeletionsAreNotTold };
+        let silent = if is_list { "lists_tell_no_deletions" } else { "deletions_are_not_told" };
         for change in changes {
             let forgets = matches!(change, Change::Gone(_)) && self.has(silent);
             self.process.due |= !forgets;
@@ -151,7 +150,7 @@ impl Stage {
         }
         let (there, cached) = (&self.server.pods, &self.process.pods);
         let gone = cached.keys().filter(|name| !there.contains_key(name));
-        let gone = gone.filter(|_| !self.has(ListsKeepWhatIsGone));
+        let gone = gone.filter(|_| !self.has("lists_keep_what_is_gone"));
         let differs = there.iter().filter(|(name, owner)| cached.get(name) != Some(owner));
         let differs = differs.map(|(name, owner)| Change::Pod(*name, *owner));
         gone.map(|name| Change::Gone(*name)).chain(differs).collect()
@@ -160,8 +159,8 @@ impl Stage {
     /// Whether a cache has listed, and shows all writes of this process.
     fn shows_own_writes(&self, kind: Kind) -> bool {
         match &self.server.behind[kind as usize] {
-            None => kind == Kind::Pods && self.has(WorksBeforeTheSync),
-            Some(_) if self.has(ActsOnAStaleCache) => true,
+            None => kind == Kind::Pods && self.has("works_before_the_sync"),
+            Some(_) if self.has("acts_on_a_stale_cache") => true,
             Some(behind) => {
                 behind.front().is_none_or(|(next, _)| *next > self.process.wrote[kind as usize])
             }
@@ -196,20 +195,20 @@ impl Stage {
         let pods = cache.pods.iter().map(|(name, owner)| Pod { name: *name, owner: *owner });
         let mut pods: Vec<Pod> = pods.collect();
         match (self.mistake, &mut set) {
-            (Some(CountsWhatItCreatedTwice), Some(set)) => {
+            ("counts_what_it_created_twice", Some(set)) => {
                 set.wanted = set.wanted.saturating_sub(cache.created.len());
             }
-            (Some(CountsFromMemory), _) => pods.retain(|pod| cache.created.contains(&pod.name)),
-            (Some(OwnsByName), Some(set)) => {
+            ("counts_from_memory", _) => pods.retain(|pod| cache.created.contains(&pod.name)),
+            ("owns_by_name", Some(set)) => {
                 pods.iter_mut().for_each(|pod| pod.owner = Some(set.uid));
             }
             _ => {}
         }
         let mut todo = plan(set.as_ref(), &pods);
         match self.mistake {
-            Some(NeverGuards) => todo.retain(|it| *it != Todo::Guard),
-            Some(NeverReleases) => todo.retain(|it| *it != Todo::Release),
-            Some(ReleasesFirst) if set.is_some_and(|set| set.deleted && set.guarded) => {
+            "never_guards" => todo.retain(|it| *it != Todo::Guard),
+            "never_releases" => todo.retain(|it| *it != Todo::Release),
+            "releases_first" if set.is_some_and(|set| set.deleted && set.guarded) => {
                 todo.retain(|it| *it != Todo::Release);
                 todo.insert(0, Todo::Release);
             }
@@ -233,7 +232,7 @@ impl Stage {
             self.server.put_pod(name, owner);
             return true;
         }
-        let later = creates && self.has(OwnsLater);
+        let later = creates && self.has("owns_later");
         let went_well = self.server.request(owner.filter(|_| !later), todo);
         if creates && went_well {
             self.process.created.push(self.server.revision);
@@ -262,7 +261,7 @@ impl Stage {
         kinds.iter().for_each(|kind| self.process.wrote[*kind as usize] = self.server.revision);
         if !went_well {
             self.process.plan.clear();
-            self.process.due |= !self.has(GivesUp);
+            self.process.due |= !self.has("gives_up");
             return Acted::Refused(todo);
         }
         Acted::Did(todo, self.truth(), self.process.plan.len())

@@ -6,7 +6,6 @@ use seatrial_core::machine::Step;
 
 use super::ReplicaSet;
 use super::invariants::{orphan, unwanted};
-use super::mutants::Mistake;
 use super::server::Happen::{self, *};
 use super::server::{Kind, STRANGER};
 use super::stage::{Act, Acted, Answer, Call, Inform, Occur, Stage, StopAtRest, Take};
@@ -36,7 +35,7 @@ type Caller = (Place, Option<u32>);
 #[derive(Clone, Debug)]
 pub(super) struct Whole {
     programs: Programs<Do>,
-    mistake: Option<Mistake>,
+    mistake: &'static str,
 }
 
 impl Whole {
@@ -48,12 +47,12 @@ impl Whole {
         let all: Vec<Vec<Do>> =
             informs.into_iter().chain([vec![Do::Works], stops]).chain(lets).collect();
         let all: Vec<&[Do]> = all.iter().map(Vec::as_slice).collect();
-        Self { programs: Programs::new(&all), mistake: None }
+        Self { programs: Programs::new(&all), mistake: "" }
     }
 
     /// The same with a mistake.
-    pub(super) fn mistaken(self, mistake: Mistake) -> Self {
-        Self { mistake: Some(mistake), ..self }
+    pub(super) fn mistaken(self, mistake: &'static str) -> Self {
+        Self { mistake, ..self }
     }
 
     /// The largest number of pods that is ever wanted.

@@ -4,12 +4,10 @@
 
 mod conformance;
 mod invariants;
-mod ledger;
 mod mutants;
 mod op;
-mod reference;
+mod plain;
 mod scenarios;
-mod spec;
 pub(crate) mod tests;
 
 use std::time::Duration;
@@ -18,15 +16,15 @@ use seatrial_core::machine::{Boxed, Step};
 use seatrial_core::store::expiring::{Op as Call, Ret};
 
 use crate::conformance::Conformance;
-use crate::events::fixtures::named;
+use crate::events::fixtures::{Object, named};
 use crate::single_step::{AtOnce, Behind};
+use crate::stores::fixtures::Plain;
 use crate::trial::{
     Component, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf, Scenario,
 };
 
 pub use op::{Machine, Op, check, check_on, decode};
-pub use reference::{Mistake, PlainTimes};
-pub use spec::Spec;
+pub use plain::PlainTimes;
 
 /// How long objects last in every scenario.
 const TIME_TO_LIVE: Duration = Duration::from_millis(20);
@@ -58,6 +56,13 @@ impl Component for ExpiringStore {
 
     fn mutants() -> Vec<Mutant<Self>> {
         mutants::all()
+    }
+
+    fn never_alone() -> &'static [(&'static str, &'static str)] {
+        &[(
+            "one_step_a_call",
+            "it judges the shell, which all mutants share: a test breaks the shell",
+        )]
     }
 
     fn describe(op: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {
@@ -92,5 +97,28 @@ impl Component for ExpiringStore {
         let make = mutant.make;
         let tried = move |_| Boxed::<Machine>(Box::new(AtOnce::but(|_| false, Behind(make()))));
         Some(Box::new(move |bytes| check_on(&decode(bytes), tried)))
+    }
+}
+
+impl Plain for ExpiringStore {
+    type Plain = PlainTimes;
+
+    fn plain() -> PlainTimes {
+        PlainTimes::default()
+    }
+
+    /// Objects that are thrown away are no part of an answer: they only end outside the lock.
+    fn settle(ret: &mut Ret<u8, Object>) {
+        match ret {
+            Ret::Delete(gone) => *gone = None,
+            Ret::Replace(gone) => gone.clear(),
+            Ret::Get(found) => *found = Ok(found.as_ref().ok().copied().flatten()),
+            Ret::List((alive, expired)) => {
+                alive.sort_unstable();
+                expired.clear();
+            }
+            Ret::ListKeys(keys) => keys.sort_unstable(),
+            Ret::Put(()) => {}
+        }
     }
 }

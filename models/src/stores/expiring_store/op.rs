@@ -8,7 +8,7 @@ use seatrial_core::runtime::{Ambient, Manual};
 use seatrial_core::store::expiring::ExpiringObjects;
 use seatrial_core::store::{ExpiringStore, Intake, KeyHasher, LastState, TimeToLive};
 
-use super::{Spec, TIME_TO_LIVE};
+use super::{PlainTimes, TIME_TO_LIVE};
 use crate::events::fixtures::{Checked, Object, key_of};
 use crate::single_step::each_call;
 
@@ -51,12 +51,12 @@ pub fn check_on(ops: &[Op], change: impl FnOnce(Machine) -> Boxed<Machine>) {
     let machine = change(machine(TIME_TO_LIVE));
     let intake = Intake::with_hasher(KeyHasher::fixed(7), key_of);
     let store = ExpiringStore::with_host(&clock, intake, machine);
-    let mut pair = Pair { clock, store, spec: Spec::lasting(TIME_TO_LIVE) };
+    let mut pair = Pair { clock, store, plain: PlainTimes::default() };
     for op in each_call(ops) {
         pair.step(op);
         let mut keys = pair.store.list_keys();
         keys.sort_unstable();
-        assert_eq!(keys, pair.spec.keys(), "the keys that are listed");
+        assert_eq!(keys, pair.plain.keys(), "the keys that are listed");
     }
 }
 
@@ -64,7 +64,7 @@ pub fn check_on(ops: &[Op], change: impl FnOnce(Machine) -> Boxed<Machine>) {
 struct Pair {
     clock: Manual,
     store: ExpiringStore<u8, Object, Manual, Boxed<Machine>>,
-    spec: Spec,
+    plain: PlainTimes,
 }
 
 impl Pair {
@@ -75,30 +75,30 @@ impl Pair {
                 let done = self.store.add(*object).is_ok();
                 assert_eq!(done, object.0 != 0);
                 if done {
-                    self.spec.put(*object, now);
+                    self.plain.put(*object, now);
                 }
             }
             Op::Delete(object) => {
                 assert_eq!(self.store.delete(*object).is_ok(), object.0 != 0);
-                self.spec.items.remove(&object.0);
+                self.plain.items.remove(&object.0);
             }
             Op::DeleteUnseen(key) => {
                 let tombstone = LastState::unknown(*key, None);
                 self.store.delete_last_state(&tombstone).expect("a tombstone has a key");
-                self.spec.items.remove(key);
+                self.plain.items.remove(key);
             }
             Op::Replace(list) => {
                 let done = self.store.replace(list.clone()).is_ok();
                 assert_eq!(done, list.iter().all(|object| object.0 != 0));
                 if done {
-                    self.spec.replace(list, now);
+                    self.plain.replace(list, now);
                 }
             }
-            Op::Get(key) => assert_eq!(self.store.get(key), self.spec.get(*key, now)),
+            Op::Get(key) => assert_eq!(self.store.get(key), self.plain.get(*key, now)),
             Op::List => {
                 let mut listed = self.store.list();
                 listed.sort_unstable();
-                assert_eq!(listed, self.spec.list(now));
+                assert_eq!(listed, self.plain.list(now));
             }
             Op::Advance(millis) => self.clock.advance(Duration::from_millis((*millis).into())),
         }

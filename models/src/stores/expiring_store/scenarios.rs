@@ -7,11 +7,12 @@ use seatrial_core::machine::Boxed;
 use seatrial_core::store::expiring::Op;
 use seatrial_core::store::{ExpiringStore as Shell, Intake, KeyHasher, LastState};
 
-use super::ledger::{CALLS, Called, ExpiringLedger};
+use super::invariants::{CALLS, Called};
 use super::{Event, ExpiringStore, Machine, TIME_TO_LIVE};
 use crate::engine::AnyRuntime;
 use crate::events::fixtures::{Object, key_of};
 use crate::queues::fixtures::{caller, sleep};
+use crate::stores::fixtures::Followed;
 use crate::trial::{Ledger as _, Scenario, What, World};
 
 pub(super) fn all() -> Vec<Scenario<ExpiringStore>> {
@@ -24,6 +25,7 @@ pub(super) fn all() -> Vec<Scenario<ExpiringStore>> {
     ]
 }
 
+type Led = Followed<ExpiringStore>;
 type Tried = Arc<Stage>;
 
 /// The store under trial. Each call is noted before it is made: all steps of the store up to the
@@ -97,8 +99,8 @@ fn steps(event: &Event, call: impl Fn(&Op<u8, Object>) -> bool) -> bool {
 }
 
 /// Tells whether there is an object that has expired at the time of an event.
-fn has_expired(before: &ExpiringLedger, event: &Event) -> bool {
-    before.spec.keys().iter().any(|key| before.spec.alive(*key, event.at).is_none())
+fn has_expired(before: &Led, event: &Event) -> bool {
+    before.plain.keys().iter().any(|key| before.plain.alive(*key, event.at).is_none())
 }
 
 /// An object has expired, and its successor comes while a caller reads (`cache:SC-16`).
@@ -122,7 +124,7 @@ pub(super) fn expired_beside_add(split: bool) -> Scenario<ExpiringStore> {
         },
         // The expired object is read before its successor comes.
         |history| {
-            ExpiringLedger::some(history, |before, event| {
+            Led::some(history, |before, event| {
                 steps(event, |op| matches!(op, Op::Get(_))) && has_expired(before, event)
             })
         },
@@ -150,11 +152,10 @@ fn at_the_very_age() -> Scenario<ExpiringStore> {
         },
         |history| {
             let reads = |op: &Op<_, _>| matches!(op, Op::Get(_));
-            ExpiringLedger::some(history, |before, event| {
-                steps(event, reads) && !has_expired(before, event)
-            }) && ExpiringLedger::some(history, |before, event| {
-                steps(event, reads) && has_expired(before, event)
-            })
+            Led::some(history, |before, event| steps(event, reads) && !has_expired(before, event))
+                && Led::some(history, |before, event| {
+                    steps(event, reads) && has_expired(before, event)
+                })
         },
     )
 }
@@ -180,8 +181,8 @@ fn refreshed() -> Scenario<ExpiringStore> {
         },
         // One object is alive and the other is not.
         |history| {
-            ExpiringLedger::some(history, |before, event| {
-                let alive = |key| before.spec.alive(key, event.at).is_some();
+            Led::some(history, |before, event| {
+                let alive = |key| before.plain.alive(key, event.at).is_some();
                 steps(event, |op| matches!(op, Op::Get(_))) && alive(1) && !alive(2)
             })
         },
@@ -206,8 +207,8 @@ fn list_beside_readers() -> Scenario<ExpiringStore> {
         },
         // A listed object is alive after the earlier object would have expired.
         |history| {
-            ExpiringLedger::some(history, |before, event| {
-                steps(event, |op| matches!(op, Op::List(_))) && before.spec.keys() == [1, 2]
+            Led::some(history, |before, event| {
+                steps(event, |op| matches!(op, Op::List(_))) && before.plain.keys() == [1, 2]
             })
         },
     )
@@ -232,8 +233,8 @@ fn deleted_beside_readers() -> Scenario<ExpiringStore> {
         },
         // The deletion comes last.
         |history| {
-            ExpiringLedger::some(history, |before, event| {
-                steps(event, |op| matches!(op, Op::List(_))) && before.spec.items.is_empty()
+            Led::some(history, |before, event| {
+                steps(event, |op| matches!(op, Op::List(_))) && before.plain.items.is_empty()
             })
         },
     )

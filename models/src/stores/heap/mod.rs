@@ -4,13 +4,10 @@
 
 mod conformance;
 mod invariants;
-mod ledger;
 mod mutants;
 mod op;
-mod reference;
+mod plain;
 mod scenarios;
-mod spec;
-pub(crate) mod tests;
 
 use seatrial_core::machine::{Boxed, Step};
 use seatrial_core::store::heap::{self, Op as Call, Ret};
@@ -18,13 +15,13 @@ use seatrial_core::store::heap::{self, Op as Call, Ret};
 use crate::conformance::Conformance;
 use crate::events::fixtures::{Object, named};
 use crate::single_step::{AtOnce, Behind};
+use crate::stores::fixtures::Plain;
 use crate::trial::{
     Component, EventOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf, Scenario,
 };
 
 pub use op::{Machine, Op, check, check_on, decode};
-pub use reference::{Mistake, PlainHeap, REFERENCE};
-pub use spec::Spec;
+pub use plain::PlainHeap;
 
 /// The keyed heap, as a component under trial.
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +75,20 @@ impl Component for Heap {
 
     fn is_of_waking(mutant: &Mutant<Self>) -> bool {
         mutants::is_of_waking(mutant)
+    }
+}
+
+impl Plain for Heap {
+    type Plain = PlainHeap;
+
+    fn plain() -> PlainHeap {
+        PlainHeap::default()
+    }
+
+    fn settle(ret: &mut Ret<u8, Object>) {
+        if let Ret::List(list) = ret {
+            list.sort_unstable();
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use seatrial_core::runtime::System;
 use seatrial_core::store::heap::HeapQueue;
 use seatrial_core::store::{HeapError, Intake, KeyHasher, KeyedHeap};
 
-use super::Spec;
+use super::PlainHeap;
 use crate::events::fixtures::{Checked, Object, at_once, key_of};
 use crate::single_step::each_call;
 
@@ -52,7 +52,7 @@ pub fn check(ops: &[Op]) {
 pub fn check_on(ops: &[Op], change: impl FnOnce(Machine) -> Boxed<Machine>) {
     let intake = Intake::with_hasher(KeyHasher::fixed(7), key_of);
     let heap = KeyedHeap::with_host(&System::new(), intake, change(machine()));
-    let mut pair = Pair { heap, spec: Spec::new() };
+    let mut pair = Pair { heap, plain: PlainHeap::default() };
     for op in each_call(ops) {
         pair.step(op);
         pair.compare();
@@ -62,74 +62,65 @@ pub fn check_on(ops: &[Op], change: impl FnOnce(Machine) -> Boxed<Machine>) {
 /// The heap and the sequential object, given the same calls.
 struct Pair {
     heap: KeyedHeap<u8, Object, System, Boxed<Machine>>,
-    spec: Spec<u8, Object>,
+    plain: PlainHeap,
 }
 
 impl Pair {
     fn step(&mut self, op: &Op) {
         match op {
             Op::Add(object) => {
-                let said = said(self.heap.add(*object));
-                let expected = self.expected(*object, Spec::put);
-                assert_eq!(said, expected);
+                assert_eq!(said(self.heap.add(*object)), self.adds(*object, true));
             }
             Op::AddIfAbsent(object) => {
-                let said = said(self.heap.add_if_absent(*object));
-                let expected = self.expected(*object, Spec::add_if_absent);
-                assert_eq!(said, expected);
+                assert_eq!(said(self.heap.add_if_absent(*object)), self.adds(*object, false));
             }
             Op::BulkAdd(objects) => self.bulk_add(objects),
             Op::Delete(object) => {
                 let got = self.heap.delete(object).map_err(|error| said(Err(error)));
                 let error = if object.0 == 0 { "key" } else { "absent" };
-                assert_eq!(got, self.spec.items.remove(&object.0).ok_or(error));
+                assert_eq!(got, self.plain.items.remove(&object.0).ok_or(error));
             }
             Op::Pop => {
                 let got = at_once(self.heap.pop_async());
                 let got = got.map(|popped| popped.map_err(|error| said(Err(error))));
-                let end = self.spec.closed.then_some(Err("closed"));
-                assert_eq!(got, self.spec.pop(rank).map(Ok).or(end));
+                let end = self.plain.closed.then_some(Err("closed"));
+                assert_eq!(got, self.plain.pop().map(Ok).or(end));
             }
-            Op::Get(key) => assert_eq!(self.heap.get(key), self.spec.items.get(key).copied()),
+            Op::Get(key) => assert_eq!(self.heap.get(key), self.plain.items.get(key).copied()),
             Op::Close => {
                 self.heap.close();
-                self.spec.closed = true;
+                self.plain.closed = true;
             }
         }
     }
 
-    fn expected(
-        &mut self,
-        object: Object,
-        add: impl Fn(&mut Spec<u8, Object>, u8, Object) -> bool,
-    ) -> &'static str {
-        match object.0 {
-            0 => "key",
-            key if add(&mut self.spec, key, object) => "ok",
-            _ => "closed",
+    /// Adds an object, perhaps in the place of another one, and says how that ends.
+    fn adds(&mut self, object: Object, replaces: bool) -> &'static str {
+        if object.0 == 0 {
+            return "key";
         }
+        if self.plain.closed {
+            return "closed";
+        }
+        if replaces || !self.plain.items.contains_key(&object.0) {
+            self.plain.put(object);
+        }
+        "ok"
     }
 
     fn bulk_add(&mut self, objects: &[Object]) {
         let got = said(self.heap.bulk_add(objects.to_vec()));
-        let with_key = objects.iter().take_while(|object| object.0 != 0);
-        let added = with_key.filter(|object| self.spec.put(object.0, **object)).count();
-        let expected = if self.spec.closed {
-            "closed"
-        } else if added < objects.len() {
-            "key"
-        } else {
-            "ok"
-        };
-        assert_eq!(got, expected);
+        let ends = objects.iter().map(|object| self.adds(*object, true)).find(|end| *end != "ok");
+        let closed = self.plain.closed.then_some("closed");
+        assert_eq!(got, closed.or(ends).unwrap_or("ok"));
     }
 
     fn compare(&self) {
         let mut listed = self.heap.list();
         listed.sort_unstable();
-        assert_eq!(listed, Vec::from_iter(self.spec.items.clone()));
+        assert_eq!(listed, Vec::from_iter(self.plain.items.clone()));
         assert_eq!(self.heap.len(), listed.len());
-        assert_eq!(self.heap.is_closed(), self.spec.closed);
+        assert_eq!(self.heap.is_closed(), self.plain.closed);
     }
 }
 

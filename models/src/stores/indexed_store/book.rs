@@ -5,7 +5,6 @@
 //! effect at one moment between its beginning and its end.
 
 use super::op::Labelled;
-use super::reference::Mistake;
 use crate::stores::fixtures;
 
 /// A call on the store.
@@ -60,6 +59,4 @@ pub enum Answer {
 /// The entries of the book.
 pub type Entry = fixtures::Entry<Call, Answer>;
 /// The book.
-pub type Book = fixtures::Book<Call, Answer, Mistake>;
-/// A call that has ended.
-pub(super) type Ended = fixtures::Ended<Call, Answer>;
+pub type Book = crate::events::fixtures::Book<Entry>;

@@ -6,24 +6,22 @@ pub mod book;
 mod conformance;
 mod invariants;
 mod many;
-mod moments;
 mod mutants;
 mod op;
 mod reference;
 mod scenarios;
-mod sequential;
+pub(crate) mod sequential;
 mod spec;
 mod stage;
-pub(crate) mod tests;
 
 use seatrial_core::machine::Step;
 
 use crate::conformance::Conformance;
+use crate::stores::fixtures;
 use crate::trial::{Component, HistoryOf, Invariant, MachineOf, Mutant, OpOf, RetOf, Scenario};
 use book::Book;
 
 pub use op::{Labelled, Op, check, decode};
-pub use reference::Mistake;
 pub use spec::Spec;
 
 /// The indexed store, as a component under trial.
@@ -54,14 +52,8 @@ impl Component for IndexedStore {
         mutants::all()
     }
 
-    fn never_alone() -> &'static [(&'static str, &'static str)] {
-        const NAMES: &str = "`one_moment` detects every breach of this; this invariant names the \
-                             breach";
-        &[("index_agrees", NAMES), ("refused_writes_are_not_seen", NAMES)]
-    }
-
     fn describe(entry: &OpOf<Self>, _: &Step<RetOf<Self>>) -> String {
-        entry.describe("store")
+        fixtures::describe(entry.as_ref(), "store")
     }
 
     fn conformance() -> Vec<Conformance> {

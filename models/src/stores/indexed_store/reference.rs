@@ -9,64 +9,8 @@ use super::book::{Answer, Call};
 use super::op::Labelled;
 use super::sequential::{LISTED_AT, REFUSED, bits_of, version_of};
 use crate::engine::AnyRuntime;
+use crate::events::fixtures::Mistakes;
 use crate::shared::Lock;
-use crate::trial::mistakes;
-
-mistakes! {
-    /// One changed line.
-    pub enum Mistake {
-        // The reference still does this.
-        /// An object is stored before the index function refuses it.
-        StoredBeforeIndexed,
-
-        // The reference did these once.
-        /// A value stays in the index although no object has it any more.
-        DeadValuesStay,
-        /// An index is added and filled afterwards; the lock is released in between.
-        FilledAfterwards,
-        /// A new index lacks the objects that were stored before it.
-        ForgetsTheStored,
-        /// The values are read without the lock, in two steps.
-        ValuesWithoutLock,
-
-        // Other mistakes.
-        /// Objects and index are written under the lock, but one after the other.
-        IndexedAfterwards,
-        /// A list clears the store first, and is stored in a second step.
-        ClearedFirst,
-        /// A list is indexed by the indices that existed when it came; the lock is released before
-        /// the list becomes the content.
-        ListLosesIndex,
-        /// A list does not change the index.
-        ListKeepsIndex,
-        /// The version of a list is set before the list is stored.
-        VersionFirst,
-        /// The version of an object is set after the object is stored.
-        VersionAfterwards,
-        /// A transaction is several writes.
-        WriteByWrite,
-        /// A listing reads the keys first, and then the objects.
-        ListKeyByKey,
-        /// A read by index reads the keys first, and then the objects.
-        IndexKeyByKey,
-        /// A new state with only one value, which the old state had too, does not change the index.
-        ShortcutOnTheNew,
-        /// A new state that has the only value of the old state does not change the index.
-        ShortcutOnTheOld,
-        /// A deletion does not change the index.
-        DeleteKeepsIndex,
-        /// If a key is listed twice, the first object counts.
-        FirstOfTwoCounts,
-        /// A second index of the same name is taken for the first.
-        ConflictIsHidden,
-        /// A deletion changes the version.
-        DeleteMovesVersion,
-        /// A snapshot changes with the store.
-        SnapshotFollows,
-    }
-}
-
-use Mistake::*;
 
 #[derive(Default)]
 struct Content {
@@ -80,16 +24,16 @@ struct Content {
 pub(super) struct PlainStore {
     runtime: AnyRuntime,
     content: Lock<Content>,
-    mistakes: &'static [Mistake],
+    mistakes: Mistakes,
 }
 
 impl PlainStore {
-    pub(super) fn with(runtime: &AnyRuntime, mistakes: &'static [Mistake]) -> Self {
+    pub(super) fn with(runtime: &AnyRuntime, mistakes: Mistakes) -> Self {
         let content = runtime.mutex(Content::default());
         Self { runtime: runtime.clone(), content, mistakes }
     }
 
-    fn makes(&self, mistake: Mistake) -> bool {
+    fn makes(&self, mistake: &str) -> bool {
         self.mistakes.contains(&mistake)
     }
 
@@ -117,7 +61,7 @@ impl PlainStore {
             Call::SnapshotAcross(object) => {
                 let before = self.list();
                 self.put(object);
-                if self.makes(SnapshotFollows) { self.list() } else { before }
+                if self.makes("snapshot_follows") { self.list() } else { before }
             }
             Call::Version => Answer::Version(self.lock().version.clone()),
         }
@@ -136,15 +80,15 @@ impl PlainStore {
         }
         let (old, new) =
             (old.map(bits_of).unwrap_or_default(), new.map(bits_of).unwrap_or_default());
-        let skips_new = self.makes(ShortcutOnTheNew) && new.len() == 1 && new.is_subset(&old);
-        let skips_old = self.makes(ShortcutOnTheOld) && old.len() == 1 && old.is_subset(&new);
+        let skips_new = self.makes("shortcut_on_the_new") && new.len() == 1 && new.is_subset(&old);
+        let skips_old = self.makes("shortcut_on_the_old") && old.len() == 1 && old.is_subset(&new);
         if skips_new || skips_old {
             return;
         }
         for bit in old {
             let Some(keys) = content.index.get_mut(&bit) else { continue };
             keys.remove(&key);
-            if keys.is_empty() && !self.makes(DeadValuesStay) {
+            if keys.is_empty() && !self.makes("dead_values_stay") {
                 content.index.remove(&bit);
             }
         }
@@ -162,7 +106,7 @@ impl PlainStore {
         old: Option<&Labelled>,
     ) {
         let new = content.items.get(&key).cloned();
-        if self.makes(IndexedAfterwards) {
+        if self.makes("indexed_afterwards") {
             drop(content);
             self.index(&mut self.lock(), key, old, new.as_ref());
         } else {
@@ -173,7 +117,7 @@ impl PlainStore {
     fn put(&self, object: &Labelled) -> Answer {
         let mut content = self.lock();
         let refused = content.indexed && object.version == REFUSED;
-        if refused && !self.makes(StoredBeforeIndexed) {
+        if refused && !self.makes("stored_before_indexed") {
             return Answer::Refused;
         }
         let old = content.items.insert(object.key, object.clone());
@@ -182,13 +126,13 @@ impl PlainStore {
         }
         let version = version_of(object);
         if let Some(version) = version
-            && !self.makes(VersionAfterwards)
+            && !self.makes("version_afterwards")
         {
             version.clone_into(&mut content.version);
         }
         self.index_then(content, object.key, old.as_ref());
         if let Some(version) = version
-            && self.makes(VersionAfterwards)
+            && self.makes("version_afterwards")
         {
             version.clone_into(&mut self.lock().version);
         }
@@ -199,11 +143,11 @@ impl PlainStore {
         let mut content = self.lock();
         let old = content.items.remove(&key);
         if let Some(version) = old.as_ref().and_then(version_of)
-            && self.makes(DeleteMovesVersion)
+            && self.makes("delete_moves_the_version")
         {
             version.clone_into(&mut content.version);
         }
-        if !self.makes(DeleteKeepsIndex) {
+        if !self.makes("delete_keeps_the_index") {
             self.index_then(content, key, old.as_ref());
         }
     }
@@ -213,31 +157,31 @@ impl PlainStore {
         if content.indexed && list.iter().any(|object| object.version == REFUSED) {
             return Answer::Refused;
         }
-        if self.makes(VersionFirst) {
+        if self.makes("version_first") {
             LISTED_AT.clone_into(&mut content.version);
             drop(content);
             content = self.lock();
         }
-        if self.makes(ListLosesIndex) {
+        if self.makes("list_loses_an_index") {
             let indexed = content.indexed;
             drop(content);
             content = self.lock();
             content.indexed = indexed;
         }
         content.items.clear();
-        if !self.makes(ListKeepsIndex) {
+        if !self.makes("list_keeps_the_index") {
             content.index.clear();
         }
-        if self.makes(ClearedFirst) {
+        if self.makes("cleared_first") {
             drop(content);
             content = self.lock();
         }
         for object in list {
-            if self.makes(FirstOfTwoCounts) && content.items.contains_key(&object.key) {
+            if self.makes("first_of_two_counts") && content.items.contains_key(&object.key) {
                 continue;
             }
             let old = content.items.insert(object.key, object.clone());
-            if !self.makes(ListKeepsIndex) {
+            if !self.makes("list_keeps_the_index") {
                 self.index(&mut content, object.key, old.as_ref(), Some(object));
             }
         }
@@ -248,7 +192,7 @@ impl PlainStore {
     fn transact(&self, entries: &[(bool, Labelled)]) -> Answer {
         let mut content = self.lock();
         for (number, (delete, object)) in entries.iter().enumerate() {
-            if number > 0 && self.makes(WriteByWrite) {
+            if number > 0 && self.makes("write_by_write") {
                 drop(content);
                 content = self.lock();
             }
@@ -268,16 +212,16 @@ impl PlainStore {
     fn add_index(&self) -> Answer {
         let mut content = self.lock();
         if content.indexed {
-            return if self.makes(ConflictIsHidden) { Answer::Done } else { Answer::Refused };
+            return if self.makes("conflict_is_hidden") { Answer::Done } else { Answer::Refused };
         }
         if content.items.values().any(|object| object.version == REFUSED) {
             return Answer::Refused;
         }
         content.indexed = true;
-        if self.makes(ForgetsTheStored) {
+        if self.makes("index_forgets_the_stored") {
             return Answer::Done;
         }
-        if self.makes(FilledAfterwards) {
+        if self.makes("index_is_filled_afterwards") {
             drop(content);
             content = self.lock();
         }
@@ -293,7 +237,7 @@ impl PlainStore {
             return Answer::NoIndex;
         }
         let keys = content.index.get(&bit).cloned().unwrap_or_default();
-        if self.makes(IndexKeyByKey) {
+        if self.makes("index_key_by_key") {
             drop(content);
             content = self.lock();
         }
@@ -312,7 +256,7 @@ impl PlainStore {
         let content = self.lock();
         let mut values: Vec<u8> = content.index.keys().copied().collect();
         drop(content);
-        if self.makes(ValuesWithoutLock) {
+        if self.makes("values_without_lock") {
             let middle = 1; // the values behind it are read later
             values.retain(|bit| *bit < middle);
             values.extend(self.lock().index.keys().filter(|bit| **bit >= middle));
@@ -322,7 +266,7 @@ impl PlainStore {
 
     fn list(&self) -> Answer {
         let content = self.lock();
-        if !self.makes(ListKeyByKey) {
+        if !self.makes("list_key_by_key") {
             return Answer::Objects(content.items.values().cloned().collect());
         }
         let keys: Vec<u8> = content.items.keys().copied().collect();

@@ -50,7 +50,7 @@ fn value_added_beside_readers() -> Scenario<IndexedStore> {
         "value_added_beside_readers",
         "an object gets a second value and loses the first, while a reader looks for both",
         |world| {
-            let mut stage = Stage::new(world);
+            let stage = Stage::new(world);
             stage.call([Call::AddIndex, put(1, 1, 0b01)]);
             let reader = stage.on("reader", [Call::ByIndex(0), Call::ByIndex(1)]);
             let writer = stage.on("writer", [put(1, 2, 0b11), put(1, 3, 0b10)]);
@@ -75,7 +75,7 @@ fn moved_beside_readers() -> Scenario<IndexedStore> {
         "moved_beside_readers",
         "an object moves between two values while a caller reads the values, and another the keys",
         |world| {
-            let mut stage = Stage::new(world);
+            let stage = Stage::new(world);
             stage.call([Call::AddIndex, put(1, 1, 0b01)]);
             let reader = stage.on("reader", [Call::Values, Call::Values]);
             let keys = stage.on("keys", [Call::Keys(1)]);
@@ -97,7 +97,7 @@ fn moved_from_many_beside_reader() -> Scenario<IndexedStore> {
         "moved_from_many_beside_reader",
         "one of seventy objects under a value moves to another value while a reader looks",
         |world| {
-            let mut stage = Stage::new(world);
+            let stage = Stage::new(world);
             let many = (1..=70).map(|key| object(key, 1, 0b01)).collect();
             stage.call([Call::AddIndex, Call::Replace(many)]);
             let reader = stage.on("reader", [Call::ByIndex(0)]);
@@ -121,7 +121,7 @@ fn deleted_beside_readers() -> Scenario<IndexedStore> {
         "deleted_beside_readers",
         "two objects are deleted while a reader looks for them",
         |world| {
-            let mut stage = Stage::new(world);
+            let stage = Stage::new(world);
             stage.call([Call::AddIndex, put(1, 1, 0b01), put(2, 2, 0b01), put(1, 1, 0b11)]);
             let reader = stage.on("reader", [Call::ByIndex(0), Call::Get(1)]);
             stage.call([Call::Delete(1), Call::Delete(2)]);
@@ -144,7 +144,7 @@ fn index_added_beside_writer() -> Scenario<IndexedStore> {
         "index_added_beside_writer",
         "an index is added while one caller writes and another reads through the index",
         |world| {
-            let mut stage = Stage::new(world);
+            let stage = Stage::new(world);
             stage.call([put(1, 1, 0b01)]);
             let reader = stage.on("reader", [Call::ByIndex(0)]);
             let writer = stage.on("writer", [put(2, 2, 0b01)]);
@@ -168,7 +168,7 @@ fn index_added_beside_list() -> Scenario<IndexedStore> {
         "index_added_beside_list",
         "an index is added while a list is stored, and is still there afterwards",
         |world| {
-            let mut stage = Stage::new(world);
+            let stage = Stage::new(world);
             stage.call([put(1, 1, 0b01)]);
             let lister = stage.on("lister", [Call::Replace(vec![object(2, 2, 0b11)])]);
             stage.call([Call::AddIndex]);
@@ -189,7 +189,7 @@ fn list_beside_transaction() -> Scenario<IndexedStore> {
         "list_beside_transaction",
         "a list and a transaction are stored while a caller reads all objects",
         |world| {
-            let mut stage = Stage::new(world);
+            let stage = Stage::new(world);
             stage.call([Call::AddIndex, put(1, 1, 0b01)]);
             let transaction = vec![
                 (false, object(2, 2, 0b01)),
@@ -222,7 +222,7 @@ fn list_beside_readers() -> Scenario<IndexedStore> {
         "list_beside_readers",
         "a list is stored while a caller reads the version and the objects",
         |world| {
-            let mut stage = Stage::new(world);
+            let stage = Stage::new(world);
             stage.call([Call::AddIndex, put(1, 1, 0b01)]);
             let reader = stage.on("reader", [Call::Version, Call::List]);
             stage.call([Call::Replace(vec![object(2, 2, 0b11)])]);
@@ -242,7 +242,7 @@ fn version_beside_writer() -> Scenario<IndexedStore> {
         "version_beside_writer",
         "an object is written while a caller reads it and then the version",
         |world| {
-            let mut stage = Stage::new(world);
+            let stage = Stage::new(world);
             stage.call([put(1, 1, 0b01)]);
             let reader = stage.on("reader", [Call::Get(1), Call::Version]);
             stage.call([put(1, 2, 0b01)]);
@@ -264,7 +264,7 @@ fn refused_beside_readers() -> Scenario<IndexedStore> {
         "refused_beside_readers",
         "an object and a list are refused while one caller reads and another one writes",
         |world| {
-            let mut stage = Stage::new(world);
+            let stage = Stage::new(world);
             stage.call([Call::AddIndex, put(1, 1, 0b01)]);
             let reader = stage.on("reader", [Call::Get(1), Call::List]);
             let writer = stage.on("writer", [put(1, 2, 0b10)]);
@@ -285,7 +285,7 @@ fn snapshot_beside_writer() -> Scenario<IndexedStore> {
         "snapshot_beside_writer",
         "a caller holds a snapshot across a write while another caller reads",
         |world| {
-            let mut stage = Stage::new(world);
+            let stage = Stage::new(world);
             stage.call([put(1, 1, 0b01), put(2, 2, 0b01)]);
             let reader = stage.on("reader", [Call::List, Call::Get(1)]);
             stage.call([Call::SnapshotAcross(object(1, 3, 0b10))]);

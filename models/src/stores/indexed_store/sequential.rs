@@ -2,12 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use seatrial_core::runtime::Instant;
+
 use super::book::{Answer, Call};
 use super::op::{Labelled, VERSIONS};
+use crate::stores::fixtures::Sequential;
 
 /// The content, and whether it is indexed by bits.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub(super) struct Model {
+pub(crate) struct Model {
     items: BTreeMap<u8, Labelled>,
     indexed: bool,
     version: String,
@@ -28,9 +31,8 @@ pub(super) fn bits_of(object: &Labelled) -> BTreeSet<u8> {
     (0..8).filter(|bit| object.bits & 1 << bit != 0).collect()
 }
 
-impl Model {
-    /// Answers a call.
-    pub(super) fn answer(&mut self, call: &Call) -> Answer {
+impl Sequential<Call, Answer> for Model {
+    fn answer(&mut self, call: &Call, _: Instant) -> Answer {
         match call {
             Call::Put(object) => self.write(|model| model.put(object)),
             Call::Delete(key) => self.write(|model| {
@@ -61,7 +63,9 @@ impl Model {
             Call::Version => Answer::Version(self.version.clone()),
         }
     }
+}
 
+impl Model {
     fn having(&self, bit: u8) -> impl Iterator<Item = &Labelled> {
         self.items.values().filter(move |object| bits_of(object).contains(&bit))
     }

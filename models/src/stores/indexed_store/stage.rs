@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use seatrial_core::machine::Boxed;
 use seatrial_core::store::indexed::{IndexError, Transaction, VersionOf};
 use seatrial_core::store::{IndexedStore as Store, Intake, KeyHasher, LastState};
 
 use super::IndexedStore;
-use super::book::{Answer, Book, Call};
+use super::book::{Answer, Call};
 use super::op::{Labelled, by_bits, key_of};
 use super::reference::PlainStore;
 use super::sequential::{LISTED_AT, version_of};
 use crate::engine::AnyRuntime;
-use crate::stores::fixtures::{mistakes, record};
+use crate::events::fixtures::Pen;
+use crate::stores::fixtures::record;
 use crate::trial::{Join, World};
 
 type Object = Arc<Labelled>;
@@ -28,13 +28,13 @@ enum Tried {
 pub(super) struct Stage {
     world: World<IndexedStore>,
     store: Arc<Tried>,
-    book: Boxed<Book>,
+    pen: Pen<IndexedStore>,
 }
 
 impl Stage {
     pub(super) fn new(world: &World<IndexedStore>) -> Self {
-        let mut book = world.machine();
-        let store = match mistakes(&mut book, world.runtime()) {
+        let pen = Pen::new(world);
+        let store = match pen.mistakes() {
             Some(mistakes) => Tried::Broken(PlainStore::with(world.runtime(), mistakes)),
             None => {
                 let intake = Intake::with_hasher(KeyHasher::fixed(7), key_of);
@@ -42,20 +42,20 @@ impl Stage {
                 Tried::Ships(Store::with_intake(world.runtime(), intake, Some(follows)))
             }
         };
-        Self { world: world.clone(), store: Arc::new(store), book }
+        Self { world: world.clone(), store: Arc::new(store), pen }
     }
 
     /// Makes calls on a thread of their own.
     pub(super) fn on(&self, name: &str, calls: impl Into<Vec<Call>>) -> Join<()> {
         let (world, store) = (self.world.clone(), Arc::clone(&self.store));
-        let (mut stage, calls) = (Self { book: world.machine(), world, store }, calls.into());
+        let (stage, calls) = (Self { pen: self.pen.again(), world, store }, calls.into());
         self.world.spawn(name, move || stage.call(calls))
     }
 
     /// Makes calls.
-    pub(super) fn call(&mut self, calls: impl Into<Vec<Call>>) {
+    pub(super) fn call(&self, calls: impl Into<Vec<Call>>) {
         for call in calls.into() {
-            record(&mut self.book, self.world.runtime(), call, |call| match &*self.store {
+            record(&self.pen, call, |call| match &*self.store {
                 Tried::Ships(store) => answer(store, call),
                 Tried::Broken(store) => store.call(call),
             });
@@ -63,7 +63,7 @@ impl Stage {
     }
 
     /// Waits for the threads, and reads the final content.
-    pub(super) fn end(mut self, threads: impl IntoIterator<Item = Join<()>>) {
+    pub(super) fn end(self, threads: impl IntoIterator<Item = Join<()>>) {
         threads.into_iter().for_each(|thread| self.world.join(thread));
         self.call([Call::List, Call::Values, Call::Keys(0), Call::ByIndex(1), Call::Version]);
         if let Tried::Ships(store) = &*self.store {

@@ -5,7 +5,6 @@
 
 use seatrial_core::store::{Described, Metadata};
 
-use super::reference::Mistake;
 use crate::stores::fixtures;
 
 /// An object: its key, which is its name, its uid, and its version.
@@ -69,6 +68,6 @@ pub enum Answer {
 /// The entries of the book.
 pub type Entry = fixtures::Entry<Call, Answer>;
 /// The book.
-pub type Book = fixtures::Book<Call, Answer, Mistake>;
+pub type Book = crate::events::fixtures::Book<Entry>;
 /// A call that has ended.
 pub(super) type Ended = fixtures::Ended<Call, Answer>;

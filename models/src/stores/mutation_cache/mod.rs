@@ -9,23 +9,29 @@ mod op;
 mod reference;
 mod scenarios;
 mod stage;
-pub(crate) mod tests;
 
 use seatrial_core::machine::Step;
 
+use crate::stores::fixtures;
 use crate::trial::{
     Component, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf, Scenario,
 };
 use book::Book;
 
+pub(crate) use op::check_mistaken;
 pub use op::{Op, check, decode};
-pub use reference::Mistake;
 
 /// The mutation cache, as a component under trial.
 #[derive(Clone, Copy, Debug)]
 pub struct MutationCache;
 
 type History = HistoryOf<MutationCache>;
+
+/// The mistake that makes other callers wait: a lone caller cannot see it.
+const OF_THE_LOCK: &str = "add_waits_for_the_comparison";
+
+/// A mistake of no mutant: in every scenario the cache includes what the store lacks.
+pub(crate) const OTHER: &str = "added_is_always_included";
 
 impl Component for MutationCache {
     type Machine = Book;
@@ -51,7 +57,7 @@ impl Component for MutationCache {
     }
 
     fn describe(entry: &OpOf<Self>, _: &Step<RetOf<Self>>) -> String {
-        entry.describe("cache")
+        fixtures::describe(entry.as_ref(), "cache")
     }
 
     fn fuzz() -> Option<fn(&[u8])> {
@@ -59,7 +65,8 @@ impl Component for MutationCache {
     }
 
     fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {
-        let mistakes = mutants::of_rules_named(mutant.name)?;
-        Some(Box::new(move |bytes| op::check_model(&decode(bytes), mistakes)))
+        let name = mutant.name;
+        (name != OF_THE_LOCK)
+            .then(|| Box::new(move |bytes: &[u8]| check_mistaken(bytes, name)) as _)
     }
 }

@@ -5,9 +5,10 @@ use std::time::Duration;
 use seatrial_core::runtime::{Ambient, Manual};
 
 use super::book::{Answer, Call, Named};
-use super::reference::{Mistake, Model};
+use super::reference::Model;
 use super::stage::Ships;
 use crate::single_step::each_call;
+use crate::stores::fixtures::Sequential as _;
 
 /// One more than the cache remembers.
 const KEYS: u8 = 3;
@@ -34,11 +35,13 @@ pub fn check(ops: &[Op]) {
     }
 }
 
-/// As [`check`], on a sequential object with mistakes instead of the cache that ships.
-pub(super) fn check_model(ops: &[Op], mistakes: &'static [Mistake]) {
+/// As [`check`] of the calls in these bytes, on a sequential object with a mistake instead of the cache
+/// that ships.
+pub(crate) fn check_mistaken(bytes: &[u8], mistake: &'static str) {
+    let ops = &decode(bytes);
     for include_adds in [true, false] {
         let clock = Manual::seeded(7);
-        let mut mistaken = Model::new(include_adds, mistakes);
+        let mut mistaken = Model::new(include_adds, mistake);
         compare(ops, &clock, include_adds, |call| mistaken.answer(call, clock.now()));
     }
 }
@@ -49,7 +52,7 @@ fn compare(
     include_adds: bool,
     mut answer: impl FnMut(&Call) -> Answer,
 ) {
-    let mut model = Model::new(include_adds, &[]);
+    let mut model = Model::new(include_adds, "");
     for op in each_call(ops) {
         match op {
             Op::Call(call) => {

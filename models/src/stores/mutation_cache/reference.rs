@@ -7,62 +7,14 @@ use std::time::Duration;
 use seatrial_core::runtime::Instant;
 
 use super::book::{Answer, Call, Named};
-use crate::trial::mistakes;
-
-mistakes! {
-    /// One changed line.
-    pub enum Mistake {
-        /// A read that skips a stale object of the store drops the mark of a deletion.
-        ReadingDropsTheMark,
-        /// The store's object is returned, however old it is.
-        StoredIsPreferred,
-        /// The written object is returned, however old it is.
-        WrittenIsPreferred,
-        /// A written object is kept although the store has caught up.
-        SeenIsNotForgotten,
-        /// A written object is forgotten whichever state is seen.
-        SeenForgetsTheNewer,
-        /// An older state replaces a newer one.
-        OlderIsWritten,
-        /// A write is remembered although its object was deleted.
-        DeletedIsWritten,
-        /// A deletion leaves no mark.
-        NoMarkIsLeft,
-        /// A deletion also forgets a later write of another object with the same name.
-        GoneForgetsTheNext,
-        /// No written object is forgotten because of its age.
-        NothingExpires,
-        /// A read does not make a write the newest one.
-        ReadingIsNoUse,
-        /// A read makes a write last longer.
-        ReadingProlongs,
-        /// With too many writes, the newest of the others is forgotten.
-        NewerIsForgotten,
-        /// Writes are never too many.
-        AllAreRemembered,
-        /// A listing returns the objects of the store, however old they are.
-        ListedAsStored,
-        /// A listing lacks the objects that the store does not have yet.
-        AddedIsNotListed,
-        /// A listing has every written object, under whichever value it is.
-        OthersAreListed,
-        /// Objects that the store does not have yet are returned although that was not asked for.
-        AddedIsAlwaysIncluded,
-        /// A deletion of which only the key is known is ignored.
-        LostIsRemembered,
-        /// Adding an object blocks until the running comparison ends.
-        AddWaitsForTheComparison,
-    }
-}
-
-use Mistake::*;
+use crate::stores::fixtures::Sequential;
 
 /// How long a written object is remembered.
 pub(super) const TIME: Duration = Duration::from_millis(20);
 /// How many written objects are remembered.
 pub(super) const CAPACITY: usize = 2;
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Written {
     key: u8,
     /// `None` marks a deletion.
@@ -73,9 +25,9 @@ struct Written {
 }
 
 /// The content of the store, and the written objects.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Model {
-    mistakes: &'static [Mistake],
+    mistake: &'static str,
     include_adds: bool,
     stored: BTreeMap<u8, Named>,
     /// The least recently used one comes first.
@@ -83,16 +35,17 @@ pub(super) struct Model {
 }
 
 impl Model {
-    pub(super) fn new(include_adds: bool, mistakes: &'static [Mistake]) -> Self {
-        Self { mistakes, include_adds, stored: BTreeMap::new(), written: Vec::new() }
+    pub(super) fn new(include_adds: bool, mistake: &'static str) -> Self {
+        Self { mistake, include_adds, stored: BTreeMap::new(), written: Vec::new() }
     }
 
-    pub(super) fn makes(&self, mistake: Mistake) -> bool {
-        self.mistakes.contains(&mistake)
+    pub(super) fn makes(&self, mistake: &str) -> bool {
+        self.mistake == mistake
     }
+}
 
-    /// Answers a call.
-    pub(super) fn answer(&mut self, call: &Call, now: Instant) -> Answer {
+impl Sequential<Call, Answer> for Model {
+    fn answer(&mut self, call: &Call, now: Instant) -> Answer {
         match call {
             Call::Store(object) => drop(self.stored.insert(object.key, *object)),
             Call::Unstore(key) => drop(self.stored.remove(key)),
@@ -106,18 +59,20 @@ impl Model {
         }
         Answer::Done
     }
+}
 
+impl Model {
     /// Returns the write to a key, which counts as a use; an expired one is forgotten.
     fn look(&mut self, key: u8, now: Instant) -> Option<Written> {
         let at = self.written.iter().position(|it| it.key == key)?;
         let mut known = self.written.remove(at);
-        if known.until < now && !self.makes(NothingExpires) {
+        if known.until < now && !self.makes("nothing_expires") {
             return None;
         }
-        if self.makes(ReadingProlongs) {
+        if self.makes("reading_prolongs") {
             known.until = now + TIME;
         }
-        let place = if self.makes(ReadingIsNoUse) { at } else { self.written.len() };
+        let place = if self.makes("reading_is_no_use") { at } else { self.written.len() };
         self.written.insert(place, known);
         Some(known)
     }
@@ -129,7 +84,7 @@ impl Model {
     fn get(&mut self, key: u8, now: Instant) -> Option<Named> {
         match self.stored.get(&key).copied() {
             Some(stored) => Some(self.newer(stored, now)),
-            None if self.include_adds || self.makes(AddedIsAlwaysIncluded) => {
+            None if self.include_adds || self.makes("added_is_always_included") => {
                 self.look(key, now)?.object
             }
             None => None,
@@ -139,11 +94,11 @@ impl Model {
     /// Returns the newer one of an object of the store and the write to its key.
     fn newer(&mut self, stored: Named, now: Instant) -> Named {
         let Some(written) = self.look(stored.key, now) else { return stored };
-        let is_older = stored.version < written.version || self.makes(WrittenIsPreferred);
-        if !is_older || written.object.is_none() && self.makes(ReadingDropsTheMark) {
+        let is_older = stored.version < written.version || self.makes("written_is_preferred");
+        if !is_older || written.object.is_none() && self.makes("reading_drops_the_mark") {
             self.forget(stored.key);
         }
-        let newer = written.object.filter(|_| is_older && !self.makes(StoredIsPreferred));
+        let newer = written.object.filter(|_| is_older && !self.makes("stored_is_preferred"));
         newer.unwrap_or(stored)
     }
 
@@ -153,15 +108,15 @@ impl Model {
         let stored: Vec<Named> = self.stored.values().filter(|it| it.uid == uid).copied().collect();
         let mut listed: Vec<Named> = stored
             .iter()
-            .map(|it| if self.makes(ListedAsStored) { *it } else { self.newer(*it, now) })
+            .map(|it| if self.makes("listed_as_stored") { *it } else { self.newer(*it, now) })
             .collect();
-        if self.include_adds && !self.makes(AddedIsNotListed) {
+        if self.include_adds && !self.makes("added_is_not_listed") {
             let of_the_store = |key: u8| stored.iter().any(|it| it.key == key);
             let all = self.written.iter().map(|it| it.key);
             let added: Vec<u8> = all.filter(|key| !of_the_store(*key)).collect();
             for key in added {
                 let object = self.look(key, now).and_then(|written| written.object);
-                listed.extend(object.filter(|it| it.uid == uid || self.makes(OthersAreListed)));
+                listed.extend(object.filter(|it| it.uid == uid || self.makes("others_are_listed")));
             }
         }
         listed
@@ -169,9 +124,9 @@ impl Model {
 
     fn wrote(&mut self, object: &Named, now: Instant) {
         if let Some(known) = self.look(object.key, now) {
-            let is_news = known.version <= object.version || self.makes(OlderIsWritten);
+            let is_news = known.version <= object.version || self.makes("older_is_written");
             let same = known.version == object.version || known.uid == object.uid;
-            let deleted = known.object.is_none() && same && !self.makes(DeletedIsWritten);
+            let deleted = known.object.is_none() && same && !self.makes("deleted_is_written");
             if !is_news || deleted {
                 return;
             }
@@ -182,7 +137,9 @@ impl Model {
     fn seen(&mut self, object: &Named, now: Instant) {
         let known = self.look(object.key, now);
         let caught_up = known.is_some_and(|known| known.version <= object.version);
-        if (caught_up || self.makes(SeenForgetsTheNewer)) && !self.makes(SeenIsNotForgotten) {
+        if (caught_up || self.makes("seen_forgets_the_newer"))
+            && !self.makes("seen_is_not_forgotten")
+        {
             self.forget(object.key);
         }
     }
@@ -190,18 +147,18 @@ impl Model {
     fn gone(&mut self, object: &Named, now: Instant) {
         let known = self.look(object.key, now);
         let next = known.is_some_and(|it| it.version > object.version && it.uid != object.uid);
-        if next && !self.makes(GoneForgetsTheNext) {
+        if next && !self.makes("gone_forgets_the_next") {
             return;
         }
         self.remember(object, None, now);
-        if self.makes(NoMarkIsLeft) {
+        if self.makes("no_mark_is_left") {
             self.forget(object.key);
         }
     }
 
     /// An object was deleted, of which only the key is known.
     fn lost(&mut self, key: u8) {
-        if !self.makes(LostIsRemembered) {
+        if !self.makes("lost_is_remembered") {
             self.forget(key);
         }
     }
@@ -209,8 +166,8 @@ impl Model {
     fn remember(&mut self, of: &Named, object: Option<Named>, now: Instant) {
         let Named { key, uid, version } = *of;
         self.forget(key);
-        if self.written.len() >= CAPACITY && !self.makes(AllAreRemembered) {
-            self.written.remove(if self.makes(NewerIsForgotten) { CAPACITY - 1 } else { 0 });
+        if self.written.len() >= CAPACITY && !self.makes("all_are_remembered") {
+            self.written.remove(if self.makes("newer_is_forgotten") { CAPACITY - 1 } else { 0 });
         }
         self.written.push(Written { key, object, uid, version, until: now + TIME });
     }

@@ -37,7 +37,7 @@ fn late_write_behind_deletion() -> Scenario<MutationCache> {
         "late_write_behind_deletion",
         "while the store is stale, an object is deleted, read, and written late",
         |world| {
-            let mut stage = Stage::new(world);
+            let stage = Stage::new(world);
             stage.call([Call::Store(object(1, 5)), Call::Gone(object(1, 7))]);
             let reader = stage.on("reader", [Call::Get(1)]);
             let writer = stage.on("writer", [Call::Wrote(object(1, 6)), Call::Wrote(object(1, 8))]);
@@ -58,7 +58,7 @@ fn written_and_seen() -> Scenario<MutationCache> {
         "written_and_seen",
         "an object is written twice while the first write reaches the store",
         |world| {
-            let mut stage = Stage::new(world);
+            let stage = Stage::new(world);
             stage.call([Call::Store(object(1, 1))]);
             let handler =
                 stage.on("handler", [Call::Store(object(1, 2)), Call::Seen(object(1, 2))]);
@@ -88,7 +88,7 @@ fn made_anew_beside_deletion() -> Scenario<MutationCache> {
         "made_anew_beside_deletion",
         "a handler reports a deletion while an object with the same name is created",
         |world| {
-            let mut stage = Stage::new(world);
+            let stage = Stage::new(world);
             stage.call([Call::Store(object(1, 1)), Call::Wrote(object(1, 2))]);
             let handler = stage.on("handler", [Call::Unstore(1), Call::Gone(object(1, 3))]);
             let writer = stage.on("writer", [Call::Wrote(object(2, 4)), Call::Get(1)]);
@@ -110,7 +110,7 @@ fn more_than_are_remembered() -> Scenario<MutationCache> {
         "an object is written that is one too many, while the oldest one is read",
         |world| {
             let wrote = |key| Call::Wrote(Named { key, uid: 1, version: 1 });
-            let mut stage = Stage::new(world);
+            let stage = Stage::new(world);
             stage.call([wrote(1), wrote(2)]);
             let reader = stage.on("reader", [Call::Get(1)]);
             stage.call([wrote(3)]);
@@ -134,7 +134,7 @@ fn listed_while_written() -> Scenario<MutationCache> {
         "objects are listed by an index while one of them and a new one are written",
         |world| {
             let other = Named { key: 2, uid: 1, version: 1 };
-            let mut stage = Stage::new(world);
+            let stage = Stage::new(world);
             stage.call([Call::Store(object(1, 1))]);
             let writes = [Call::Wrote(object(1, 2)), Call::Wrote(other)];
             let writer = stage.on("writer", writes);
@@ -158,7 +158,7 @@ fn read_before_it_is_forgotten() -> Scenario<MutationCache> {
         "read_before_it_is_forgotten",
         "a written object is read while it is remembered, and later again",
         |world| {
-            let mut stage = Stage::new(world);
+            let stage = Stage::new(world);
             stage.call([Call::Wrote(object(1, 1))]);
             for _ in 0..2 {
                 stage.sleep(TIME * 3 / 4);
@@ -180,7 +180,7 @@ fn added_beside_comparison() -> Scenario<MutationCache> {
         "added_beside_comparison",
         "an object is handed out while another is compared",
         |world| {
-            let mut stage = Stage::new(world);
+            let stage = Stage::new(world);
             stage.call([Call::Watch]);
             let comparing = stage.on("comparing", [Call::Compare]);
             stage.call([Call::Watch]);

@@ -4,18 +4,18 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use seatrial_core::machine::Boxed;
 use seatrial_core::runtime::{Ambient as _, Runtime};
 use seatrial_core::store::indexed::index_by;
 use seatrial_core::store::mutation::MutationOptions;
 use seatrial_core::store::{IndexedStore, LastState, MutationCache as Cache, MutationDetector};
 
-use super::MutationCache;
-use super::book::{Answer, Book, Call, Named};
-use super::reference::{CAPACITY, Mistake, Model, TIME};
+use super::book::{Answer, Call, Named};
+use super::reference::{CAPACITY, Model, TIME};
+use super::{MutationCache, OF_THE_LOCK};
 use crate::engine::AnyRuntime;
+use crate::events::fixtures::Pen;
 use crate::shared::Lock;
-use crate::stores::fixtures::{mistakes, record};
+use crate::stores::fixtures::{Sequential as _, record};
 use crate::trial::{Join, World};
 
 /// The note of a thread that begins to compare an object.
@@ -111,7 +111,7 @@ impl Tried {
                 Answer::Done
             }
             (Self::Broken(model, watched), Call::Compare) => {
-                let waits = runtime.lock(model).makes(Mistake::AddWaitsForTheComparison);
+                let waits = runtime.lock(model).makes(OF_THE_LOCK);
                 let watched = runtime.lock(watched);
                 let copies: Vec<_> = watched.iter().cloned().collect();
                 let kept = waits.then_some(watched);
@@ -132,33 +132,33 @@ impl Tried {
 pub(super) struct Stage {
     world: World<MutationCache>,
     tried: Arc<Tried>,
-    book: Boxed<Book>,
+    pen: Pen<MutationCache>,
 }
 
 impl Stage {
     pub(super) fn new(world: &World<MutationCache>) -> Self {
-        let (runtime, mut book) = (world.runtime(), world.machine());
-        let tried = match mistakes(&mut book, runtime) {
+        let (runtime, pen) = (world.runtime(), Pen::new(world));
+        let tried = match pen.mistakes() {
             Some(mistakes) => {
-                Tried::Broken(runtime.mutex(Model::new(true, mistakes)), runtime.mutex(Vec::new()))
+                let model = Model::new(true, mistakes[0]);
+                Tried::Broken(runtime.mutex(model), runtime.mutex(Vec::new()))
             }
             None => Tried::Ships(Ships::new(runtime, true), MutationDetector::new(runtime)),
         };
-        Self { world: world.clone(), tried: Arc::new(tried), book }
+        Self { world: world.clone(), tried: Arc::new(tried), pen }
     }
 
     /// Makes calls on a thread of their own.
     pub(super) fn on(&self, name: &str, calls: impl Into<Vec<Call>>) -> Join<()> {
         let (world, tried) = (self.world.clone(), Arc::clone(&self.tried));
-        let (mut stage, calls) = (Self { book: world.machine(), world, tried }, calls.into());
+        let (stage, calls) = (Self { pen: self.pen.again(), world, tried }, calls.into());
         self.world.spawn(name, move || stage.call(calls))
     }
 
     /// Makes calls.
-    pub(super) fn call(&mut self, calls: impl Into<Vec<Call>>) {
+    pub(super) fn call(&self, calls: impl Into<Vec<Call>>) {
         for call in calls.into() {
-            let Self { world, tried, book } = self;
-            record(book, world.runtime(), call, |call| tried.answer(world, call));
+            record(&self.pen, call, |call| self.tried.answer(&self.world, call));
         }
     }
 

@@ -1,6 +1,4 @@
-//! The machine against the sequential object and against recorded traces.
+//! Recorded traces, and laws of compression.
 
 pub(crate) mod conformance;
 pub(crate) mod laws;
-pub(crate) mod mistakes;
-pub(crate) mod proptest;

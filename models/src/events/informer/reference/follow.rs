@@ -13,7 +13,6 @@ use seatrial_core::polling::ExponentialDelays;
 use seatrial_core::runtime::{Ambient, Instant, Runtime, WallTime};
 use seatrial_core::store::{Cause, LastState};
 
-use super::super::mutants::Mistake::*;
 use super::super::source::{Object, transformed};
 use super::Plain;
 use crate::engine::AnyRuntime;
@@ -89,19 +88,19 @@ impl Plain {
                 _ => unreachable!("a reflector wants nothing else"),
             };
             let Some(got) = got else { break };
-            want = if self.makes(BackOffHasAnotherClock) {
+            want = if self.makes("back_off_has_another_clock") {
                 machine.next(got, &Standing(began, &self.runtime))
             } else {
                 machine.next(got, &self.runtime)
             };
         }
-        if self.makes(StreamStaysOpen) {
+        if self.makes("stream_stays_open") {
             self.lock().kept.extend(stream);
         }
     }
 
     async fn list(&self, options: ListOptions, token: &CancelToken<AnyRuntime>) -> Option<Listed> {
-        if !self.makes(ListGoesOn) {
+        if !self.makes("list_goes_on") {
             return unless_ended(token, self.source.list(options)).await;
         }
         let (page, done) = (Arc::new(self.runtime.mutex(None)), CancelToken::new(&self.runtime));
@@ -134,10 +133,14 @@ impl Plain {
     }
 
     async fn pause(&self, until: Instant, listed: bool, token: &CancelToken<AnyRuntime>) {
-        let stays = if listed { PauseOfListsDelaysTheEnd } else { PauseOfStreamsDelaysTheEnd };
+        let stays = if listed {
+            "pause_of_lists_delays_the_end"
+        } else {
+            "pause_of_streams_delays_the_end"
+        };
         if self.makes(stays) {
             CancelToken::with_deadline(&self.runtime, until).wait_async().await;
-        } else if !self.makes(PausesOnAnotherClock) {
+        } else if !self.makes("pauses_on_another_clock") {
             token.child_with_deadline(until).wait_async().await;
         }
     }
@@ -147,10 +150,10 @@ impl Plain {
         let result = match delivery {
             Delivery::Replace(objects, version) => {
                 let objects = objects.into_iter().map(|object| {
-                    if self.makes(ListsStayAsTheyCame) {
+                    if self.makes("lists_stay_as_they_came") {
                         return object;
                     }
-                    let again = self.makes(ListsAreTransformedTwice);
+                    let again = self.makes("lists_are_transformed_twice");
                     if again { once(once(object)) } else { once(object) }
                 });
                 self.queue.replace(objects.collect(), &version)

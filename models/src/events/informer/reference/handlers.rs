@@ -12,10 +12,10 @@ use seatrial_core::informer::{Change, Handler, Handling, ObjectChange, Report};
 use seatrial_core::monitor::Monitor;
 use seatrial_core::runtime::{Ambient as _, Instant, Runtime};
 
-use super::super::mutants::Mistake::{self, *};
 use super::super::source::Object;
 use super::{Changes, Inside, Plain, Stage};
 use crate::engine::AnyRuntime;
+use crate::events::fixtures::Mistakes;
 use crate::shared::Lock;
 use crate::trial::Join;
 
@@ -29,7 +29,7 @@ pub(super) struct Member {
     pub(super) life: CancelToken<AnyRuntime>,
     ended: CancelToken<AnyRuntime>,
     thread: Lock<Option<Join<()>>>,
-    mistake: Option<Mistake>,
+    mistakes: Mistakes,
     resync: Option<Lock<Due>>,
 }
 
@@ -49,8 +49,8 @@ pub(in crate::events::informer) struct Registration {
 }
 
 impl Member {
-    fn makes(&self, mistake: Mistake) -> bool {
-        self.mistake == Some(mistake)
+    fn makes(&self, mistake: &str) -> bool {
+        self.mistakes.contains(&mistake)
     }
 
     fn runtime(&self) -> &AnyRuntime {
@@ -66,7 +66,7 @@ impl Member {
         let Some(due) = &self.resync else { return false };
         let check = plain.lock().resync;
         let mut due = plain.runtime.lock(due);
-        due.is_due = now >= due.last + due.period.max(check) || self.makes(OnePeriodForAll);
+        due.is_due = now >= due.last + due.period.max(check) || self.makes("one_period_for_all");
         if due.is_due {
             due.last = now;
         }
@@ -85,7 +85,7 @@ impl Member {
     /// Tells the handler of changes until the feed is over.
     fn deliver(&self, mut handler: impl Handler<Object>, handling: &Handling) {
         while let Ok(Told { change, initial }) = self.feed.call(Next) {
-            let early = initial && self.makes(SyncedWhenItIsTold);
+            let early = initial && self.makes("synced_when_it_is_told");
             if early {
                 self.feed.call(Finish);
             }
@@ -93,17 +93,17 @@ impl Member {
             let result = catch_unwind(AssertUnwindSafe(|| handler.handle(change)));
             let took = self.runtime().now().since(began);
             let waiting = if took >= SLOW { self.feed.call(Len) } else { 0 };
-            let many = waiting > MANY && !self.makes(SlowIsNotReported);
-            if many || (waiting > 0 && self.makes(EverybodyIsSlow)) {
+            let many = waiting > MANY && !self.makes("slow_is_not_reported");
+            if many || (waiting > 0 && self.makes("everybody_is_slow")) {
                 (handling.report)(Report::Slow { took, waiting });
             }
             if result.is_err() {
-                if self.makes(PanicEndsTheHandler) {
+                if self.makes("panic_ends_the_handler") {
                     return;
                 }
                 self.survive(handling);
             }
-            let seen = result.is_ok() || self.makes(PanickedIsSeen);
+            let seen = result.is_ok() || self.makes("panicked_is_seen");
             if initial && seen && !early {
                 self.feed.call(Finish);
             }
@@ -112,13 +112,13 @@ impl Member {
 
     /// Handles a panic of the handler: reports it, and pauses.
     fn survive(&self, handling: &Handling) {
-        if !self.makes(PanicIsNotReported) {
+        if !self.makes("panic_is_not_reported") {
             (handling.report)(Report::Panicked { message: None });
         }
         let over = self.runtime().now() + PAUSE;
-        if self.makes(PauseDelaysTheEnd) {
+        if self.makes("pause_delays_the_end") {
             self.runtime().sleep_until(over);
-        } else if !self.makes(NoPauseBehindAPanic) {
+        } else if !self.makes("no_pause_behind_a_panic") {
             self.life.wait_until(over);
         }
     }
@@ -147,15 +147,15 @@ impl Plain {
         resync: Option<Duration>,
         handler: impl Handler<Object>,
     ) -> Option<Registration> {
-        let early = self.makes(LateHandlersMissChanges).then(|| self.added());
+        let early = self.makes("late_handlers_miss_changes").then(|| self.added());
         let mut inside = self.lock();
-        if inside.stage == Stage::Stopped && !self.makes(StoppedTakesHandlers) {
+        if inside.stage == Stage::Stopped && !self.makes("stopped_takes_handlers") {
             return None;
         }
         if let Some(period) = resync.filter(|_| inside.stage == Stage::Created) {
             inside.resync = inside.resync.min(period);
         }
-        let apart = self.makes(LateHandlersSeeTwice);
+        let apart = self.makes("late_handlers_see_twice");
         let first = if apart { Vec::new() } else { early.unwrap_or_else(|| self.added()) };
         let synced = inside.has_synced && !apart;
         let member = Arc::new(self.member(first, synced, resync));
@@ -182,7 +182,7 @@ impl Plain {
 
     fn member(&self, first: Changes, has_synced: bool, resync: Option<Duration>) -> Member {
         let due = |period| Due { period, last: self.runtime.now(), is_due: true };
-        let apart = has_synced && self.makes(SyncedBeforeTheFirstIsTold);
+        let apart = has_synced && self.makes("synced_before_the_first_is_told");
         let (begins, first) = if apart { (Vec::new(), first) } else { (first, Vec::new()) };
         let feed = Monitor::new(&self.runtime, Feed::new(begins, has_synced, usize::MAX));
         let told = first.into_iter().map(|change| Told { change, initial: true });
@@ -192,7 +192,7 @@ impl Plain {
             life: CancelToken::new(&self.runtime),
             ended: CancelToken::new(&self.runtime),
             thread: self.runtime.mutex(None),
-            mistake: self.mistake,
+            mistakes: self.mistakes,
             resync: resync.map(|period| self.runtime.mutex(due(period))),
         }
     }
@@ -200,7 +200,7 @@ impl Plain {
 
 impl Registration {
     pub(in crate::events::informer) fn wait_for_sync(&self) -> bool {
-        if self.member.makes(SyncedWithTheInformer) {
+        if self.member.makes("synced_with_the_informer") {
             let has_synced = self.member.runtime().lock(&self.inside).has_synced;
             return has_synced || self.member.feed.call(WaitForSync);
         }
@@ -209,12 +209,12 @@ impl Registration {
 
     pub(in crate::events::informer) fn remove(&self) {
         let mut inside = self.member.runtime().lock(&self.inside);
-        if !self.member.makes(RemovesByPlace) {
+        if !self.member.makes("removes_by_place") {
             inside.members.retain(|member| !Arc::ptr_eq(member, &self.member));
         } else if self.place < inside.members.len() {
             drop(inside.members.remove(self.place));
         }
-        if self.member.makes(WaitsForRemovalUnderTheLock) {
+        if self.member.makes("waits_for_removal_under_the_lock") {
             self.end();
             self.member.join();
         }
@@ -223,7 +223,7 @@ impl Registration {
     }
 
     fn end(&self) {
-        if !self.member.makes(RemovalIsNotTold) {
+        if !self.member.makes("removal_is_not_told") {
             drop(self.member.feed.call(End));
         }
         self.member.life.cancel();
@@ -231,7 +231,7 @@ impl Registration {
 
     pub(in crate::events::informer) fn remove_and_wait(&self) {
         self.remove();
-        if !self.member.makes(RemovalIsNotAwaited) {
+        if !self.member.makes("removal_is_not_awaited") {
             self.member.join();
         }
     }

@@ -17,10 +17,10 @@ use seatrial_core::runtime::{Ambient as _, Runtime};
 use seatrial_core::store::{Cause, IndexedStore, Intake, LastState, NothingKnown, metadata_key};
 
 use self::handlers::Member;
-use super::mutants::Mistake::{self, *};
 use super::source::{Object, Source};
 use super::stage::Setting;
 use crate::engine::AnyRuntime;
+use crate::events::fixtures::Mistakes;
 use crate::shared::Lock;
 
 pub(super) use handlers::Registration;
@@ -32,7 +32,7 @@ type Batch = [Event<String, Object>];
 pub(super) struct Plain {
     runtime: AnyRuntime,
     source: Source,
-    mistake: Option<Mistake>,
+    mistakes: Mistakes,
     /// The version that an index function refuses.
     refuses: Option<u64>,
     store: Arc<IndexedStore<String, Object, AnyRuntime>>,
@@ -66,7 +66,7 @@ impl Plain {
         runtime: &AnyRuntime,
         source: Source,
         setting: Setting,
-        mistake: Option<Mistake>,
+        mistakes: Mistakes,
     ) -> Self {
         let intake = Intake::new(runtime, |object: &Object| -> Result<String, Cause> {
             metadata_key(object)
@@ -83,7 +83,7 @@ impl Plain {
         Self {
             runtime: runtime.clone(),
             source,
-            mistake,
+            mistakes,
             refuses: setting.index_refuses,
             store: Arc::new(store),
             queue: OrderedFifo::with_options(runtime, intake, Options::default()),
@@ -91,8 +91,8 @@ impl Plain {
         }
     }
 
-    fn makes(&self, mistake: Mistake) -> bool {
-        self.mistake == Some(mistake)
+    fn makes(&self, mistake: &str) -> bool {
+        self.mistakes.contains(&mistake)
     }
 
     fn lock(&self) -> <AnyRuntime as Runtime>::Guard<'_, Inside> {
@@ -111,7 +111,7 @@ impl Plain {
     pub(super) fn run(self: Arc<Self>, token: &CancelToken<AnyRuntime>) -> bool {
         {
             let mut inside = self.lock();
-            if inside.stage != Stage::Created && !self.makes(RunsTwice) {
+            if inside.stage != Stage::Created && !self.makes("runs_twice") {
                 return false;
             }
             inside.stage = Stage::Started;
@@ -120,13 +120,13 @@ impl Plain {
         let (own, token) = (Arc::clone(&self), life.clone());
         let reflector = self.runtime.spawn("reflector", move || {
             own.runtime.block_on(own.follow(&token));
-            if own.makes(OneSignalForAll) {
+            if own.makes("one_signal_for_all") {
                 own.end_members(&own.lock().members.clone());
             }
             own.queue.close();
         });
         let processed = catch_unwind(AssertUnwindSafe(|| self.process(&life)));
-        if !self.makes(PanicLeavesTheReflector) {
+        if !self.makes("panic_leaves_the_reflector") {
             life.cancel();
         }
         let reflected = self.runtime.join(reflector);
@@ -140,11 +140,11 @@ impl Plain {
     /// Changes the store by the queue's events, and tells the handlers.
     fn process(&self, token: &CancelToken<AnyRuntime>) {
         loop {
-            if token.is_cancelled() && !self.makes(GoesOnBehindTheEnd) {
+            if token.is_cancelled() && !self.makes("goes_on_behind_the_end") {
                 return;
             }
             let popped = self.queue.pop_batch(|batch| {
-                if self.makes(ToldBeforeItIsStored) {
+                if self.makes("told_before_it_is_stored") {
                     let members = self.lock().members.clone();
                     self.tell(&members, &self.foretold(&batch.events), batch.initial);
                 }
@@ -155,13 +155,13 @@ impl Plain {
                 (changes, inside.members.clone())
             });
             let Ok((batch, (changes, members))) = popped else { return };
-            if self.makes(SyncedBeforeItIsTold) {
+            if self.makes("synced_before_it_is_told") {
                 self.note_sync();
             }
-            if !self.makes(ToldBeforeItIsStored) {
+            if !self.makes("told_before_it_is_stored") {
                 self.tell(&members, &changes, batch.initial);
             }
-            if !(changes.is_empty() && self.makes(EmptyIsNeverSynced)) {
+            if !(changes.is_empty() && self.makes("empty_is_never_synced")) {
                 self.note_sync();
             }
         }
@@ -171,13 +171,13 @@ impl Plain {
     fn apply(&self, events: &Batch, initial: bool, tell: &mut dyn FnMut(ObjectChange<Object>)) {
         let refused = |object: &Object| Some(object.version) == self.refuses;
         let mut of_changes = events.iter().filter_map(Event::delta).filter_map(Delta::object);
-        if self.makes(RefusedStopsItsBatch) && events.len() > 1 && of_changes.any(refused) {
+        if self.makes("refused_stops_its_batch") && events.len() > 1 && of_changes.any(refused) {
             return;
         }
         match (events, apply_batch(events, initial, &self.store, tell)) {
-            ([Event::ReplacedAll(list)], Err(_)) if !self.makes(RefusedStopsItsList) => {
+            ([Event::ReplacedAll(list)], Err(_)) if !self.makes("refused_stops_its_list") => {
                 for object in &list.objects {
-                    if self.makes(RefusedIsGone) && refused(object) {
+                    if self.makes("refused_is_gone") && refused(object) {
                         self.delete(object, tell);
                     }
                     let event = Event::Delta(Delta::Replaced(object.clone()));
@@ -222,7 +222,7 @@ impl Plain {
                 Told { change: change.clone(), initial }
             });
             drop(member.feed.call(Push(told.collect())));
-            while self.makes(WaitsForEachHandler) && member.feed.call(Len) > 0 {
+            while self.makes("waits_for_each_handler") && member.feed.call(Len) > 0 {
                 self.runtime.sleep_until(self.runtime.now() + Duration::from_millis(10));
             }
         }
@@ -231,7 +231,7 @@ impl Plain {
     /// Tells whether a handler wants a change: not all want unchanged objects shown again.
     fn is_for(&self, member: &Member, change: &ObjectChange<Object>) -> bool {
         let Change::Updated { old, new } = change else { return true };
-        old.version != new.version || self.makes(ResyncIsForAll) || member.is_due(self)
+        old.version != new.version || self.makes("resync_is_for_all") || member.is_due(self)
     }
 
     /// Tells the handlers, once, that the first list is complete.
@@ -256,12 +256,12 @@ impl Plain {
         let now = self.runtime.now();
         let members = self.lock().members.clone();
         let due = members.iter().filter(|member| member.look(self, now)).count();
-        due > 0 && !self.makes(NeverResyncs)
+        due > 0 && !self.makes("never_resyncs")
     }
 
     fn end_members(&self, members: &[Arc<Member>]) {
         for member in members {
-            if !self.makes(EndIsNotTold) {
+            if !self.makes("end_is_not_told") {
                 drop(member.feed.call(End));
             }
             member.life.cancel();
@@ -274,13 +274,13 @@ impl Plain {
         inside.stage = Stage::Stopped;
         let members = std::mem::take(&mut inside.members);
         let crew = std::mem::take(&mut inside.crew);
-        if self.makes(JoinsUnderTheLock) {
+        if self.makes("joins_under_the_lock") {
             self.end_members(&members);
             crew.iter().for_each(|member| member.join());
         }
         drop(inside);
         self.end_members(&members);
-        if !self.makes(RunLeavesItsHandlers) {
+        if !self.makes("run_leaves_its_handlers") {
             crew.iter().for_each(|member| member.join());
         }
     }
@@ -289,7 +289,7 @@ impl Plain {
 /// Ends the handlers of an informer that never ran.
 impl Drop for Plain {
     fn drop(&mut self) {
-        if !self.makes(HandlersOfWhatNeverRanStay) {
+        if !self.makes("handlers_of_what_never_ran_stay") {
             let members = std::mem::take(&mut self.lock().members);
             self.end_members(&members);
         }

@@ -1,52 +1,84 @@
-//! The ordered FIFO in a few lines: the sequential object, and what concurrency adds to it.
+//! The ordered FIFO in a few lines: a list of events (`cache:RF`).
 //!
 //! It is the specification of every call. A mistake makes a mutant of it with the name of the
 //! mistake; with [`REFERENCE`] it behaves like the reference.
 
-pub(super) mod spec;
 mod taking;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use seatrial_core::delta_fifo::{Delta, Verb};
 use seatrial_core::machine::{Cx, Machine, Step, Wakes};
 use seatrial_core::ordered_fifo::{
-    Delete, Event, Mark, Op, POPPERS, Popped, Put, Replace, ReplaceAll, Ret, SYNC, Snapshot,
+    Bookmark, Delete, Event, Mark, Op, POPPERS, Popped, Put, Replace, ReplaceAll, Ret, SYNC,
+    Snapshot,
 };
 use seatrial_core::store::{EnqueueError, KeyError, LastState};
 
 use crate::events::fixtures::{Config, Mistakes, Object, Store, key_of};
-use spec::{Spec, key_of_change};
 
+type Change = Delta<u8, Object>;
 type Happened = Event<u8, Object>;
 type Queued = Result<(), EnqueueError>;
 
 /// The mistake that the reference still makes and our queue does not.
 pub const REFERENCE: &[&str] = &["charged_when_processed"];
 
-/// The sequential object, and the state that concurrency adds.
+/// The waiting events, and the progress of the first list.
 #[derive(Clone, Debug)]
 pub struct EventList {
     mistakes: Mistakes,
-    pub(super) spec: Spec,
-    /// The consumer's store in plain mode.
+    /// The events that wait, oldest first.
+    events: VecDeque<Happened>,
+    /// The consumer's store in plain mode; `None` in atomic mode.
     known: Option<Store<u8, Object>>,
+    emit_bookmarks: bool,
+    batch_size: usize,
     unlock: bool,
+    /// Whether there was a write.
+    pub(super) populated: bool,
+    /// How many events of the first list are not processed yet.
+    pub(super) initial_left: usize,
     /// Events in process: their number, the number of them in the first list, and whether the lock
     /// is released.
     in_process: Option<(usize, usize, bool)>,
     closed: bool,
 }
 
+/// Returns the key of a change, if it has one.
+pub(super) fn key_of_change(change: &Change) -> Option<u8> {
+    match change {
+        Delta::Deleted(LastState::Tombstone(tombstone)) => Some(tombstone.key),
+        change => key_of(change.object()?).ok(),
+    }
+}
+
+fn key_of_event(event: &Happened) -> Option<u8> {
+    event.delta().and_then(key_of_change)
+}
+
+/// A list that was passed to the queue.
+struct List {
+    keys: Vec<u8>,
+    /// The objects in front of the first that the transformer refused.
+    accepted: Vec<Object>,
+    refused: bool,
+    version: String,
+}
+
 impl EventList {
     /// Makes an empty queue that makes mistakes.
     pub fn with(mistakes: Mistakes, config: &Config) -> Self {
-        let spec_known = config.known.as_ref().map(|_| BTreeMap::new());
         Self {
             mistakes,
-            spec: Spec::new(spec_known, config.emit_bookmarks, config.batch_size.get()),
+            events: VecDeque::new(),
             known: config.known.clone(),
+            emit_bookmarks: config.emit_bookmarks && config.known.is_none(),
+            batch_size: config.batch_size.get(),
             unlock: config.unlock,
+            populated: false,
+            initial_left: 0,
             in_process: None,
             closed: false,
         }
@@ -56,49 +88,60 @@ impl EventList {
         self.mistakes.contains(&mistake)
     }
 
-    /// Runs a write on the sequential object, and wakes consumers for the added events.
-    fn write(&mut self, wakes: &mut Wakes, write: impl FnOnce(&mut Spec)) {
-        if let Some(known) = &self.known {
-            self.spec.known = Some(known.objects().clone());
-        }
-        let (synced, before) = (self.spec.has_synced(), self.spec.events.len());
-        write(&mut self.spec);
-        wakes.many(POPPERS, self.spec.events.len().saturating_sub(before));
+    /// Tells whether the first list is processed (`cache:QU-15`).
+    pub(super) fn has_synced(&self) -> bool {
+        self.populated && self.initial_left == 0
+    }
+
+    /// Writes, and wakes consumers for the added events.
+    fn write<T>(&mut self, wakes: &mut Wakes, write: impl FnOnce(&mut Self) -> T) -> T {
+        let (synced, before) = (self.has_synced(), self.events.len());
+        let written = write(self);
+        wakes.many(POPPERS, self.events.len().saturating_sub(before));
         self.wake_waiters(synced, wakes);
+        written
     }
 
     fn wake_waiters(&self, was_synced: bool, wakes: &mut Wakes) {
-        if !was_synced && self.spec.has_synced() {
+        if !was_synced && self.has_synced() {
             wakes.all(SYNC);
         }
     }
 
-    fn put(&mut self, change: Result<Delta<u8, Object>, EnqueueError>, cx: &mut Cx<'_>) -> Queued {
-        if change.is_err() && self.makes("refused_is_no_write") {
-            return change.map(drop);
-        }
+    fn push(&mut self, change: Change) {
+        self.events.push_back(Event::Delta(change));
+    }
+
+    /// The newest queued change of a key.
+    fn newest(&self, key: u8) -> Option<&Change> {
+        self.events.iter().rev().filter_map(Event::delta).find(|it| key_of_change(it) == Some(key))
+    }
+
+    /// Queues a change. One of a refused object is a write, too (`cache:RF-5`, `RF-6`).
+    fn put(
+        &mut self,
+        change: Result<Change, EnqueueError>,
+        silent: &str,
+        wakes: &mut Wakes,
+    ) -> Queued {
+        let silent = self.makes(silent) || change.is_err() && self.makes("refused_is_no_write");
         let (change, end) = match change {
             Ok(change) => (Some(change), Ok(())),
             Err(refused) => (None, Err(refused)),
         };
-        let change = change.filter(|change| self.takes(change));
-        let deletes = change.as_ref().is_some_and(Delta::is_deleted);
-        let silent = self.makes(if deletes { "delete_is_no_write" } else { "put_is_no_write" });
-        let merge = self.makes("changes_are_merged");
-        self.write(&mut cx.wakes, |spec| {
-            let populated = spec.populated;
-            if merge && let Some(change) = &change {
-                let same = |event: &Happened| event.delta().and_then(key_of_change);
-                spec.events.retain(|event| same(event) != key_of_change(change));
+        self.write(wakes, |list| {
+            list.populated |= !silent;
+            let Some(change) = change.filter(|change| list.takes(change)) else { return };
+            if list.makes("changes_are_merged") {
+                list.events.retain(|event| key_of_event(event) != key_of_change(&change));
             }
-            spec.put(change);
-            spec.populated = populated || !silent;
+            list.push(change);
         });
         end
     }
 
     /// Tells whether a change is queued at all.
-    fn takes(&self, change: &Delta<u8, Object>) -> bool {
+    fn takes(&self, change: &Change) -> bool {
         let known = self.known.as_ref().zip(key_of_change(change));
         let stored = known.is_none_or(|(store, key)| store.objects().contains_key(&key));
         let gated = self.closed && self.makes("close_gates_writers");
@@ -106,91 +149,114 @@ impl EventList {
         !gated && (stored || !asked)
     }
 
-    fn replace(&mut self, list: &List, cx: &mut Cx<'_>) {
-        let mistakes = self.mistakes;
-        let makes = |mistake: &str| mistakes.contains(&mistake);
-        self.write(&mut cx.wakes, |spec| {
-            let (known, before) = (spec.known.clone(), spec.events.len());
-            let plain = known.is_some();
-            let mut listed = list.keys.clone();
-            if makes("known_is_not_compared") && plain {
-                spec.known = Some(BTreeMap::new());
+    /// Queues a list: as one event, or tombstones and then its objects (`cache:RF-7`, `RF-10`).
+    fn replace(&mut self, list: List, wakes: &mut Wakes) {
+        let known = self.known.as_ref().map(|known| known.objects().clone());
+        self.write(wakes, |this| {
+            if this.makes("list_clears_the_queue") {
+                this.events.clear();
             }
-            if makes("queued_is_not_compared") && plain {
-                listed
-                    .extend(spec.events.iter().filter_map(Event::delta).filter_map(key_of_change));
+            let List { keys, accepted, refused, version: resource_version } = list;
+            let pieces = this.makes("list_in_pieces");
+            match known {
+                None if !pieces => {
+                    let snapshot = Snapshot { resource_version, objects: accepted };
+                    this.events.push_back(Event::ReplacedAll(Arc::new(snapshot)));
+                }
+                known => {
+                    let gone = known.map(|known| this.tombstones(keys, &known));
+                    let mut changes = gone.unwrap_or_default();
+                    let front = this.makes("list_before_tombstones");
+                    let at = if front { 0 } else { changes.len() };
+                    changes.splice(at..at, accepted.into_iter().map(Delta::Replaced));
+                    changes.into_iter().for_each(|change| this.push(change));
+                }
             }
-            if makes("list_clears_the_queue") {
-                spec.events.clear();
+            if !refused && (!this.populated || this.makes("every_list_counts")) {
+                (this.populated, this.initial_left) = (true, this.events.len());
             }
-            if makes("list_in_pieces") && !plain {
-                let pieces = list.accepted.iter().map(|object| Delta::Replaced(*object).into());
-                spec.events.extend(pieces);
-                return spec.populate_with_list();
-            }
-            spec.replace(&listed, &list.accepted, list.refused, &list.version);
-            if makes("tombstone_from_the_store") && plain {
-                tombstones_from(spec, known.as_ref(), before);
-            }
-            if makes("list_before_tombstones") && plain {
-                let tombstones = spec.events.len() - before - list.accepted.len();
-                spec.events.make_contiguous()[before..].rotate_left(tombstones);
-            }
-            if makes("tombstone_behind_deletion") && plain {
-                repeat_deletions(spec, &listed, before);
-            }
-            if makes("every_list_counts") && !list.refused {
-                spec.initial_left = spec.events.len();
-            }
-            spec.known = known;
         });
     }
 
-    fn resync(&mut self, cx: &mut Cx<'_>) -> Queued {
-        let atomic = self.known.is_none();
-        if self.makes("resync_shows_nothing") || atomic && self.makes("atomic_resync_shows_nothing")
-        {
+    /// Returns tombstones of what is queued or known, and not listed (`cache:RF-7`, `RF-8`).
+    fn tombstones(&self, mut seen: Vec<u8>, known: &BTreeMap<u8, Object>) -> Vec<Change> {
+        let mut keys: Vec<u8> = self.events.iter().filter_map(key_of_event).collect();
+        if self.makes("queued_is_not_compared") {
+            seen.append(&mut keys);
+        }
+        if !self.makes("known_is_not_compared") {
+            keys.extend(known.keys());
+        }
+        let mut tombstones = Vec::new();
+        for key in keys {
+            if seen.contains(&key) {
+                continue;
+            }
+            seen.push(key);
+            let newest = self.newest(key);
+            let is_deleted = newest.is_some_and(Delta::is_deleted);
+            if is_deleted && !self.makes("tombstone_behind_deletion") {
+                continue;
+            }
+            let object = match newest {
+                Some(newest) if !self.makes("tombstone_from_the_store") => newest.object(),
+                _ => known.get(&key),
+            };
+            let object = object.copied().filter(|_| !is_deleted);
+            tombstones.push(Delta::Deleted(LastState::unknown(key, object)));
+        }
+        tombstones
+    }
+
+    /// Shows the consumer's objects, up to the first without a key (`cache:RF-12`, `RF-13`).
+    fn resync(&mut self, wakes: &mut Wakes) -> Queued {
+        let known = self.known.as_ref().map(|known| known.objects().clone());
+        let silent = known.is_none() && self.makes("atomic_resync_shows_nothing");
+        if silent || self.makes("resync_shows_nothing") {
             return Ok(());
         }
-        let (again, populates) =
-            (self.makes("resync_over_queued"), self.makes("resync_is_a_write"));
-        let mut all = true;
-        self.write(&mut cx.wakes, |spec| {
-            if again {
-                let queued = std::mem::take(&mut spec.events);
-                all = spec.resync();
-                let shown = std::mem::replace(&mut spec.events, queued);
-                spec.events.extend(shown);
-            } else {
-                all = spec.resync();
+        let all = self.write(wakes, |list| {
+            list.populated |= list.makes("resync_is_a_write");
+            let Some(known) = known else {
+                list.events.push_back(Event::SyncAll);
+                return true;
+            };
+            let queued: Vec<u8> = list.events.iter().filter_map(key_of_event).collect();
+            for (key, object) in known {
+                if queued.contains(&key) && !list.makes("resync_over_queued") {
+                    continue;
+                }
+                if object.0 == 0 {
+                    return false;
+                }
+                list.push(Delta::Sync(object));
             }
-            spec.populated |= populates;
+            true
         });
         if all || self.makes("resync_hides_refused") { Ok(()) } else { Err(nameless().into()) }
     }
 
-    fn bookmark(&mut self, version: &str, wakes: &mut Wakes) {
+    /// Queues a bookmark if bookmarks are events (`cache:RF-14`).
+    fn bookmark(&mut self, bookmark: &Arc<Bookmark>, wakes: &mut Wakes) {
+        let emits = self.emit_bookmarks || self.makes("bookmarks_everywhere");
         if self.makes("bookmarks_nowhere") {
             return;
         }
-        let (everywhere, populates) =
-            (self.makes("bookmarks_everywhere"), self.makes("bookmark_is_a_write"));
-        self.write(wakes, |spec| {
-            let emits = spec.emit_bookmarks;
-            spec.emit_bookmarks |= everywhere;
-            spec.bookmark(version);
-            spec.emit_bookmarks = emits;
-            spec.populated |= populates;
+        self.write(wakes, |list| {
+            if emits {
+                list.events.push_back(Event::Bookmark(Arc::clone(bookmark)));
+            }
+            list.populated |= list.makes("bookmark_is_a_write");
         });
     }
 
     /// Returns the events that wait, oldest first.
     pub(super) fn events(&self) -> Vec<Happened> {
-        self.spec.events.iter().cloned().collect()
+        self.events.iter().cloned().collect()
     }
 
     fn is_drained(&self) -> bool {
-        self.closed && self.spec.events.is_empty() && self.in_process.is_none()
+        self.closed && self.events.is_empty() && self.in_process.is_none()
     }
 
     fn close(&mut self, wakes: &mut Wakes) {
@@ -206,34 +272,6 @@ fn nameless() -> KeyError {
     KeyError::new(&object, key_of(&object).expect_err("key 0 is none"))
 }
 
-/// A list that was passed to the queue.
-struct List {
-    keys: Vec<u8>,
-    accepted: Vec<Object>,
-    refused: bool,
-    version: String,
-}
-
-/// Queues a tombstone for every deletion that was queued before a list and is not in it.
-fn repeat_deletions(spec: &mut Spec, listed: &[u8], before: usize) {
-    let queued = spec.events.iter().take(before).filter_map(Event::delta);
-    let deleted = queued.filter(|change| change.is_deleted()).filter_map(|change| {
-        let key = key_of_change(change).filter(|key| !listed.contains(key))?;
-        Some(Event::Delta(Delta::Deleted(LastState::unknown(key, None))))
-    });
-    let deleted: Vec<_> = deleted.collect();
-    spec.events.extend(deleted);
-}
-
-/// Puts the consumer's objects into the tombstones of a list.
-fn tombstones_from(spec: &mut Spec, known: Option<&BTreeMap<u8, Object>>, before: usize) {
-    for event in spec.events.iter_mut().skip(before) {
-        if let Event::Delta(Delta::Deleted(LastState::Tombstone(tombstone))) = event {
-            tombstone.object = known.and_then(|known| known.get(&tombstone.key)).copied();
-        }
-    }
-}
-
 impl Machine for EventList {
     type Op = Op<u8, Object>;
     type Ret = Ret<u8, Object>;
@@ -243,29 +281,29 @@ impl Machine for EventList {
             Op::Put(Put { verb, object, .. }) => {
                 let show = if *verb == Verb::Add { Delta::Added } else { Delta::Updated };
                 let Some(object) = object.take() else { return Step::Done(Ret::Put(Ok(()))) };
-                Ret::Put(self.put(object.map(show), cx))
+                Ret::Put(self.put(object.map(show), "put_is_no_write", &mut cx.wakes))
             }
             Op::Delete(Delete { last, .. }) => {
                 let Some(last) = last.take() else { return Step::Done(Ret::Delete(Ok(()))) };
-                Ret::Delete(self.put(last.map(Delta::Deleted), cx))
+                Ret::Delete(self.put(last.map(Delta::Deleted), "delete_is_no_write", &mut cx.wakes))
             }
             Op::Replace(Replace { objects, behind, refused }) => {
                 let keys = objects.iter().map(|keyed| &keyed.key).chain(behind.iter());
                 let keys: Vec<u8> = keys.map(|key| *key.key()).collect();
                 let accepted = objects.iter().map(|keyed| keyed.object).collect();
                 let (refused_any, version) = (refused.is_some(), String::new());
-                self.replace(&List { keys, accepted, refused: refused_any, version }, cx);
+                self.replace(List { keys, accepted, refused: refused_any, version }, &mut cx.wakes);
                 Ret::Replace(refused.take().map_or(Ok(()), Err))
             }
             Op::ReplaceAll(ReplaceAll(list)) => {
                 let Snapshot { resource_version: version, objects: accepted } = (**list).clone();
                 let keys = accepted.iter().map(|object| object.0).collect();
-                self.replace(&List { keys, accepted, refused: false, version }, cx);
+                self.replace(List { keys, accepted, refused: false, version }, &mut cx.wakes);
                 Ret::ReplaceAll(())
             }
-            Op::Resync(_) => Ret::Resync(self.resync(cx)),
+            Op::Resync(_) => Ret::Resync(self.resync(&mut cx.wakes)),
             Op::Mark(Mark(bookmark)) => {
-                self.bookmark(&bookmark.resource_version.clone(), &mut cx.wakes);
+                self.bookmark(bookmark, &mut cx.wakes);
                 Ret::Mark(())
             }
             Op::Pop(_) => {
@@ -284,19 +322,19 @@ impl Machine for EventList {
                 Ret::Close(())
             }
             Op::IsClosed(_) => Ret::IsClosed(self.closed && !self.makes("closed_is_denied")),
-            Op::HasSynced(_) => Ret::HasSynced(self.spec.has_synced()),
-            Op::WaitForSync(_) if self.spec.has_synced() || self.is_drained() => {
-                Ret::WaitForSync(self.spec.has_synced())
+            Op::HasSynced(_) => Ret::HasSynced(self.has_synced()),
+            Op::WaitForSync(_) if self.has_synced() || self.is_drained() => {
+                Ret::WaitForSync(self.has_synced())
             }
             Op::WaitForSync(_) if self.closed && self.makes("close_ends_the_wait") => {
                 Ret::WaitForSync(false)
             }
             Op::WaitForSync(_) => return Step::Wait { on: SYNC, until: None },
             Op::List(_) if self.makes("list_newest_first") => {
-                Ret::List(self.spec.events.iter().rev().cloned().collect())
+                Ret::List(self.events.iter().rev().cloned().collect())
             }
-            Op::List(_) => Ret::List(self.spec.events.iter().cloned().collect()),
-            Op::Len(_) => Ret::Len(self.spec.events.len() + self.counted_twice()),
+            Op::List(_) => Ret::List(self.events.iter().cloned().collect()),
+            Op::Len(_) => Ret::Len(self.events.len() + self.counted_twice()),
         })
     }
 }

@@ -39,9 +39,7 @@ fn of_batches() -> Vec<Scenario<OrderedFifo>> {
                 stage.end([consumer, observer]);
             },
             // A batch is taken with a change behind the first list (`cache:TR-18`).
-            |before, over| {
-                over.takes() && before.plain.spec.initial_left == 2 && waiting(before) == 3
-            },
+            |before, over| over.takes() && before.plain.initial_left == 2 && waiting(before) == 3,
         ),
         scenario(
             "batch_meets_list",

@@ -114,7 +114,7 @@ fn of_bookmarks() -> Vec<Scenario<OrderedFifo>> {
             // A caller asks between the first bookmark and the list (`cache:RF-14`).
             |before, over| {
                 let marked = matches!(before.state.waiting.first(), Some(Event::Bookmark(_)));
-                over.is(Kind::HasSynced) && marked && !before.plain.spec.populated
+                over.is(Kind::HasSynced) && marked && !before.plain.populated
             },
         ),
         scenario(

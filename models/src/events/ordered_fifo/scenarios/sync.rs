@@ -157,7 +157,7 @@ fn refused_writes() -> Scenario<OrderedFifo> {
         |history| {
             [false, true].into_iter().all(|populated| {
                 Led::call(history, |before, over| {
-                    over.is(Kind::HasSynced) && before.plain.spec.populated == populated
+                    over.is(Kind::HasSynced) && before.plain.populated == populated
                 })
             })
         },

@@ -1,6 +1,4 @@
 //! Generated plans.
 
-pub(crate) mod mistakes;
 pub(crate) mod plans;
-pub(crate) mod proptest;
 pub(crate) mod states;

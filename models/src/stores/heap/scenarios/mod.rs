@@ -9,11 +9,11 @@ use seatrial_core::runtime::Runtime;
 use seatrial_core::store::heap::{Op, Ret};
 use seatrial_core::store::{Intake, KeyHasher, KeyedHeap};
 
-use super::ledger::HeapLedger;
 use super::{Event, Heap, Machine};
 use crate::engine::AnyRuntime;
-use crate::events::fixtures::{Object, key_of};
+use crate::events::fixtures::{Bed, Object, key_of};
 use crate::queues::fixtures::caller;
+use crate::stores::fixtures::Followed;
 use crate::trial::{Join, Ledger as _, Scenario, What, World};
 
 pub(super) fn all() -> Vec<Scenario<Heap>> {
@@ -34,6 +34,7 @@ pub(super) fn all() -> Vec<Scenario<Heap>> {
     ]
 }
 
+type Led = Followed<Heap>;
 type Tried = Arc<KeyedHeap<u8, Object, AnyRuntime, Boxed<Machine>>>;
 
 fn heap(world: &World<Heap>) -> Tried {
@@ -62,6 +63,11 @@ fn end(world: &World<Heap>, heap: &Tried, threads: impl IntoIterator<Item = Join
     threads.into_iter().for_each(|thread| world.join(thread));
 }
 
+/// Returns how many consumers sleep.
+fn sleepers(before: &Led) -> usize {
+    before.asleep.count(Bed::Pop)
+}
+
 fn steps(event: &Event, call: impl Fn(&Op<u8, Object>) -> bool) -> bool {
     matches!(&event.what, What::Step { op, .. } if call(op))
 }
@@ -83,8 +89,8 @@ fn gap_among_many() -> Scenario<Heap> {
             end(world, &heap, [reader, consumer]);
         },
         |history| {
-            HeapLedger::some(history, |before, event| {
-                steps(event, |op| matches!(op, Op::Delete(_))) && before.spec.items.len() == 7
+            Led::some(history, |before, event| {
+                steps(event, |op| matches!(op, Op::Delete(_))) && before.plain.items.len() == 7
             })
         },
     )
@@ -105,10 +111,10 @@ fn two_consumers() -> Scenario<Heap> {
         },
         // A pop finds two objects, and an object comes while both consumers sleep.
         |history| {
-            HeapLedger::some(history, |before, event| {
-                steps(event, |op| matches!(op, Op::Pop(_))) && before.spec.items.len() == 2
-            }) && HeapLedger::some(history, |before, event| {
-                steps(event, |op| matches!(op, Op::Put(_))) && before.sleepers() == 2
+            Led::some(history, |before, event| {
+                steps(event, |op| matches!(op, Op::Pop(_))) && before.plain.items.len() == 2
+            }) && Led::some(history, |before, event| {
+                steps(event, |op| matches!(op, Op::Put(_))) && sleepers(before) == 2
             })
         },
     )
@@ -130,10 +136,10 @@ fn replaced_while_waiting() -> Scenario<Heap> {
         },
         // Both objects are there when the first is replaced.
         |history| {
-            HeapLedger::some(history, |before, event| {
+            Led::some(history, |before, event| {
                 let again =
                     |op: &Op<_, _>| matches!(op, Op::Put(put) if put.object == Some((1, 1)));
-                steps(event, again) && before.spec.items.len() == 2
+                steps(event, again) && before.plain.items.len() == 2
             })
         },
     )
@@ -154,8 +160,8 @@ fn deleted_while_waiting() -> Scenario<Heap> {
         },
         // The deletion finds the object still waiting.
         |history| {
-            HeapLedger::some(history, |before, event| {
-                steps(event, |op| matches!(op, Op::Delete(_))) && before.spec.items.len() == 2
+            Led::some(history, |before, event| {
+                steps(event, |op| matches!(op, Op::Delete(_))) && before.plain.items.len() == 2
             })
         },
     )
@@ -178,11 +184,8 @@ fn added_if_absent() -> Scenario<Heap> {
         // One addition finds the object of the other, and the consumer sleeps when the first comes.
         |history| {
             let adds = |op: &Op<_, _>| matches!(op, Op::AddIfAbsent(_));
-            HeapLedger::some(history, |before, event| {
-                steps(event, adds) && !before.spec.items.is_empty()
-            }) && HeapLedger::some(history, |before, event| {
-                steps(event, adds) && before.sleepers() == 1
-            })
+            Led::some(history, |before, event| steps(event, adds) && !before.plain.items.is_empty())
+                && Led::some(history, |before, event| steps(event, adds) && sleepers(before) == 1)
         },
     )
 }
@@ -209,8 +212,8 @@ fn readers_between() -> Scenario<Heap> {
         },
         // The reader counts two objects.
         |history| {
-            HeapLedger::some(history, |before, event| {
-                steps(event, |op| matches!(op, Op::Len(_))) && before.spec.items.len() == 2
+            Led::some(history, |before, event| {
+                steps(event, |op| matches!(op, Op::Len(_))) && before.plain.items.len() == 2
             })
         },
     )
@@ -233,8 +236,8 @@ fn close_while_two_wait() -> Scenario<Heap> {
             world.join(writer);
         },
         |history| {
-            HeapLedger::some(history, |before, event| {
-                steps(event, |op| matches!(op, Op::Close(_))) && before.sleepers() == 2
+            Led::some(history, |before, event| {
+                steps(event, |op| matches!(op, Op::Close(_))) && sleepers(before) == 2
             })
         },
     )
@@ -263,8 +266,8 @@ fn close_with_objects_left() -> Scenario<Heap> {
         // One object is deleted and another handed out after the end.
         |history| {
             let after = |wanted: fn(&Ret<u8, Object>) -> bool| {
-                HeapLedger::some(history, |before, event| {
-                    before.spec.closed && event.returned().is_some_and(|(_, ret)| wanted(ret))
+                Led::some(history, |before, event| {
+                    before.plain.closed && event.returned().is_some_and(|(_, ret)| wanted(ret))
                 })
             };
             after(|ret| matches!(ret, Ret::Delete(Some(_))))
@@ -291,8 +294,8 @@ fn task_and_thread() -> Scenario<Heap> {
         },
         // Both sleep when an object comes.
         |history| {
-            HeapLedger::some(history, |before, event| {
-                steps(event, |op| matches!(op, Op::Put(_))) && before.sleepers() == 2
+            Led::some(history, |before, event| {
+                steps(event, |op| matches!(op, Op::Put(_))) && sleepers(before) == 2
             })
         },
     )
@@ -317,8 +320,8 @@ fn dropped_popper() -> Scenario<Heap> {
         },
         // The task gives up its pop after an object came, while the object still waits.
         |history| {
-            HeapLedger::some(history, |before, event| {
-                matches!(event.what, What::Cancel { .. }) && !before.spec.items.is_empty()
+            Led::some(history, |before, event| {
+                matches!(event.what, What::Cancel { .. }) && !before.plain.items.is_empty()
             })
         },
     )

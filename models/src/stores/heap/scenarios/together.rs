@@ -36,8 +36,8 @@ pub(super) fn many_for_two() -> Scenario<Heap> {
             end(world, &heap, consumers);
         },
         |history| {
-            HeapLedger::some(history, |before, event| {
-                steps(event, |op| matches!(op, Op::BulkAdd(_))) && before.sleepers() == 2
+            Led::some(history, |before, event| {
+                steps(event, |op| matches!(op, Op::BulkAdd(_))) && sleepers(before) == 2
             })
         },
     )
@@ -58,8 +58,8 @@ pub(super) fn many_with_a_bad_one() -> Scenario<Heap> {
         },
         // The consumer sleeps when the objects come.
         |history| {
-            HeapLedger::some(history, |before, event| {
-                steps(event, |op| matches!(op, Op::BulkAdd(_))) && before.sleepers() == 1
+            Led::some(history, |before, event| {
+                steps(event, |op| matches!(op, Op::BulkAdd(_))) && sleepers(before) == 1
             })
         },
     )

@@ -1,11 +1,6 @@
 //! The recorded traces of the reference.
 
-use crate::conformance::every_trace_replays;
 use crate::ordered_fifo::conformance::conformance;
-
-fn every_recorded_trace_replays() {
-    every_trace_replays(&conformance());
-}
 
 fn a_changed_result_is_noticed() {
     let config = r#""config":{"atomic_events":true,"emit_bookmark":true,"batch_size":2}"#;
@@ -20,5 +15,4 @@ fn a_changed_result_is_noticed() {
     }
 }
 
-pub(crate) const TESTS: seatrial::tests::Tests =
-    seatrial::tests![every_recorded_trace_replays, a_changed_result_is_noticed];
+pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![a_changed_result_is_noticed];

@@ -1,4 +1,0 @@
-//! Generated calls.
-
-pub(crate) mod mistakes;
-pub(crate) mod proptest;

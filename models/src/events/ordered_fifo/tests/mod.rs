@@ -1,5 +1,0 @@
-//! The machine against the sequential object and against recorded traces.
-
-pub(crate) mod conformance;
-pub(crate) mod mistakes;
-pub(crate) mod proptest;
