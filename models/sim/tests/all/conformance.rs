@@ -6,7 +6,7 @@ use serde_json::{Deserializer, Value};
 
 /// The owners of fields in the object that a refusal quotes, without their times.
 fn quoted(text: &str) -> Option<Value> {
-    let (_, rest) = text.split_once("patch: Invalid value: ")?;
+    let (_, rest) = text.split_once("Invalid value: ")?;
     let text = Deserializer::from_str(rest).into_iter::<String>().next()?.ok()?;
     let mut object: Value = serde_json::from_str(&text).ok()?;
     let mut owners = object["metadata"]["managedFields"].take();
