@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::{LATER, TIME, by, object, owned, update, widget};
+use super::{LATER, by, object, owned, update, widget};
 use crate::patch::{Apply, PatchError, Types, apply, track, unchanged};
 
 fn applied(live: Option<&Value>, spec: &Value, by: Apply<'_>) -> Result<Value, PatchError> {

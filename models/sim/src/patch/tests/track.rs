@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
-use super::{LATER, TIME, by, object, owned, update, widget};
-use crate::patch::{Update, apply, track};
+use super::{LATER, object, owned, update, widget};
+use crate::patch::{Update, track};
 
 fn created(spec: &Value, manager: &str) -> Value {
     let mut new = object(spec);
