@@ -41,6 +41,7 @@ mod map;
 mod names;
 pub mod patch;
 pub mod protobuf;
+mod quantity;
 mod short;
 #[cfg(feature = "ordered")]
 pub mod simulation;

@@ -76,11 +76,13 @@ impl Server {
     /// Reads as from a replica that has seen the writes up to a revision. Who asks is known by the newest
     /// state all the same: a real server asks the storage for an account that its cache lacks.
     pub(crate) fn late<R>(&mut self, revision: u64, read: impl FnOnce(&mut Self) -> R) -> R {
-        let (own, newest) = (self.store.clone(), self.newest.clone());
-        self.newest.get_or_insert_with(|| own.clone());
-        self.store = own.at(revision);
-        let result = read(self);
-        (self.store, self.newest) = (own, newest);
+        let mut late = self.clone();
+        late.newest.get_or_insert_with(|| self.store.clone());
+        late.store = self.store.at(revision);
+        let result = read(&mut late);
+        // A read that panics leaves the newest state in its place.
+        (late.store, late.newest) = (self.store.clone(), self.newest.clone());
+        *self = late;
         result
     }
 

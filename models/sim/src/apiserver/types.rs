@@ -7,8 +7,8 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::rules::Quantity;
 use crate::json;
+use crate::quantity::Quantity;
 use crate::short::{note, short};
 
 /// The type of a field.

@@ -269,6 +269,13 @@ fn lists_of_any_values_are_sorted_or_refused() {
             }
         }
     }
+    for look in ["isSorted()", "min() == dyn(1)", "max() == dyn(1)"] {
+        for list in ["[dyn(null), dyn(1)]", "[dyn(1), dyn([2])]", "[dyn({'a': 1})]"] {
+            let found = evaluate(&format!("{list}.{look}"));
+            let is_refused = found.as_ref().is_err_and(|it| it.contains(super::value::NO_OVERLOAD));
+            assert!(is_refused, "{list}.{look}: {found:?}");
+        }
+    }
     let found =
         evaluate(&format!("[2.0, {nan}, 1.0, {nan}, -1.0].sort().slice(0, 3) == [-1.0, 1.0, 2.0]"));
     assert_eq!(found, Ok("Bool(true)".to_owned()));

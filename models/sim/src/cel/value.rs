@@ -11,10 +11,10 @@ use serde_json::{Map as Fields, Value as Json};
 
 use super::eval::CANCELLED;
 use super::functions::authorizer::Rights;
-use super::functions::quantity::Quantity;
 use super::functions::time;
 use super::functions::url::Url;
 use super::kind::{Decl, Ordering, Shape, Type};
+use crate::quantity::Quantity;
 
 /// How much there may be in lists whose items are found by what is in them.
 const LONGEST: u64 = 1_000_000;

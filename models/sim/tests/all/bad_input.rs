@@ -2,21 +2,11 @@
 
 use std::time::Duration;
 
-use crate::common::{server, traces};
+use crate::common::{MAPS, head as answer, server, traces};
 use proptest::prelude::*;
 use seatrial_sim::apiserver::{Answer, Request, Response, Server};
 use seatrial_sim::conformance::Step;
 use serde_json::{Value, json};
-
-const MAPS: &str = "/api/v1/namespaces/default/configmaps";
-
-fn answer(server: &mut Server, request: &Request) -> Response {
-    match server.handle(Duration::from_secs(1), request) {
-        Answer::Response(response) => response,
-        Answer::Watch { head, .. } => head,
-        Answer::Lost => panic!("no fault was injected"),
-    }
-}
 
 fn status(request: &Request) -> u16 {
     answer(&mut server(1), request).status

@@ -2,15 +2,10 @@
 
 use std::time::Duration;
 
-use seatrial_sim::apiserver::{Answer, Body, Options, Request, Response, Server};
+use seatrial_sim::apiserver::{Answer, Body, Request, Server};
 use serde_json::{Value, json};
 
-fn call(server: &mut Server, request: &Request) -> Response {
-    match server.handle(Duration::ZERO, request) {
-        Answer::Response(response) => response,
-        other => panic!("no response: {other:?}"),
-    }
-}
+use crate::common::{DEFINITIONS, MAPS, answer as call, empty};
 
 fn get(server: &mut Server, path: &str) -> Value {
     let response = call(server, &Request::new("GET", path));
@@ -31,13 +26,12 @@ fn gears(server: &mut Server) {
             }],
         },
     });
-    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-    assert_eq!(call(server, &Request::new("POST", path).json(&definition)).status, 201);
+    assert_eq!(call(server, &Request::new("POST", DEFINITIONS).json(&definition)).status, 201);
 }
 
 #[test]
 fn groups_and_resources_are_listed_and_new_ones_with_them() {
-    let mut server = Server::new(&Options::default());
+    let mut server = empty();
     let names = |list: &Value, key: &str| -> Vec<String> {
         let list = list[key].as_array().into_iter().flatten();
         list.map(|it| it["name"].as_str().unwrap_or("").to_owned()).collect()
@@ -78,7 +72,7 @@ fn groups_and_resources_are_listed_and_new_ones_with_them() {
 
 #[test]
 fn everything_comes_at_once_for_those_who_can_read_it() {
-    let mut server = Server::new(&Options::default());
+    let mut server = empty();
     gears(&mut server);
     for (path, groups) in [("/api", 1), ("/apis", 17)] {
         let mut request = Request::new("GET", path);
@@ -97,7 +91,7 @@ fn everything_comes_at_once_for_those_who_can_read_it() {
 
 #[test]
 fn it_is_said_that_the_server_checks_unknown_fields() {
-    let mut server = Server::new(&Options::default());
+    let mut server = empty();
     gears(&mut server);
     let index = get(&mut server, "/openapi/v3");
     for (folder, path) in [
@@ -116,7 +110,7 @@ fn it_is_said_that_the_server_checks_unknown_fields() {
 
 #[test]
 fn the_newest_stable_version_of_a_group_is_preferred() {
-    let mut server = Server::new(&Options::default());
+    let mut server = empty();
     let versions = ["v1", "v1alpha1", "v1beta1", "v1beta2", "v2alpha1", "v10", "v2", "odd"];
     let version = |name: &&str| {
         let schema = json!({"openAPIV3Schema": {"type": "object"}});
@@ -130,8 +124,7 @@ fn the_newest_stable_version_of_a_group_is_preferred() {
             "versions": versions.iter().map(version).collect::<Vec<_>>(),
         },
     });
-    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-    assert_eq!(call(&mut server, &Request::new("POST", path).json(&definition)).status, 201);
+    assert_eq!(call(&mut server, &Request::new("POST", DEFINITIONS).json(&definition)).status, 201);
     let sorted = ["v10", "v2", "v1", "v1beta2", "v1beta1", "v2alpha1", "v1alpha1", "odd"];
     let group = get(&mut server, "/apis/example.com");
     let names = |list: &Value| -> Vec<String> {
@@ -151,7 +144,7 @@ fn the_newest_stable_version_of_a_group_is_preferred() {
 
 #[test]
 fn it_is_healthy_and_has_a_version() {
-    let mut server = Server::new(&Options::default());
+    let mut server = empty();
     for path in ["/healthz", "/livez", "/readyz", "/readyz/ping"] {
         let response = call(&mut server, &Request::new("GET", path));
         assert_eq!((response.status, response.body), (200, Body::Text("ok".to_owned())));
@@ -177,12 +170,11 @@ fn a_table_has_a_row_for_each_object_and_the_columns_of_its_kind() {
         request.headers.push(("Accept".to_owned(), TABLE.to_owned()));
         request
     };
-    let maps = "/api/v1/namespaces/default/configmaps";
     for name in ["a", "b"] {
         let body = json!({"metadata": {"name": name}, "data": {"x": "1", "y": "2"}});
-        ask(&mut server, 10, Request::new("POST", maps).json(&body));
+        ask(&mut server, 10, Request::new("POST", MAPS).json(&body));
     }
-    let table = ask(&mut server, 200, get(maps));
+    let table = ask(&mut server, 200, get(MAPS));
     assert_eq!(table["kind"], "Table");
     let names: Vec<_> =
         table["columnDefinitions"].as_array().into_iter().flatten().map(|it| &it["name"]).collect();
@@ -191,24 +183,23 @@ fn a_table_has_a_row_for_each_object_and_the_columns_of_its_kind() {
         table["rows"].as_array().into_iter().flatten().map(|it| &it["cells"]).collect();
     assert_eq!(cells, [&json!(["a", 2, "3m10s"]), &json!(["b", 2, "3m10s"])]);
     assert_eq!(table["rows"][0]["object"]["kind"], "PartialObjectMetadata");
-    let page = ask(&mut server, 200, get(&format!("{maps}?limit=1&includeObject=Object")));
+    let page = ask(&mut server, 200, get(&format!("{MAPS}?limit=1&includeObject=Object")));
     assert_eq!(page["rows"][0]["object"]["data"]["x"], "1");
     assert!(
         page["metadata"]["continue"].is_string() && page["metadata"]["remainingItemCount"] == 1
     );
-    let one = ask(&mut server, 200, get(&format!("{maps}/b")));
+    let one = ask(&mut server, 200, get(&format!("{MAPS}/b")));
     assert_eq!(one["rows"].as_array().map(Vec::len), Some(1));
-    assert_eq!(ask(&mut server, 200, get(&format!("{maps}/c")))["reason"], "NotFound");
+    assert_eq!(ask(&mut server, 200, get(&format!("{MAPS}/c")))["reason"], "NotFound");
     let Answer::Watch { id, .. } =
-        server.handle(Duration::from_secs(200), &get(&format!("{maps}?watch=true")))
+        server.handle(Duration::from_secs(200), &get(&format!("{MAPS}?watch=true")))
     else {
         panic!("no watch")
     };
     let events = server.events(id).events;
     assert_eq!(events[0].object["rows"][0]["cells"][0], "a");
-    let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     assert_eq!(
-        ask(&mut server, 200, get(definitions))["columnDefinitions"][1]["name"],
+        ask(&mut server, 200, get(DEFINITIONS))["columnDefinitions"][1]["name"],
         "Created At"
     );
 }
@@ -227,8 +218,7 @@ fn with_column(column: &Value) -> Request {
             }],
         },
     });
-    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-    Request::new("POST", path).json(&definition)
+    Request::new("POST", DEFINITIONS).json(&definition)
 }
 
 #[test]
@@ -254,7 +244,7 @@ fn the_columns_of_a_custom_resource_show_what_their_paths_lead_to() {
         ("boolean", ".spec.size", Value::Null),
         ("string", ".spec.none", Value::Null),
     ] {
-        let mut server = Server::new(&Options::default());
+        let mut server = empty();
         let column = json!({"name": "C", "type": kind, "jsonPath": path});
         assert_eq!(call(&mut server, &with_column(&column)).status, 201, "{path}");
         let wheels = "/apis/example.com/v1/wheels";
@@ -276,7 +266,7 @@ fn a_column_that_cannot_be_shown_is_refused_with_its_definition() {
         (json!({"name": "C", "jsonPath": ".a"}), "type"),
         (json!({"type": "string", "jsonPath": ".a"}), "name"),
     ] {
-        let response = call(&mut Server::new(&Options::default()), &with_column(&column));
+        let response = call(&mut empty(), &with_column(&column));
         assert_eq!(response.status, 422, "{column}");
         let cause = &response.json().expect("a status")["details"]["causes"][0];
         let path = format!("spec.versions[0].additionalPrinterColumns[0].{field}");

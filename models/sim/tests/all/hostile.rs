@@ -1,26 +1,16 @@
 //! Bodies that are meant to break the server: it answers each of them, in few words, and goes on.
 
-use std::time::Duration;
-
-use crate::common::server;
+use crate::common::{MAPS, answer, server};
 use proptest::prelude::*;
-use seatrial_sim::apiserver::{Answer, Request, Response, Server};
+use seatrial_sim::apiserver::{Request, Server};
 use serde_json::{Value, json};
 
 const WIDGETS: &str = "/apis/sim.example.com/v1/namespaces/default/widgets";
 const GADGETS: &str = "/apis/sim.example.com/v1/namespaces/default/gadgets";
 const SECRETS: &str = "/api/v1/namespaces/default/secrets";
-const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
 const FORMATS: [&str; 4] =
     ["json-patch+json", "merge-patch+json", "strategic-merge-patch+json", "apply-patch+yaml"];
-
-fn answer(server: &mut Server, request: &Request) -> Response {
-    match server.handle(Duration::from_secs(1), request) {
-        Answer::Response(response) => response,
-        other => panic!("{other:?}"),
-    }
-}
 
 fn patch(path: &str, format: &str, body: &Value) -> Request {
     let request = Request::new("PATCH", &format!("{path}/a?fieldManager=m"));

@@ -1,10 +1,10 @@
 //! The defaults, the checks and the fields that stay of built-in kinds.
 
-use std::time::Duration;
-
-use seatrial_sim::apiserver::{Answer, KIND_MISTAKES, Options, Request, Server};
+use seatrial_sim::apiserver::{KIND_MISTAKES, Request, Server};
 use seatrial_sim::conformance::fields;
 use serde_json::{Value, json};
+
+use crate::common::{self, ask, causes, empty as server};
 
 const PODS: &str = "/api/v1/namespaces/default/pods";
 const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
@@ -12,38 +12,13 @@ const JOBS: &str = "/apis/batch/v1/namespaces/default/jobs";
 const SERVICES: &str = "/api/v1/namespaces/default/services";
 const CLAIMS: &str = "/api/v1/namespaces/default/persistentvolumeclaims";
 
-fn server() -> Server {
-    Server::new(&Options::default())
-}
-
-fn send(server: &mut Server, request: &Request) -> (u16, Value) {
-    match server.handle(Duration::from_secs(1), request) {
-        Answer::Response(response) => {
-            (response.status, response.json().cloned().unwrap_or_default())
-        }
-        other => panic!("no response: {other:?}"),
-    }
-}
-
 fn create(server: &mut Server, path: &str, spec: &Value) -> (u16, Value) {
     let body = json!({"metadata": {"name": "a"}, "spec": spec});
-    send(server, &Request::new("POST", path).json(&body))
+    ask(server, &Request::new("POST", path).json(&body))
 }
 
 fn merge(server: &mut Server, path: &str, patch: &Value) -> (u16, Value) {
-    let request = Request::new("PATCH", path);
-    let kind = "application/merge-patch+json";
-    send(server, &request.content(kind, patch.to_string()))
-}
-
-/// The fields that a refusal names, with the reason for each.
-fn causes(answer: &(u16, Value)) -> Vec<(&str, &str)> {
-    let causes = answer.1["details"]["causes"].as_array().into_iter().flatten();
-    let part = |cause: &'_ Value, name: &str| cause[name].as_str().map_or(0, str::len);
-    assert!(causes.clone().all(|it| part(it, "field") > 0), "{answer:?}");
-    causes
-        .map(|it| (it["field"].as_str().unwrap_or(""), it["reason"].as_str().unwrap_or("")))
-        .collect()
+    ask(server, &common::merge(path, patch))
 }
 
 fn template() -> Value {
@@ -97,7 +72,7 @@ fn a_service_gets_an_address_that_stays() {
     let refused = create(&mut server, SERVICES, &spec);
     let required = "FieldValueRequired";
     assert_eq!(
-        causes(&refused),
+        causes(&refused.1),
         [("spec.ports[0].name", required), ("spec.ports[1].name", required)]
     );
     let (status, service) =
@@ -111,15 +86,18 @@ fn a_service_gets_an_address_that_stays() {
     let bare =
         json!({"metadata": {"name": "a"}, "spec": {"type": "NodePort", "ports": [{"port": 80}]}});
     let path = format!("{SERVICES}/a");
-    let (status, again) = send(&mut server, &Request::new("PUT", &path).json(&bare));
+    let (status, again) = ask(&mut server, &Request::new("PUT", &path).json(&bare));
     assert_eq!((status, &again["spec"]), (200, &service["spec"]));
     let moved = merge(&mut server, &path, &json!({"spec": {"clusterIP": "10.96.7.7"}}));
-    assert_eq!((moved.0, causes(&moved)), (422, vec![("spec.clusterIPs[0]", "FieldValueInvalid")]));
+    assert_eq!(
+        (moved.0, causes(&moved.1)),
+        (422, vec![("spec.clusterIPs[0]", "FieldValueInvalid")])
+    );
     let (_, plain) = merge(&mut server, &path, &json!({"spec": {"type": "ClusterIP"}}));
     assert!(plain["spec"]["ports"][0]["nodePort"].is_null(), "{plain}");
     assert!(plain["spec"]["externalTrafficPolicy"].is_null(), "{plain}");
     let none = create(&mut server, SERVICES, &json!({"ports": []}));
-    assert_eq!(causes(&none), [("spec.ports", required)]);
+    assert_eq!(causes(&none.1), [("spec.ports", required)]);
 }
 
 #[test]
@@ -152,7 +130,7 @@ fn what_must_stay_stays() {
         ),
     ] {
         let answer = merge(&mut server, &format!("{path}/a"), &json!({"spec": change}));
-        assert_eq!((answer.0, causes(&answer)), (422, vec![expected]), "{path} {change}");
+        assert_eq!((answer.0, causes(&answer.1)), (422, vec![expected]), "{path} {change}");
     }
     for (path, change) in [
         (
@@ -221,7 +199,7 @@ fn a_stateful_set_mounts_what_it_claims() {
     assert_eq!(answer.0, 201, "{}", answer.1);
     let answer = create(&mut server(), sets, &spec("other"));
     let field = "spec.template.spec.containers[0].volumeMounts[0].name";
-    assert_eq!(causes(&answer), [(field, "FieldValueNotFound")]);
+    assert_eq!(causes(&answer.1), [(field, "FieldValueNotFound")]);
 }
 
 /// What others do who decide where something runs, before it does.
@@ -235,14 +213,14 @@ fn what_waits_may_be_told_where_to_run() {
     let image =
         json!({"spec": {"template": {"spec": {"containers": [{"name": "c", "image": "i:9"}]}}}});
     let answer = merge(&mut server, &path, &image);
-    assert_eq!(causes(&answer), [("spec.template.spec", "FieldValueInvalid")]);
+    assert_eq!(causes(&answer.1), [("spec.template.spec", "FieldValueInvalid")]);
     let start = json!({"spec": {"suspend": false, "template": {
         "metadata": {"labels": {"more": "yes"}}, "spec": {"nodeSelector": {"a": "b"}},
     }}});
     assert_eq!(merge(&mut server, &path, &start).0, 200);
     let move_it = json!({"spec": {"template": {"spec": {"nodeSelector": {"a": "c"}}}}});
     let answer = merge(&mut server, &path, &move_it);
-    assert_eq!(causes(&answer), [("spec.template", "FieldValueInvalid")]);
+    assert_eq!(causes(&answer.1), [("spec.template", "FieldValueInvalid")]);
 
     let gated = json!({"schedulingGates": [{"name": "a.b/c"}], "containers": [{"name": "c", "image": "i"}]});
     assert_eq!(create(&mut server, PODS, &gated).0, 201);
@@ -250,7 +228,7 @@ fn what_waits_may_be_told_where_to_run() {
     let open = json!({"spec": {"schedulingGates": [], "nodeSelector": {"a": "b"}}});
     assert_eq!(merge(&mut server, &path, &open).0, 200);
     let late = json!({"spec": {"nodeSelector": {"a": "c"}}});
-    assert_eq!(causes(&merge(&mut server, &path, &late)), [("spec", "FieldValueForbidden")]);
+    assert_eq!(causes(&merge(&mut server, &path, &late).1), [("spec", "FieldValueForbidden")]);
 }
 
 #[test]
@@ -266,7 +244,7 @@ fn a_template_has_no_ports_of_a_node_and_a_job_keeps_its_own_labels() {
     assert_eq!(made["spec"]["containers"][0]["ports"][0]["hostPort"], 80);
 
     let body = json!({"metadata": {"name": "own", "labels": {"mine": "x"}}, "spec": job()});
-    let (_, made) = send(&mut server, &Request::new("POST", JOBS).json(&body));
+    let (_, made) = ask(&mut server, &Request::new("POST", JOBS).json(&body));
     assert_eq!(made["metadata"]["labels"], json!({"mine": "x"}));
     assert_eq!(made["spec"]["template"]["metadata"]["labels"]["job-name"], "own");
 }

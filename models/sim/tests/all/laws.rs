@@ -1,14 +1,13 @@
 //! Laws for every program: versions grow, the pages of a list make up the whole list, and a list
 //! together with the later events of a watch is the later list.
 
-use std::collections::BTreeMap;
-use std::time::Duration;
-
 use proptest::prelude::*;
-use seatrial_sim::apiserver::{Answer, Options, Request, Server, WatchId};
+use seatrial_sim::apiserver::{Answer, Request, Server, WatchId};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
-const MAPS: &str = "/api/v1/namespaces/default/configmaps";
+use crate::common::{MAPS, SECOND, ask, empty};
+
 const SELECTORS: [&str; 5] = ["", "app", "!app", "app=x", "app in (x,y)"];
 
 #[derive(Clone, Debug)]
@@ -31,13 +30,6 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn call(server: &mut Server, request: &Request) -> Value {
-    match server.handle(Duration::from_secs(1), request) {
-        Answer::Response(response) => response.json().cloned().unwrap_or(Value::Null),
-        other => panic!("no response: {other:?}"),
-    }
-}
-
 fn object(name: usize, app: Option<&str>, data: u8) -> Value {
     let labels = app.map_or_else(|| json!({}), |app| json!({"app": app}));
     json!({"metadata": {"name": format!("n{name}"), "labels": labels}, "data": {"a": data.to_string()}})
@@ -47,7 +39,7 @@ fn perform(server: &mut Server, step: &Step) {
     let request = match step {
         Step::Put { name, app, data } => {
             let object = object(*name, *app, *data);
-            call(server, &Request::new("POST", MAPS).json(&object));
+            ask(server, &Request::new("POST", MAPS).json(&object));
             Request::new("PUT", &format!("{MAPS}/n{name}")).json(&object)
         }
         Step::Label { name, app } => {
@@ -62,7 +54,7 @@ fn perform(server: &mut Server, step: &Step) {
         }
         Step::Watch { .. } => return,
     };
-    call(server, &request);
+    ask(server, &request);
 }
 
 type State = BTreeMap<String, Value>;
@@ -80,7 +72,7 @@ fn bare(object: &Value) -> Value {
 fn list(server: &mut Server, query: &[(&str, &str)]) -> (State, String) {
     let mut request = Request::new("GET", MAPS);
     request.query = query.iter().map(|(key, it)| ((*key).to_owned(), (*it).to_owned())).collect();
-    let list = call(server, &request);
+    let list = ask(server, &request).1;
     let items = list["items"].as_array().into_iter().flatten();
     let name = |it: &Value| it["metadata"]["name"].as_str().unwrap_or("").to_owned();
     let version = list["metadata"]["resourceVersion"].as_str().unwrap_or("").to_owned();
@@ -101,7 +93,7 @@ fn watch(server: &mut Server, selector: &'static str) -> Watched {
     {
         request.query.push((key.to_owned(), value.to_owned()));
     }
-    let Answer::Watch { id, .. } = server.handle(Duration::from_secs(1), &request) else {
+    let Answer::Watch { id, .. } = server.handle(SECOND, &request) else {
         panic!("no watch was opened")
     };
     Watched { id, selector, state, version: version.parse().unwrap_or(0) }
@@ -134,7 +126,7 @@ proptest! {
         reads in prop::collection::vec(any::<bool>(), 60),
         limit in 1..4_usize,
     ) {
-        let mut server = Server::new(&Options::default());
+        let mut server = empty();
         let (mut watches, mut history) = (Vec::new(), Vec::new());
         for (step, reads) in steps.iter().zip(reads) {
             let before = server.revision();
@@ -176,7 +168,7 @@ fn pages(server: &mut Server, query: &[(&str, &str)], limit: usize) -> State {
         } else {
             request.query.push(("continue".to_owned(), token));
         }
-        let page = call(server, &request);
+        let page = ask(server, &request).1;
         for item in page["items"].as_array().into_iter().flatten() {
             let name = item["metadata"]["name"].as_str().unwrap_or("").to_owned();
             all.insert(name, item.clone());

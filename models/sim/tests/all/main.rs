@@ -23,7 +23,6 @@ mod policies;
 mod programs;
 mod protobuf;
 mod real;
-mod recorded_patches;
 mod reference_patches;
 mod repeatable;
 mod stored;

@@ -1,20 +1,13 @@
 //! Rules that only a comparison with a real server has shown: our server gives the same answers.
 
-use std::time::Duration;
-
 use seatrial_sim::apiserver::{Answer, Request, Response, Server};
 use seatrial_sim::conformance::world;
 use serde_json::{Value, json};
 
+use crate::common::{SECOND, answer as send};
+
 const CORE: &str = "/api/v1/namespaces/default";
 const CUSTOM: &str = "/apis/sim.example.com/v1/namespaces/default";
-
-fn send(server: &mut Server, request: &Request) -> Response {
-    match server.handle(Duration::from_secs(1), request) {
-        Answer::Response(response) => response,
-        other => panic!("no response: {other:?}"),
-    }
-}
 
 fn post(server: &mut Server, path: &str, body: Value) -> Response {
     send(server, &Request::new("POST", path).json(&body))
@@ -289,9 +282,7 @@ fn a_watch_that_begins_too_early_says_so_in_any_form() {
         Request::new("GET", &format!("{CORE}/configmaps?watch=true&resourceVersion=1"));
     let list = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
     request.headers.push(("Accept".to_owned(), format!("{list},application/json")));
-    let Answer::Watch { id, .. } = server.handle(Duration::from_secs(1), &request) else {
-        panic!("no watch")
-    };
+    let Answer::Watch { id, .. } = server.handle(SECOND, &request) else { panic!("no watch") };
     let told = server.events(id);
     assert_eq!((told.events.len(), told.events[0].kind, told.has_ended), (1, "ERROR", true));
 }

@@ -1,20 +1,13 @@
 //! Applied scales, what is asked of pods, and kinds on which nothing acts.
 
-use std::time::Duration;
-
-use seatrial_sim::apiserver::{Answer, Options, Request, Response, Server};
+use seatrial_sim::apiserver::Request;
 use serde_json::{Value, json};
 
-fn call(server: &mut Server, request: &Request) -> Response {
-    match server.handle(Duration::from_secs(1), request) {
-        Answer::Response(response) => response,
-        other => panic!("no response: {other:?}"),
-    }
-}
+use crate::common::{answer as call, ask as told, empty};
 
 #[test]
 fn an_applied_scale_owns_the_replicas_of_its_object() {
-    let mut server = Server::new(&Options::default());
+    let mut server = empty();
     let path = "/apis/apps/v1/namespaces/default/deployments";
     let pod = json!({"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
     let spec = json!({"replicas": 2, "selector": {"matchLabels": {"a": "b"}}, "template": pod});
@@ -27,8 +20,7 @@ fn an_applied_scale_owns_the_replicas_of_its_object() {
         let scale = json!({"apiVersion": "autoscaling/v1", "kind": "Scale", "spec": spec});
         let request = Request::new("PATCH", &format!("{path}/d/scale?fieldManager=b{query}"));
         let request = request.content("application/apply-patch+yaml", scale.to_string());
-        let response = call(&mut server, &request);
-        (response.status, response.json().cloned().unwrap_or_default())
+        told(&mut server, &request)
     };
     assert_eq!(apply("", 3.into()).0, 409, "another manager owns the count");
     assert_eq!(apply("&force=true", "x".into()).0, 400);
@@ -50,15 +42,14 @@ fn an_applied_scale_owns_the_replicas_of_its_object() {
 
 #[test]
 fn a_pod_is_bound_once_and_evicted() {
-    let mut server = Server::new(&Options::default());
+    let mut server = empty();
     let path = "/api/v1/namespaces/default/pods";
     let body =
         json!({"metadata": {"name": "a"}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
     assert_eq!(call(&mut server, &Request::new("POST", path).json(&body)).status, 201);
     let mut ask = |method: &str, sub: &str, body: &Value| {
         let request = Request::new(method, &format!("{path}/{sub}")).json(body);
-        let response = call(&mut server, &request);
-        (response.status, response.json().cloned().unwrap_or_default())
+        told(&mut server, &request)
     };
     let binding = json!({"target": {"kind": "Node", "name": "n"}});
     assert_eq!(ask("POST", "a/binding", &json!({})).0, 400);
@@ -87,7 +78,7 @@ fn a_pod_is_bound_once_and_evicted() {
 
 #[test]
 fn a_signing_request_is_approved_apart_from_the_rest() {
-    let mut server = Server::new(&Options::default());
+    let mut server = empty();
     let path = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
     let approved = json!({"conditions": [{"type": "Approved", "status": "True"}]});
     let spec = json!({"signerName": "example.com/a", "usages": ["client auth"], "request": "YQ=="});

@@ -1,23 +1,12 @@
 //! Events have two APIs and one storage: each API reads the other one's events with its own names.
 
-use std::time::Duration;
-
-use seatrial_sim::apiserver::{Answer, Events, Options, Request, Response, Server};
+use seatrial_sim::apiserver::{Events, Request, Response, Server};
 use serde_json::{Value, json};
+
+use crate::common::{self, DEFINITIONS, MAPS, answer as send, empty as server, watch};
 
 const CORE: &str = "/api/v1/namespaces/default/events";
 const NEW: &str = "/apis/events.k8s.io/v1/namespaces/default/events";
-
-fn server() -> Server {
-    Server::new(&Options::default())
-}
-
-fn send(server: &mut Server, request: &Request) -> Response {
-    match server.handle(Duration::from_secs(1), request) {
-        Answer::Response(response) => response,
-        other => panic!("no response: {other:?}"),
-    }
-}
 
 fn body(response: &Response) -> &Value {
     response.json().expect("it is JSON")
@@ -61,8 +50,7 @@ fn old(name: &str) -> Value {
 
 /// The field and the reason of each cause.
 fn causes(response: &Response) -> Vec<(&str, &str)> {
-    let causes = body(response)["details"]["causes"].as_array().into_iter().flatten();
-    causes.map(|it| (text(it, "field"), text(it, "reason"))).collect()
+    common::causes(body(response))
 }
 
 fn text<'a>(value: &'a Value, field: &str) -> &'a str {
@@ -120,13 +108,8 @@ fn each_api_reads_what_the_other_has_written() {
 #[test]
 fn a_watch_of_either_api_tells_of_every_write_at_the_same_version() {
     let mut server = server();
-    let watches = [CORE, NEW].map(|path| {
-        let watch = Request::new("GET", &format!("{path}?watch=true&resourceVersion=0"));
-        match server.handle(Duration::from_secs(1), &watch) {
-            Answer::Watch { id, .. } => id,
-            other => panic!("no watch: {other:?}"),
-        }
-    });
+    let watches =
+        [CORE, NEW].map(|path| watch(&mut server, &format!("{path}?watch=true&resourceVersion=0")));
     post(&mut server, NEW, &new("a"));
     let count = json!({"series": {"count": 2, "lastObservedTime": "2026-01-01T00:00:05.000000Z"}});
     assert_eq!(patch(&mut server, &format!("{NEW}/a"), "merge-patch+json", &count).status, 200);
@@ -286,8 +269,7 @@ fn what_is_wrong_with_the_metadata_of_a_core_event_is_said_once() {
     let mut event = old("a");
     event["metadata"]["finalizers"] = json!(["a.io/x"]);
     let map = json!({"metadata": {"name": "a", "finalizers": ["a.io/x"]}});
-    let maps = "/api/v1/namespaces/default/configmaps";
-    for (path, object, said) in [(CORE, event, 1), (maps, map, 2)] {
+    for (path, object, said) in [(CORE, event, 1), (MAPS, map, 2)] {
         post(&mut server, path, &object);
         let one = format!("{path}/a");
         assert_eq!(send(&mut server, &Request::new("DELETE", &one)).status, 200);
@@ -341,10 +323,9 @@ fn a_definition_does_not_replace_a_built_in_kind() {
             }],
         },
     });
-    let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-    post(&mut server, definitions, &definition);
+    post(&mut server, DEFINITIONS, &definition);
     assert_eq!(get(&mut server, &format!("{NEW}/a"))["note"], "hello");
-    let one = format!("{definitions}/events.events.k8s.io");
+    let one = format!("{DEFINITIONS}/events.events.k8s.io");
     assert_eq!(send(&mut server, &Request::new("DELETE", &one)).status, 200);
     assert_eq!(get(&mut server, &format!("{CORE}/a"))["message"], "hello");
 }

@@ -2,29 +2,15 @@
 
 use std::time::Duration;
 
-use seatrial_sim::apiserver::{Answer, Options, Request, Response, Server, WatchId};
+use seatrial_sim::apiserver::{Options, Request, Server, WatchId};
 use serde_json::{Value, json};
 
-fn server() -> Server {
-    Server::new(&Options::default())
-}
-
-const SECOND: Duration = Duration::from_secs(1);
-const MAPS: &str = "/api/v1/namespaces/default/configmaps";
-const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-
-fn call(server: &mut Server, request: &Request) -> Response {
-    match server.handle(SECOND, request) {
-        Answer::Response(response) => response,
-        other => panic!("no response: {other:?}"),
-    }
-}
+use crate::common::{self, DEFINITIONS as CRDS, MAPS, answer as call, ask, empty as server, watch};
 
 fn send(server: &mut Server, method: &str, target: &str, body: &Value) -> (u16, Value) {
     let request = Request::new(method, target);
     let request = if body.is_null() { request } else { request.json(body) };
-    let response = call(server, &request);
-    (response.status, response.json().cloned().unwrap_or(Value::Null))
+    ask(server, &request)
 }
 
 fn get(server: &mut Server, target: &str) -> (u16, Value) {
@@ -32,16 +18,7 @@ fn get(server: &mut Server, target: &str) -> (u16, Value) {
 }
 
 fn patch(server: &mut Server, target: &str, body: &Value) -> (u16, Value) {
-    let request = Request::new("PATCH", target);
-    let response = call(server, &request.content("application/merge-patch+json", body.to_string()));
-    (response.status, response.json().cloned().unwrap_or(Value::Null))
-}
-
-fn watch(server: &mut Server, target: &str) -> WatchId {
-    match server.handle(SECOND, &Request::new("GET", target)) {
-        Answer::Watch { id, .. } => id,
-        other => panic!("no watch was opened: {other:?}"),
-    }
+    ask(server, &common::merge(target, body))
 }
 
 fn map(name: &str) -> Value {

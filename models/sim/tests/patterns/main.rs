@@ -1,5 +1,6 @@
 //! Small controllers, one for each pattern that the books on controllers teach: the correct one holds under
-//! the default plan, the one with a bug is convicted. The table of `docs/checking/patterns.md` is this one.
+//! the default plan, the one with a bug is convicted. Their names and their bugs are in the table of
+//! `docs/checking/patterns.md`.
 
 mod kit;
 mod list;
@@ -14,19 +15,22 @@ use serde_json::{Value, json};
 
 use crate::kit::{Done, Kit, Reconcile, apps, reconciles, soon};
 
-/// A pattern: its name, its bug, and the user's steps, a letter each.
+/// A pattern: its name and its bug, as the page has them, the user's steps, a letter each, and the controller.
 struct Pattern {
     name: &'static str,
     bug: &'static str,
     steps: &'static str,
-    of: Box<dyn Fn(bool) -> Simulation>,
+    of: Of,
 }
 
-fn pattern<F: Future<Output = Done> + Send + 'static>(
-    (name, bug, steps): (&'static str, &'static str, &'static str),
+/// A controller with its bug or without.
+type Of = Box<dyn Fn(bool) -> Simulation>;
+
+fn controller<F: Future<Output = Done> + Send + 'static>(
+    steps: &'static str,
     reconcile: fn(Value, Arc<Kit>) -> F,
     again: fn(&Kit) -> Action,
-) -> Pattern {
+) -> (&'static str, Of) {
     let reconcile: Reconcile = Arc::new(move |map, kit| Box::pin(reconcile(map, kit)));
     let kind = if steps.contains('A') { "App" } else { "ConfigMap" };
     let of = Box::new(move |is_wrong| {
@@ -42,159 +46,60 @@ fn pattern<F: Future<Output = Done> + Send + 'static>(
             false => Simulation::of(run),
         }
     });
-    Pattern { name, bug, steps, of }
+    (steps, of)
+}
+
+/// The controllers in the order of the rows of the page.
+fn controllers() -> Vec<(&'static str, Of)> {
+    vec![
+        controller("a", list::children, soon),
+        controller("a", list::creates, soon),
+        controller("a", list::generates, soon),
+        controller("as", list::applies, soon),
+        controller("ad", list::finalizes, soon),
+        controller("ad", list::finalizes_twice, soon),
+        controller("a", list::says, soon),
+        controller("as", list::observes, soon),
+        controller("as", list::scales, soon),
+        controller("a", list::phases, soon),
+        controller("a", list::retries, list::never),
+        controller("a", list::passes_errors_on, soon),
+        controller("ax", list::heals, soon),
+        controller("a", list::draws, soon),
+        controller("a", list::counts, soon),
+        controller("as", list::revises, soon),
+        controller("as", list::keeps_history, soon),
+        controller("ad", list::owns, soon),
+        controller("ada", list::succeeds, soon),
+        controller("a", list::reads_what_is_half, soon),
+        controller("abds", list::sums_up, soon),
+        controller("a", list::claims, soon),
+        controller("ab", list::cleans_up, soon),
+        controller("as", list::migrates, soon),
+        controller("as", list::replaces, soon),
+        controller("A", more::conditions, soon),
+        controller("AS", more::updates, soon),
+        controller("AS", more::skips, soon),
+        controller("2ba", more::shards, soon),
+        controller("pa", more::adopts, soon),
+        controller("as", more::rolls, soon),
+        controller("as", more::manages, soon),
+        controller("as", more::hashes, soon),
+        controller("ast", more::forgets, soon),
+    ]
+}
+
+/// The name and the bug of each row of the page.
+fn rows() -> impl Iterator<Item = (&'static str, &'static str)> {
+    PAGE.lines().filter(|line| line.ends_with("` |")).map(|row| {
+        let mut cells = row.split('|').skip(1).map(str::trim);
+        (cells.next().unwrap_or_default(), cells.next().unwrap_or_default())
+    })
 }
 
 fn patterns() -> Vec<Pattern> {
-    first_lessons().into_iter().chain(later_lessons()).chain(last_lessons()).collect()
-}
-
-fn first_lessons() -> Vec<Pattern> {
-    use crate::list::*;
-    vec![
-        pattern(
-            ("children of fixed names", "one child stands for all of them", "a"),
-            children,
-            soon,
-        ),
-        pattern(
-            ("create, and what is there is fine", "what is there is an error for ever", "a"),
-            creates,
-            soon,
-        ),
-        pattern(
-            (
-                "children of generated names, found by label",
-                "found by a note that comes later",
-                "a",
-            ),
-            generates,
-            soon,
-        ),
-        pattern(
-            (
-                "server-side apply of everything",
-                "only what is not noted as applied, noted before",
-                "as",
-            ),
-            applies,
-            soon,
-        ),
-        pattern(("finalizer", "removed before its work", "ad"), finalizes, soon),
-        pattern(
-            ("finalizer whose work is done twice", "the second time is an error for ever", "ad"),
-            finalizes_twice,
-            soon,
-        ),
-        pattern(("status from what there is", "from what was just done", "a"), says, soon),
-        pattern(("observed generation", "noted before the work", "as"), observes, soon),
-        pattern(
-            ("scaling by a list", "by the number that the process remembers", "as"),
-            scales,
-            soon,
-        ),
-        pattern(("phases", "the phase is written before what it says", "a"), phases, soon),
-    ]
-}
-
-fn later_lessons() -> Vec<Pattern> {
-    use crate::list::*;
-    vec![
-        pattern(("error policy", "an error is the end of it", "a"), retries, never),
-        pattern(("errors are passed on", "an error is swallowed", "a"), passes_errors_on, soon),
-        pattern(
-            ("owned objects are made again", "not while the process remembers them", "ax"),
-            heals,
-            soon,
-        ),
-        pattern(("password drawn once", "once in a process", "a"), draws, soon),
-        pattern(("counter of what there is", "of what was done", "a"), counts, soon),
-        pattern(
-            ("revision in the object itself", "its cause is noted in another object", "as"),
-            revises,
-            soon,
-        ),
-        pattern(("history of revisions", "numbered by the process", "as"), keeps_history, soon),
-        pattern(("owner in the first write", "in the second write", "ad"), owns, soon),
-        pattern(
-            ("successor of the same name", "the predecessor's child is taken for its own", "ada"),
-            succeeds,
-            soon,
-        ),
-        pattern(
-            ("child that is filled later", "expected to be full", "a"),
-            reads_what_is_half,
-            soon,
-        ),
-        pattern(
-            ("one object for all", "from what the process has heard of", "abds"),
-            sums_up,
-            soon,
-        ),
-        pattern(
-            ("claim of something free", "without a look for an earlier claim", "a"),
-            claims,
-            soon,
-        ),
-        pattern(
-            ("clean-up by a cache, confirmed by a read", "not confirmed", "ab"),
-            cleans_up,
-            soon,
-        ),
-        pattern(("migration to another object", "the old one goes first", "as"), migrates, soon),
-        pattern(
-            ("replacement when a hash differs", "when a note differs, noted before", "as"),
-            replaces,
-            soon,
-        ),
-    ]
-}
-
-fn last_lessons() -> Vec<Pattern> {
-    use crate::more::*;
-    vec![
-        pattern(
-            ("conditions with their times", "one more for each process", "A"),
-            conditions,
-            soon,
-        ),
-        pattern(
-            (
-                "what is there is changed, and the generation noted",
-                "only what lacks is made, and the generation noted",
-                "AS",
-            ),
-            updates,
-            soon,
-        ),
-        pattern(
-            ("nothing is done for a generation that is observed", "noted before the work", "AS"),
-            skips,
-            soon,
-        ),
-        pattern(("shards by name", "by the place among all", "2ba"), shards, soon),
-        pattern(
-            ("adoption of what a label selects", "the process remembers that it has adopted", "pa"),
-            adopts,
-            soon,
-        ),
-        pattern(("rolling update", "of what the process has seen change", "as"), rolls, soon),
-        pattern(("one manager of the fields", "another one for each process", "as"), manages, soon),
-        pattern(
-            (
-                "new pod for a new hash of its configuration",
-                "a hash with a seed of the process",
-                "as",
-            ),
-            hashes,
-            soon,
-        ),
-        pattern(
-            ("the newest revisions are kept", "those that the process has made", "ast"),
-            forgets,
-            soon,
-        ),
-    ]
+    let all = rows().zip(controllers());
+    all.map(|((name, bug), (steps, of))| Pattern { name, bug, steps, of }).collect()
 }
 
 fn map(name: &str) -> Value {
@@ -274,12 +179,9 @@ fn correct_patterns_hold_and_bugs_are_convicted() {
 
 #[test]
 fn the_page_has_a_row_for_each_pattern() {
-    let (rows, all) = (PAGE.matches("` |\n").count(), patterns());
-    for Pattern { name, bug, .. } in &all {
-        assert!(PAGE.contains(&format!("| {name} | {bug} |")), "{name}");
-    }
-    assert_eq!(rows, all.len(), "rows of the page");
-    assert!(PAGE.contains(&format!("{} correct ones", all.len())), "the page counts otherwise");
+    let count = controllers().len();
+    assert_eq!(rows().count(), count, "rows of the page");
+    assert!(PAGE.contains(&format!("{count} correct ones")), "the page counts otherwise");
 }
 
 /// The patterns whose purpose is to keep what was before.

@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 use super::super::metadata::text;
 use super::super::status::{Failure, Outcome, details, qualify};
 use super::super::{Call, Resource, Server};
-use super::quantity::Quantity;
 use super::review::Wish;
+use crate::quantity::Quantity;
 
 /// Where the server writes what it has filled in.
 const ANNOTATION: &str = "kubernetes.io/limit-ranger";
@@ -183,7 +183,7 @@ fn of_pod(pod: &Value) -> Value {
             if let (Some(one), Some(sum)) =
                 (Quantity::read(amount), Quantity::read(&sums[part][key]))
             {
-                sums[part][key] = sum.max(one).to_string().into();
+                sums[part][key] = one.max(sum).to_string().into();
             }
         }
     }
@@ -204,10 +204,10 @@ fn check(item: &Value, used: &Value, wrong: &mut Vec<String>) {
         let why = format!("minimum {key} usage per {of} is {min}");
         match (amount("requests", key), amount("limits", key)) {
             (None, _) => wrong.push(format!("{why}.  No request is specified")),
-            (Some(it), _) if it.billionths < min.billionths => {
+            (Some(it), _) if it < min => {
                 wrong.push(format!("{why}, but request is {it}"));
             }
-            (_, Some(it)) if it.billionths < min.billionths => {
+            (_, Some(it)) if it < min => {
                 wrong.push(format!("{why}, but limit is {it}"));
             }
             _ => {}
@@ -217,10 +217,10 @@ fn check(item: &Value, used: &Value, wrong: &mut Vec<String>) {
         let why = format!("maximum {key} usage per {of} is {max}");
         match (amount("requests", key), amount("limits", key)) {
             (_, None) => wrong.push(format!("{why}.  No limit is specified")),
-            (_, Some(it)) if it.billionths > max.billionths => {
+            (_, Some(it)) if it > max => {
                 wrong.push(format!("{why}, but limit is {it}"));
             }
-            (Some(it), _) if it.billionths > max.billionths => {
+            (Some(it), _) if it > max => {
                 wrong.push(format!("{why}, but request is {it}"));
             }
             _ => {}
@@ -248,12 +248,12 @@ fn claim(item: &Value, object: &Value, wrong: &mut Vec<String>) {
     };
     let of = "storage usage per PersistentVolumeClaim is";
     for (_, min) in bounds(item, "min").filter(|(key, _)| *key == "storage") {
-        if asked.billionths < min.billionths {
+        if asked < min {
             wrong.push(format!("minimum {of} {min}, but request is {asked}"));
         }
     }
     for (_, max) in bounds(item, "max").filter(|(key, _)| *key == "storage") {
-        if asked.billionths > max.billionths {
+        if asked > max {
             wrong.push(format!("maximum {of} {max}, but request is {asked}"));
         }
     }

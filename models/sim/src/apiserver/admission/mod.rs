@@ -11,7 +11,6 @@ mod conditions;
 mod hook;
 mod limits;
 mod policy;
-mod quantity;
 mod quota;
 mod review;
 mod rules;
@@ -169,20 +168,21 @@ impl Server {
             let why = "request did not complete within requested timeout";
             return Step::Answered(Answer::Response(Failure::new(504, "Timeout", why).response()));
         }
-        let (before, random, time) = (self.clone(), self.random.clone(), self.now);
-        self.asking = Some(Box::new(std::mem::take(&mut attempt.asking)));
-        (self.random, self.now) = begun;
-        let answer = self.carry_out(request);
-        let mut asking = self.asking.take().map(|it| *it).unwrap_or_default();
+        // What is undone, or panics, has happened to a copy.
+        let mut tried = self.clone();
+        tried.asking = Some(Box::new(std::mem::take(&mut attempt.asking)));
+        (tried.random, tried.now) = begun;
+        let answer = tried.carry_out(request);
+        let mut asking = tried.asking.take().map(|it| *it).unwrap_or_default();
         let mut lacks = std::mem::take(&mut asking.lacks);
         lacks.extend(conversion::calls(&mut asking));
         attempt.asking = asking;
-        if lacks.is_empty() {
-            (self.random, self.now) = (random, time.max(self.now));
-            return Step::Answered(answer);
+        if !lacks.is_empty() {
+            return Step::Waits(lacks);
         }
-        *self = before;
-        Step::Waits(lacks)
+        (tried.random, tried.now) = (self.random.clone(), self.now.max(tried.now));
+        *self = tried;
+        Step::Answered(answer)
     }
 
     /// Answers a request. The function is asked in place of webhooks.
@@ -262,4 +262,56 @@ pub(super) use policy::{KINDS as POLICIES, resource as policy};
 /// The resource whose objects are limit ranges.
 pub(super) fn limit_ranges(resource: Resource) -> Resource {
     Resource { complete: limits::complete, ..resource }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use serde_json::json;
+
+    use super::super::mistake::{Change, Mistake};
+    use super::*;
+    use crate::apiserver::{Fault, Options};
+
+    /// A server that panics at requests with a header.
+    fn brittle() -> Server {
+        let panics = |it: &mut Request| assert!(it.header("Boom").is_none(), "boom");
+        let change = Change::Request(panics);
+        Server::new(&Options::default()).with_mistake(Mistake { name: "", traces: "", change })
+    }
+
+    #[test]
+    fn a_request_that_panics_leaves_the_server_as_it_was() {
+        let mut server = brittle();
+        let maps = "/api/v1/namespaces/default/configmaps";
+        let hooks = json!([{
+            "name": "a.b.c", "sideEffects": "None", "admissionReviewVersions": ["v1"],
+            "clientConfig": {"url": "https://example.com/"},
+            "rules": [{
+                "operations": ["*"], "apiGroups": [""], "apiVersions": ["v1"],
+                "resources": ["configmaps"],
+            }],
+        }]);
+        let hooks = json!({"metadata": {"name": "h"}, "webhooks": hooks});
+        let path = format!("/apis/{GROUP}/v1/{VALIDATING}");
+        server.handle(Duration::from_secs(1), &Request::new("POST", &path).json(&hooks));
+        let map = Request::new("POST", maps).json(&json!({"metadata": {"name": "m"}}));
+        let mut attempt = Attempt::default();
+        let waits = server.attempt(Duration::from_secs(2), &map, &mut attempt);
+        assert!(matches!(waits, Step::Waits(calls) if calls.len() == 1));
+        let late = Duration::from_secs(90);
+        let boom = map.with_header("Boom", "yes");
+        let panicked = |server: &mut Server, request: &Request, attempt: &mut Attempt| {
+            let tried = AssertUnwindSafe(|| server.attempt(late, request, attempt));
+            assert!(catch_unwind(tried).is_err());
+        };
+        panicked(&mut server, &boom, &mut attempt);
+        assert_eq!((server.now(), server.asking.is_none()), (late, true));
+        let revision = server.revision();
+        server.inject(Fault::stale_state("configmaps", 1));
+        let read = Request::new("GET", maps).with_header("Boom", "yes");
+        panicked(&mut server, &read, &mut Attempt::default());
+        assert_eq!((server.revision(), server.newest.is_none()), (revision, true));
+    }
 }

@@ -13,8 +13,8 @@ use super::super::status::{Failure, Outcome};
 use super::super::store::Key;
 use super::super::{Call, Server};
 use super::limits::{asked, forbidden};
-use super::quantity::Quantity;
 use super::review::Wish;
+use crate::quantity::Quantity;
 
 /// Amounts by the names of resources.
 pub(crate) type Amounts = BTreeMap<String, Quantity>;
@@ -238,7 +238,7 @@ fn of_pod(pod: &Value, usage: &mut Amounts) {
         }
         for (key, amount) in amounts_of("initContainers").into_iter().flatten() {
             let sum = sums.entry(key).or_default();
-            *sum = sum.max(amount);
+            *sum = amount.max(*sum);
         }
         for (key, amount) in sums {
             let short = matches!(key.as_str(), "cpu" | "memory" | "ephemeral-storage");

@@ -7,7 +7,6 @@ mod line;
 mod named;
 mod names;
 mod pods;
-mod quantity;
 mod services;
 mod storage;
 
@@ -20,7 +19,6 @@ use super::cause::Causes;
 use crate::protobuf::table::{Id, Message, Table, Type};
 use line::Line;
 pub(crate) use pods::{prepare as prepare_pod, prepare_job};
-pub(crate) use quantity::Quantity;
 pub(crate) use services::prepare as prepare_service;
 
 /// What holds for a message, and which of its fields hold more.

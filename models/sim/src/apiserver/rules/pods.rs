@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::super::bounds::At;
 use super::super::cause::{Cause, Causes};
 use super::super::{names as formats, types};
-use super::Quantity;
+use crate::quantity::Quantity;
 
 /// An image without a version is looked for each time.
 pub(super) fn pull(container: &mut Value) {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::bounds::At;
 use super::super::cause::{Cause, Causes};
-use super::Quantity;
+use crate::quantity::Quantity;
 
 fn read(amount: &Value) -> Option<Quantity> {
     Quantity::parse(amount.as_str()?).ok()

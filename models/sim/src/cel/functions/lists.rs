@@ -1,5 +1,7 @@
 //! Lists and sets.
 
+use std::cmp::Ordering;
+
 use super::{Function, items, none, number};
 use crate::cel::value::{List, NO_OVERLOAD, Outcome, Value};
 
@@ -114,10 +116,16 @@ fn run<'a>(name: &str, args: &[Value<'a>]) -> Outcome<'a> {
         _ => return none(),
     };
     let mut items = list.items()?;
-    let ordered =
-        |one: &Value<'a>, two: &Value<'a>| one.order(two).unwrap_or(std::cmp::Ordering::Equal);
     Ok(match (name, rest) {
-        ("isSorted", []) => Value::Bool(items.is_sorted_by(|one, two| ordered(one, two).is_le())),
+        ("isSorted", []) => {
+            for (index, it) in items.iter().enumerate() {
+                require_order(it)?;
+                if index > 0 && items[index - 1].order(it) == Some(Ordering::Greater) {
+                    return Ok(Value::Bool(false));
+                }
+            }
+            Value::Bool(true)
+        }
         ("sum", []) => {
             let zero = match items.first() {
                 Some(Value::Double(_)) => Value::Double(0.0),
@@ -128,12 +136,16 @@ fn run<'a>(name: &str, args: &[Value<'a>]) -> Outcome<'a> {
             return items.iter().try_fold(zero, |sum, it| number::run("_+_", &[sum, it.clone()]));
         }
         ("min" | "max", []) => {
-            let found = if name == "min" {
-                items.into_iter().min_by(ordered)
-            } else {
-                items.into_iter().max_by(ordered)
-            };
-            return found.ok_or_else(|| format!("{name} called on empty list"));
+            // Values that cannot be compared with each other are no reason to take the later one.
+            let worse = if name == "min" { Ordering::Greater } else { Ordering::Less };
+            let mut best: Option<Value<'a>> = None;
+            for it in items {
+                require_order(&it)?;
+                if best.as_ref().is_none_or(|best| best.order(&it) == Some(worse)) {
+                    best = Some(it);
+                }
+            }
+            return best.ok_or_else(|| format!("{name} called on empty list"));
         }
         ("sort", []) => {
             put_in_order(&mut items, |it| it)?;
@@ -165,6 +177,16 @@ fn run<'a>(name: &str, args: &[Value<'a>]) -> Outcome<'a> {
     })
 }
 
+fn is_nan(it: &Value<'_>) -> bool {
+    matches!(it, Value::Double(it) if it.is_nan())
+}
+
+/// Refuses a value of a type that has no order.
+fn require_order(it: &Value<'_>) -> Result<(), String> {
+    let has_order = is_nan(it) || it.order(it).is_some();
+    has_order.then_some(()).ok_or_else(|| NO_OVERLOAD.to_owned())
+}
+
 /// Sorts by keys, all of which must be of one type that has an order. Keys that are no number come last.
 pub(in crate::cel) fn put_in_order<'a, T>(
     items: &mut [T],
@@ -173,9 +195,8 @@ pub(in crate::cel) fn put_in_order<'a, T>(
     let Some(first) = items.first() else { return Ok(()) };
     let of = std::mem::discriminant(key(first));
     let is_one = |it: &T| std::mem::discriminant(key(it)) == of;
-    let is_nan = |it: &Value<'a>| matches!(it, Value::Double(it) if it.is_nan());
-    let has_order = |it: &Value<'a>| is_nan(it) || it.order(it).is_some();
-    if !has_order(key(first)) || !items.iter().all(is_one) {
+    require_order(key(first))?;
+    if !items.iter().all(is_one) {
         return Err(NO_OVERLOAD.to_owned());
     }
     items.sort_by(|one, two| {

@@ -1,12 +1,11 @@
-//! Each type of patch by example, and laws that hold of all of them.
+//! What the programs of the reference (`tests/all/reference_patches.rs`) do not show, and laws that hold of all
+//! patches.
 
 mod apply;
-mod apply_lists;
+mod bodies;
 mod bounds;
-mod json;
 mod laws;
 mod made_up;
-mod merge;
 mod strategic;
 mod track;
 mod types;

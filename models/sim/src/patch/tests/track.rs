@@ -1,60 +1,13 @@
 use serde_json::{Value, json};
 
-use super::{LATER, TIME, by, object, owned, update, widget};
-use crate::patch::{Update, apply, track};
+use super::{LATER, object, owned, update, widget};
+use crate::patch::{Update, track};
 
 fn created(spec: &Value, manager: &str) -> Value {
     let mut new = object(spec);
     track(None, &mut new, &update(manager), &widget());
     new["metadata"]["uid"] = json!("u");
     new
-}
-
-fn written(old: &Value, spec: &Value, manager: &str) -> Value {
-    let mut new = old.clone();
-    new["spec"] = spec.clone();
-    track(Some(old), &mut new, &update(manager), &widget());
-    new
-}
-
-#[test]
-fn a_creator_owns_all_but_the_names() {
-    let mut new = object(&json!({ "size": 1 }));
-    new["metadata"]["labels"] = json!({ "a": "1" });
-    new["metadata"]["generateName"] = json!("w-");
-    track(None, &mut new, &update("creator"), &widget());
-    assert_eq!(
-        new["metadata"]["managedFields"],
-        json!([{
-            "manager": "creator", "operation": "Update", "apiVersion": "sim/v1", "time": TIME,
-            "fieldsType": "FieldsV1", "fieldsV1": {
-                "f:metadata": { "f:generateName": {}, "f:labels": { ".": {}, "f:a": {} } },
-                "f:spec": { ".": {}, "f:size": {} },
-            },
-        }])
-    );
-}
-
-#[test]
-fn what_changes_moves_to_the_one_who_changed_it() {
-    let old = created(&json!({ "size": 1, "color": "red", "tags": ["a"] }), "one");
-    let new = written(&old, &json!({ "size": 2, "color": "red", "tags": ["a", "b"] }), "two");
-    assert_eq!(
-        owned(&new, "one"),
-        json!({ "f:spec": { ".": {}, "f:color": {}, "f:tags": { ".": {}, r#"v:"a""#: {} } } })
-    );
-    assert_eq!(
-        owned(&new, "two"),
-        json!({ "f:spec": { "f:size": {}, "f:tags": { r#"v:"b""#: {} } } })
-    );
-}
-
-#[test]
-fn nobody_owns_what_is_removed() {
-    let old = created(&json!({ "size": 1, "extra": { "a": 1 } }), "one");
-    let new = written(&old, &json!({}), "two");
-    assert_eq!(owned(&new, "one"), json!({ "f:spec": {} }));
-    assert_eq!(owned(&new, "two"), Value::Null);
 }
 
 /// Rule 21: a write that changes nothing leaves the managed fields, times included.
@@ -64,16 +17,6 @@ fn a_write_of_the_same_changes_nothing() {
     let mut new = old.clone();
     track(Some(&old), &mut new, &Update { time: LATER, ..update("two") }, &widget());
     assert_eq!(new, old);
-}
-
-#[test]
-fn an_update_takes_fields_from_who_applied_them() {
-    let old = apply(None, &object(&json!({ "size": 1, "color": "red" })), &by("m1"), &widget());
-    let mut old = old.unwrap();
-    old["metadata"]["uid"] = json!("u");
-    let new = written(&old, &json!({ "size": 2, "color": "red" }), "writer");
-    assert_eq!(owned(&new, "m1"), json!({ "f:spec": { "f:color": {} } }));
-    assert_eq!(owned(&new, "writer"), json!({ "f:spec": { "f:size": {} } }));
 }
 
 /// Rule 27: a write to the object cannot change the status, nor a write to the status the rest.
@@ -121,14 +64,6 @@ fn a_client_may_empty_the_list_or_rewrite_it_but_not_break_it() {
     track(Some(&old), &mut renamed, &update("two"), &widget());
     assert_eq!(owned(&renamed, "other"), owned(&old, "one"));
     assert_eq!(owned(&renamed, "one"), Value::Null);
-}
-
-#[test]
-fn an_object_without_managed_fields_gets_none_by_an_update() {
-    let mut old = object(&json!({ "size": 1 }));
-    old["metadata"]["uid"] = json!("u");
-    let new = written(&old, &json!({ "size": 2 }), "two");
-    assert_eq!(new["metadata"].get("managedFields"), None);
 }
 
 #[test]

@@ -5,27 +5,19 @@ mod identities;
 mod mistakes;
 mod reviews;
 
-use std::collections::BTreeMap;
-use std::time::Duration;
-
-use seatrial_sim::apiserver::{Answer, Attributes, Options, Request, Response, Server, User};
+use seatrial_sim::apiserver::{Attributes, Request, Server, User};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+use crate::common::{self, answer as call, empty};
 
 const POLICY: &str = include_str!("policy.txt");
 const QUESTIONS: &str = include_str!("questions.txt");
 const RBAC: &str = "/apis/rbac.authorization.k8s.io/v1";
 
-fn call(server: &mut Server, request: &Request) -> Response {
-    match server.handle(Duration::from_secs(1), request) {
-        Answer::Response(response) => response,
-        other => panic!("no response: {other:?}"),
-    }
-}
-
 /// Sends a request of a user; the status and the body.
 fn ask(server: &mut Server, user: &User, request: Request) -> (u16, Value) {
-    let response = call(server, &request.by(user.clone()));
-    (response.status, response.json().cloned().unwrap_or_default())
+    common::ask(server, &request.by(user.clone()))
 }
 
 fn person(name: &str) -> User {
@@ -80,7 +72,7 @@ fn subject(word: &str) -> Value {
 
 /// A server with the roles and the bindings of the table.
 fn server() -> Server {
-    let mut server = Server::new(&Options::default());
+    let mut server = empty();
     let admin = User::admin();
     server.authorize([]);
     for namespace in ["a", "b", "c", "d"] {

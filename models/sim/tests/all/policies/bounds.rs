@@ -1,25 +1,19 @@
 //! Policies of strangers cost a bounded time and a bounded depth.
 
-use std::time::Duration;
-
-use seatrial_sim::apiserver::{Answer, Options, Request, Server};
+use seatrial_sim::apiserver::{Request, Server};
 use serde_json::{Value, json};
+
+use crate::common::{self, empty};
 
 const GROUP: &str = "/apis/admissionregistration.k8s.io/v1";
 
 fn ask(server: &mut Server, path: &str, body: &Value) -> (u16, Value) {
-    let request = Request::new("POST", path).json(body);
-    match server.handle(Duration::from_secs(1), &request) {
-        Answer::Response(response) => {
-            (response.status, response.json().cloned().unwrap_or_default())
-        }
-        other => panic!("no response: {other:?}"),
-    }
+    common::ask(server, &Request::new("POST", path).json(body))
 }
 
 /// What a policy for config maps does with a new one.
 fn made(kind: &str, spec: &Value) -> (u16, String) {
-    let mut server = Server::new(&Options::default());
+    let mut server = empty();
     let mut spec = spec.clone();
     let rule = json!({"operations": ["*"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"]});
     spec["matchConstraints"] = json!({"resourceRules": [rule]});

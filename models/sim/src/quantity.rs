@@ -1,23 +1,26 @@
-//! Amounts such as `500m` or `1Gi`: read, compared, and written in the one form that a server stores.
+//! Amounts such as `500m` or `1Gi`: read, compared, added, and written in the one form that a server stores.
 
 use std::cmp::Ordering;
 use std::fmt::{self, Display};
 
+use serde_json::Value;
+
 /// A number with the kind of suffix that it came with. More than the billionth part is rounded up.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Quantity {
-    billionths: i128,
+    pub(crate) billionths: i128,
     form: Form,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Form {
+    #[default]
     Decimal,
     Exponent,
     Binary,
 }
 
-const ONE: i128 = 1_000_000_000;
+pub(crate) const ONE: i128 = 1_000_000_000;
 /// Suffixes with the powers of ten, or of 1024, that they stand for.
 const DECIMAL: [(&str, i32); 10] = [
     ("n", -9),
@@ -53,7 +56,7 @@ impl Quantity {
             (Form::Decimal, *it, 1)
         } else {
             let exponent = suffix.strip_prefix(['e', 'E']).and_then(|it| it.parse().ok());
-            (Form::Exponent, exponent.filter(|it| (-30..=30).contains(it)).ok_or_else(wrong)?, 1)
+            (Form::Exponent, exponent.filter(|it| (-40..=40).contains(it)).ok_or_else(wrong)?, 1)
         };
         // The value is `all` times ten to the power of `scale`, in billionths.
         let all: i128 = format!("0{whole}{part}").parse().unwrap_or(MOST);
@@ -68,6 +71,34 @@ impl Quantity {
         let value = value.min(MOST);
         let billionths = if text.starts_with('-') { -value } else { value };
         Ok(Self { billionths, form })
+    }
+
+    pub(crate) fn whole(count: usize) -> Self {
+        Self { billionths: i128::try_from(count).unwrap_or(0) * ONE, form: Form::Decimal }
+    }
+
+    /// Another amount in the same form.
+    pub(crate) fn at(self, billionths: i128) -> Self {
+        Self { billionths, ..self }
+    }
+
+    /// Reads a text or a number; none if it is no amount.
+    pub(crate) fn read(value: &Value) -> Option<Self> {
+        match value {
+            Value::String(text) => Self::parse(text).ok(),
+            Value::Number(number) => Self::parse(&number.to_string()).ok(),
+            _ => None,
+        }
+    }
+
+    /// A sum has the form of the first amount that is not zero.
+    pub(crate) fn plus(self, other: Self) -> Self {
+        let form = if self.billionths == 0 { other.form } else { self.form };
+        Self { billionths: self.billionths.saturating_add(other.billionths), form }
+    }
+
+    pub(crate) fn minus(self, other: Self) -> Self {
+        self.at(self.billionths.saturating_sub(other.billionths))
     }
 
     pub(crate) fn is_negative(self) -> bool {
@@ -85,9 +116,17 @@ impl PartialEq for Quantity {
     }
 }
 
+impl Eq for Quantity {}
+
 impl PartialOrd for Quantity {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        self.billionths.partial_cmp(&other.billionths)
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Quantity {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.billionths.cmp(&other.billionths)
     }
 }
 
@@ -136,6 +175,9 @@ mod tests {
             ("0Gi", "0"),
             ("1000Ki", "1000Ki"),
             ("1.0001n", "2n"),
+            ("1500m", "1500m"),
+            ("512Ki", "512Ki"),
+            ("0", "0"),
         ] {
             assert_eq!(
                 Quantity::parse(text).map(|it| it.to_string()),
@@ -147,5 +189,12 @@ mod tests {
             assert!(Quantity::parse(text).is_err(), "{text}");
         }
         assert!(Quantity::parse("1Gi").ok() > Quantity::parse("1G").ok());
+        let sum = |a: &str, b: &str| {
+            let read = |text| Quantity::parse(text).expect("an amount");
+            read(a).plus(read(b)).to_string()
+        };
+        assert_eq!(sum("0", "100Mi"), "100Mi");
+        assert_eq!(sum("900m", "200m"), "1100m");
+        assert_eq!(sum("1Gi", "512Mi"), "1536Mi");
     }
 }
