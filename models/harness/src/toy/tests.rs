@@ -106,6 +106,19 @@ fn cores_with_nothing_else_to_do_change_no_result() {
         let _spare = crate::engine::Spare::some(2);
         assert_eq!(all(), alone, "{stop_at:?}");
     }
+    // The last cases of a run get the cores of those who find no more work.
+    let rows = |jobs| {
+        let catalogue = crate::catalogue::Catalogue::new("x", const { &[subject::<Toy>()] });
+        let request = crate::runner::Request {
+            patterns: vec!["toy/handoff".to_owned()],
+            engines: vec![Engine::Trace],
+            budget: Budget::smoke(),
+            jobs,
+            ..crate::runner::Request::default()
+        };
+        crate::runner::run(&catalogue, &request, &crate::runner::Silent).rows
+    };
+    assert_eq!(rows(6), rows(1));
 }
 
 #[cfg(feature = "shuttle")]

@@ -42,7 +42,7 @@ pub(super) fn explore_eagerly<J: Judging>(
     executions: u64,
     begin: Begin<'_, J>,
 ) -> (Exploration, J) {
-    search(Team { eager: true, ..Team::new(config, begin) }, executions, 0)
+    search(Team { eager: true, alone: true, ..Team::new(config, begin) }, executions, 0)
 }
 
 fn search<J: Judging>(team: Team<'_, J>, executions: u64, helpers: usize) -> (Exploration, J) {

@@ -123,7 +123,7 @@ fn any_number_of_cores_stops_at_the_same_execution() {
         (Mistake::CheckThenAct, 1, 2, 1),
     ] {
         let body = move |runtime: &ShuttleRuntime| {
-            _ = queue_with_workers(runtime, mistake, producers, adds, workers)
+            let _seen = queue_with_workers(runtime, mistake, producers, adds, workers);
         };
         let search = Search { stops: true, ..Search::new(Config::default(), Arc::new(body)) };
         let (explored, _) = search.compare("a mistake");
