@@ -96,6 +96,7 @@ struct Team<'a, J> {
     over: AtomicBool,
     /// Whether a thread of the operating system can run nothing more.
     is_stuck: AtomicBool,
+    /// Whether no core is taken that has nothing else to do.
     alone: bool,
     /// Whether every part is lent, and explored at once: so every loan that can end does.
     #[cfg(test)]
