@@ -14,9 +14,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Instant;
 
-use seatrial::engine::End;
-use seatrial::engine::shuttle::{Body, Config, Strategy, explore};
+use seatrial::engine::shuttle::{Body, Config, Judging, Strategy, explore, explore_on_cores};
 use seatrial::engine::state::{Limits, search};
+use seatrial::engine::{End, Execution};
 
 use bugs::{BUGGY, Buggy};
 use counted::{COUNTED, Counted};
@@ -29,7 +29,7 @@ const SMALL: u64 = 200;
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let most = if arguments.iter().any(|it| it == "--bench") { u64::MAX } else { SMALL };
-    let parts = ["executions", "states", "schedules"];
+    let parts = ["executions", "cores", "states", "schedules"];
     // A number belongs to an option of the test harness.
     let is_word = |it: &String| !it.starts_with('-') && it.parse::<u64>().is_err();
     let word = arguments.into_iter().find(is_word).unwrap_or_default();
@@ -41,6 +41,7 @@ fn main() {
     for part in parts.into_iter().filter(|it| it.contains(&word)) {
         match part {
             "executions" => executions(most),
+            "cores" => cores(most),
             "states" => states(most),
             _ => schedules(most),
         }
@@ -86,6 +87,56 @@ fn executed(program: &Counted, size: usize, published: u64) {
     );
     assert!(explored.exhausted && in_vain == 0, "{name}({size}): {says}");
     assert_eq!(classes, published, "{name}({size}): {says}");
+}
+
+/// Counts executions, each on its own core's behalf.
+#[derive(Default)]
+struct Count {
+    executions: u64,
+    /// Of all, whatever their order.
+    traces: u64,
+}
+
+impl Judging for Count {
+    fn judge(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
+        self.executions += 1;
+        self.traces = self.traces.wrapping_add(execution.trace.expect("it has one"));
+        ControlFlow::Continue(())
+    }
+
+    fn absorb(&mut self, next: Self, before: u64) {
+        assert_eq!(self.executions, before);
+        self.executions += next.executions;
+        self.traces = self.traces.wrapping_add(next.traces);
+    }
+}
+
+/// One search on one core and on two: the same executions, in less time.
+fn cores(most: u64) {
+    println!("\n| program | executions | s on one core | s on two | ratio |");
+    println!("|---|---|---|---|---|");
+    for (name, size) in [("Pi", 5), ("Pi", 8), ("Mpat", 7)] {
+        let program = COUNTED.iter().find(|it| it.name == name).expect("it is counted");
+        let count = program.counts.iter().find(|it| it.0 == size).expect("of that size").1;
+        if count > most {
+            continue;
+        }
+        let run = program.run;
+        let begin = || -> (Body, Count) {
+            let notes = Notes::default();
+            (Arc::new(move |runtime| run(runtime, size, &notes)), Count::default())
+        };
+        let [one, two] = [0, 1].map(|helpers| {
+            let begun = Instant::now();
+            let (explored, counted) =
+                explore_on_cores(&Config::default(), u64::MAX, helpers, &begin);
+            assert!(explored.exhausted && explored.executions == counted.executions, "{name}");
+            (begun.elapsed().as_secs_f64(), counted)
+        });
+        assert_eq!((one.1.executions, one.1.traces), (two.1.executions, two.1.traces), "{name}");
+        let (executions, ratio) = (one.1.executions, two.0 / one.0);
+        println!("| {name}({size}) | {executions} | {:.2} | {:.2} | {ratio:.2} |", one.0, two.0);
+    }
 }
 
 /// The states of two-phase commit: as TLC and stateright count them.

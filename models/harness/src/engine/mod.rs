@@ -16,6 +16,7 @@ mod route;
 mod schedule;
 #[cfg(feature = "shuttle")]
 pub mod shuttle;
+mod spare;
 mod stack;
 pub mod state;
 mod tally;
@@ -37,6 +38,7 @@ pub use origin::told_in_full;
 pub use quiet::{is_of_engine, panic_text, quietly};
 pub use route::Route;
 pub use schedule::{Choice, MAX_STEPS, MAX_THREADS, ParseScheduleError, Schedule, ThreadLetter};
+pub(crate) use spare::Spare;
 pub use stack::on_a_stack;
 pub use tally::Left;
 pub(crate) use tally::Tally;

@@ -95,6 +95,16 @@ impl Tally {
         }
     }
 
+    /// Adds the counts of other executions of a search, which is no sample.
+    #[cfg(feature = "shuttle")]
+    pub(crate) fn absorb(&mut self, other: Self) {
+        debug_assert_eq!(other.stand_for.count, 0);
+        self.executions += other.executions;
+        for (trace, count) in other.seen {
+            *self.seen.entry(trace).or_default() += count;
+        }
+    }
+
     /// Returns how many distinct traces were seen, where the engine can tell.
     pub(crate) fn distinct(&self) -> Option<u64> {
         (self.executions > 0).then_some(self.seen.len() as u64)

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::catalogue::Catalogue;
-use crate::engine::{Engine, Kind};
+use crate::engine::{Engine, Kind, Spare};
 use crate::interrupt;
 use crate::report::{Part, Picture, Report, Row, Shard, Verdict};
 use crate::trial::{Budget, MutantKind, Plan, REACHES_ITS_CASE, ScenarioInfo, StopAt, Subject};
@@ -309,7 +309,8 @@ fn can_convict(subject: &dyn Subject, engine: Engine, mutant: &str) -> bool {
 
 /// Runs `work` on every item, `jobs` at a time, until told to stop, and returns the results in the
 /// order of the items. With several jobs, the items that `waits` selects have an additional worker
-/// of their own: such work takes turns and sleeps, and would keep the others from their turns.
+/// of their own: such work takes turns and sleeps, and would keep the others from their turns. Who
+/// finds no more work lends its core to what the others are busy with.
 fn in_parallel<T: Sync, U: Send>(
     jobs: usize,
     items: &[T],
@@ -333,10 +334,15 @@ fn in_parallel<T: Sync, U: Send>(
             *place.lock().unwrap_or_else(PoisonError::into_inner) = result;
         }
     };
+    let workers = jobs.clamp(1, busy.len().max(1));
+    let spare = Mutex::new(vec![Spare::some(jobs.max(1) - workers)]);
     std::thread::scope(|scope| {
         scope.spawn(|| worker(&waiting, &next_waiting));
-        for _ in 0..jobs.clamp(1, busy.len().max(1)) {
-            scope.spawn(|| worker(&busy, &next_busy));
+        for _ in 0..workers {
+            scope.spawn(|| {
+                worker(&busy, &next_busy);
+                spare.lock().unwrap_or_else(PoisonError::into_inner).push(Spare::some(1));
+            });
         }
     });
     let taken = |result: Mutex<_>| result.into_inner().unwrap_or_else(PoisonError::into_inner);

@@ -93,6 +93,36 @@ fn a_search_runs_one_execution_of_every_trace() {
 
 #[cfg(feature = "shuttle")]
 #[test]
+fn cores_with_nothing_else_to_do_change_no_result() {
+    let told = |trial: Trial| format!("{:?}", Trial { took: std::time::Duration::ZERO, ..trial });
+    for stop_at in [StopAt::End, StopAt::FirstViolation] {
+        let all = || {
+            let bugs = ["stack", "bluetooth"];
+            let mut all = vec![told(run::<Toy>("handoff_2p", Engine::Trace, stop_at))];
+            all.extend(bugs.map(|name| told(run::<ToyBugs>(name, Engine::Trace, stop_at))));
+            all
+        };
+        let alone = all();
+        let _spare = crate::engine::Spare::some(2);
+        assert_eq!(all(), alone, "{stop_at:?}");
+    }
+    // The last cases of a run get the cores of those who find no more work.
+    let rows = |jobs| {
+        let catalogue = crate::catalogue::Catalogue::new("x", const { &[subject::<Toy>()] });
+        let request = crate::runner::Request {
+            patterns: vec!["toy/handoff".to_owned()],
+            engines: vec![Engine::Trace],
+            budget: Budget::smoke(),
+            jobs,
+            ..crate::runner::Request::default()
+        };
+        crate::runner::run(&catalogue, &request, &crate::runner::Silent).rows
+    };
+    assert_eq!(rows(6), rows(1));
+}
+
+#[cfg(feature = "shuttle")]
+#[test]
 fn a_program_with_more_traces_than_the_budget_is_not_begun() {
     for (program, budget, traces) in [("2p1a1w", "75", "76"), ("2p2a2w", "smoke", "13,992,840")] {
         let run = crate::runner::run(

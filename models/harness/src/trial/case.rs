@@ -61,33 +61,25 @@ impl<C: Component> Case<C> {
     /// Runs the case.
     pub(crate) fn run(&self, plan: &Plan) -> Trial {
         let began = Instant::now();
-        let mut jury = self.jury(plan.stop_at);
         let deadline = plan.time.map(|time| began + time);
-        let (mut refused, mut diverged, mut is_only) = (None, None, false);
-        let mut exploration = self.explore(plan, &mut |execution, left| {
-            let history = left.log.close(execution.end.clone());
-            jury.judge(execution, &history, &*left.thread_name)?;
-            match &execution.end {
-                End::Refused(why) => {
-                    // The part before the refusal was real: a violation in it stands.
-                    refused = jury.findings.is_empty().then(|| why.clone());
-                    return ControlFlow::Break(());
-                }
-                End::Diverged(why) => {
-                    diverged = Some(why.clone());
-                    return ControlFlow::Break(());
-                }
-                End::Finished | End::Deadlock(_) | End::Endless(_) | End::Panicked(_) => {}
-            }
-            is_only = execution.is_only;
-            match deadline {
-                _ if is_only => ControlFlow::Break(()), // a larger sample would say no more
-                Some(deadline) if Instant::now() >= deadline => ControlFlow::Break(()),
-                _ if interrupt::asked() => ControlFlow::Break(()),
-                _ => ControlFlow::Continue(()),
-            }
-        });
-        exploration.exhausted |= is_only;
+        let mut court = Court::new(self.jury(plan.stop_at), deadline);
+        #[cfg(feature = "shuttle")]
+        let mut exploration = if plan.engine == Engine::Trace {
+            let begin = || {
+                let court = Court::new(self.jury(plan.stop_at), deadline);
+                (self.body(&court.slot), court)
+            };
+            let explored;
+            (explored, court) = shuttling::explore_all(plan, &self.config(), &begin);
+            explored
+        } else {
+            self.explore(plan, &mut |execution, left| court.judge(execution, left))
+        };
+        #[cfg(not(feature = "shuttle"))]
+        let mut exploration =
+            self.explore(plan, &mut |execution, left| court.judge(execution, left));
+        exploration.exhausted |= court.is_only;
+        let Court { jury, refused, diverged, .. } = court;
         let Jury { mut findings, together, reached, tally, .. } = jury;
         if plan.minimise
             && !interrupt::asked()
@@ -147,7 +139,7 @@ impl<C: Component> Case<C> {
             #[cfg(feature = "shuttle")]
             Engine::Trace => {
                 let body = self.body(&slot);
-                shuttling::explore_all(plan, &self.config(), &body, &mut judge)
+                shuttling::explore_alone(plan, &self.config(), &body, &mut judge)
             }
             #[cfg(not(feature = "shuttle"))]
             Engine::Sample | Engine::Trace => unavailable(plan.engine),
@@ -308,6 +300,62 @@ impl<C: Component> Case<C> {
                 let _ = (schedule, &mut judge);
             }
         }
+    }
+}
+
+/// What the executions of a trial are brought to.
+struct Court<C: Component> {
+    jury: Jury<C>,
+    /// Only one that is a part of a larger one asks.
+    #[cfg_attr(not(feature = "shuttle"), expect(dead_code))]
+    slot: Slot<C>,
+    refused: Option<String>,
+    diverged: Option<String>,
+    is_only: bool,
+    deadline: Option<Instant>,
+}
+
+impl<C: Component> Court<C> {
+    fn new(jury: Jury<C>, deadline: Option<Instant>) -> Self {
+        let slot = Slot::<C>::default();
+        Self { jury, slot, refused: None, diverged: None, is_only: false, deadline }
+    }
+
+    fn judge(&mut self, execution: &Execution<'_>, left: Remains<C>) -> ControlFlow<()> {
+        let history = left.log.close(execution.end.clone());
+        self.jury.judge(execution, &history, &*left.thread_name)?;
+        match &execution.end {
+            End::Refused(why) => {
+                // The part before the refusal was real: a violation in it stands.
+                self.refused = self.jury.findings.is_empty().then(|| why.clone());
+                return ControlFlow::Break(());
+            }
+            End::Diverged(why) => {
+                self.diverged = Some(why.clone());
+                return ControlFlow::Break(());
+            }
+            End::Finished | End::Deadlock(_) | End::Endless(_) | End::Panicked(_) => {}
+        }
+        self.is_only = execution.is_only;
+        match self.deadline {
+            _ if self.is_only => ControlFlow::Break(()), // a larger sample would say no more
+            Some(deadline) if Instant::now() >= deadline => ControlFlow::Break(()),
+            _ if interrupt::asked() => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    }
+}
+
+#[cfg(feature = "shuttle")]
+impl<C: Component> crate::engine::shuttle::Judging for Court<C> {
+    fn judge(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
+        let left = left_in(&self.slot);
+        Court::judge(self, execution, left)
+    }
+
+    fn absorb(&mut self, next: Self, before: u64) {
+        self.jury.absorb(next.jury, before);
+        self.is_only = false; // there is a part behind it
     }
 }
 

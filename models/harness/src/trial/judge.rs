@@ -82,6 +82,20 @@ impl<C: Component> Jury<C> {
         }
     }
 
+    /// Adds the verdicts on executions that come next; `before` others were before them.
+    #[cfg(feature = "shuttle")]
+    pub(crate) fn absorb(&mut self, next: Self, before: u64) {
+        self.tally.absorb(next.tally);
+        self.reached = self.reached || next.reached;
+        self.together.extend(next.together);
+        for finding in next.findings {
+            if self.findings.iter().all(|known| known.invariant != finding.invariant) {
+                let execution = before + finding.execution;
+                self.findings.push(Finding { execution, ..finding });
+            }
+        }
+    }
+
     /// Returns the invariants that this execution violates. Those of the component come first,
     /// because they say more than those of every component.
     fn violations(&self, history: &HistoryOf<C>) -> Vec<(&'static str, Violation)> {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use crate::author::{Component, Scenario};
 use crate::engine::Observed;
 pub(super) use crate::engine::shuttle::watch;
-use crate::engine::shuttle::{Config, ShuttleRuntime, Strategy, WakeUps, explore as run};
+use crate::engine::shuttle::{
+    Config, Judging, ShuttleRuntime, Strategy, WakeUps, explore as run, explore_on_cores,
+};
 use crate::engine::{Exploration, Judge, Schedule};
 use crate::outcome::Plan;
 
@@ -51,8 +53,18 @@ pub(super) fn explore(
     run(config, strategy, Arc::clone(body), judge)
 }
 
-/// Runs one execution of every trace, as far as the plan's budget goes.
-pub(super) fn explore_all(
+/// Runs one execution of every trace, as far as the plan's budget goes, also on cores that have
+/// nothing else to do.
+pub(super) fn explore_all<J: Judging>(
+    plan: &Plan,
+    config: &Config,
+    begin: &(dyn Fn() -> (Body, J) + Sync),
+) -> (Exploration, J) {
+    explore_on_cores(config, plan.budget.trace_executions, 0, begin)
+}
+
+/// The same on this core alone.
+pub(super) fn explore_alone(
     plan: &Plan,
     config: &Config,
     body: &Body,

@@ -10,6 +10,7 @@
 //! | `scheduler` | asks the kernel which threads can move, and a strategy which one moves |
 //! | `strategy` | random walk, priorities, replay, and so on |
 //! | `trace` | the search that runs one execution of every trace |
+//! | `cores`, `part` | the same search on several threads of the operating system |
 //! | `threads` | where threads begin, switch, end, and leave an execution that is given up |
 //! | `rw_lock`, `cells` | locks that can be shared; published values and atomic numbers |
 //! | `watch` | one execution, with everything that could be seen at each decision |
@@ -17,7 +18,9 @@
 
 mod alarms;
 mod cells;
+mod cores;
 mod kernel;
+mod part;
 mod runtime;
 mod rw_lock;
 mod scheduler;
@@ -45,6 +48,8 @@ use super::{End, Execution, Exploration, Judge, MAX_STEPS, quietly};
 pub use super::WakeUps;
 pub use alarms::Timer;
 pub use cells::{ShuttleAtomic, ShuttlePublished};
+pub use cores::explore_on_cores;
+pub use part::Judging;
 pub use runtime::{Held, ShuttleCondvar, ShuttleMutex, ShuttleRuntime};
 pub use rw_lock::{Shared, ShuttleRwLock, Whole};
 pub use strategy::Strategy;

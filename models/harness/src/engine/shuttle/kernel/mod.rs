@@ -28,13 +28,12 @@ use crate::engine::{Choice, End, Schedule};
 pub(super) use footprint::{ClockUse, Footprint};
 pub(super) use grant::WaitEnd;
 pub(super) use hash::mix;
-pub(super) use names::{MAIN, ObjectName, SERVICE, ThreadName};
+pub(super) use names::{MAIN, Names, ObjectName, SERVICE, ThreadName};
 pub(super) use objects::ObjectId;
 pub(super) use set::ThreadSet;
 pub(super) use threads::Operation;
 
 use hash::Chain;
-use names::Names;
 use objects::{Cell, Lock};
 use threads::Thread;
 
@@ -88,10 +87,14 @@ pub(super) struct Kernel {
 
 impl Kernel {
     pub(super) fn new(config: Config) -> Self {
+        Self::with_names(config, Names::new())
+    }
+
+    pub(super) fn with_names(config: Config, names: Names) -> Self {
         Self {
             config,
             schedule: Schedule::default(),
-            names: Names::new(),
+            names,
             execution: 0,
             phase: Phase::Outside,
             stopped: None,

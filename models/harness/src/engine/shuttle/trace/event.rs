@@ -5,7 +5,7 @@ use super::vector::{Slot, VectorClock};
 use super::weak::{Weakness, forgets};
 
 /// The next act of a thread.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Act {
     pub(super) slot: Slot,
     pub(super) label: Label,
@@ -13,7 +13,7 @@ pub(super) struct Act {
 
 /// The kind of the next event of a thread. The position of a thread determines its next step; the
 /// answer to a choice of data is free.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Label {
     Step(Footprint),
     Answer(u32),
@@ -62,7 +62,7 @@ fn kind(mine: Footprint, theirs: Footprint) -> Weakness {
 }
 
 /// An act in a sequence of acts that shall be executed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Step {
     pub(super) act: Act,
     /// Its number among the events of its thread.

@@ -28,6 +28,8 @@ mod tree;
 mod vector;
 mod weak;
 
+use std::ops::RangeInclusive;
+
 use super::kernel::Kernel;
 use super::strategy::{Chooser, Decision, Options, diverged};
 use crate::engine::{Choice, End};
@@ -35,8 +37,10 @@ use crate::engine::{Choice, End};
 use event::{Act, Label, Step};
 use races::JUMP;
 use run::Run;
-use search::Search;
+use search::{Insertion, Next, Search};
 use vector::CLOCK;
+
+pub(super) use tree::Lent;
 
 /// The search, as a strategy.
 pub(super) struct Trace {
@@ -48,7 +52,19 @@ pub(super) struct Trace {
     /// Whether no execution was cut short, so that having tried everything means something.
     complete: bool,
     exhausted: bool,
+    /// The part that comes next and that somebody else explores.
+    awaited: Option<Lent>,
+    /// Whether the next execution is decided already.
+    is_decided: bool,
     sequence: Vec<Step>,
+}
+
+/// What a part of a search leaves to the whole.
+pub(super) struct Yield {
+    owed: Vec<Insertion>,
+    /// Whether nothing is left of it.
+    pub(super) is_whole: bool,
+    complete: bool,
 }
 
 impl Trace {
@@ -60,6 +76,8 @@ impl Trace {
             begun: false,
             complete: true,
             exhausted: false,
+            awaited: None,
+            is_decided: false,
             sequence: Vec::new(),
         }
     }
@@ -84,10 +102,19 @@ impl Trace {
 
 impl Chooser for Trace {
     fn begin(&mut self) -> bool {
-        if self.begun && !self.exhausted {
-            self.exhausted = !self.search.backtrack();
+        if self.awaited.is_some() || self.search.owes_too_much() {
+            return false;
         }
-        if self.exhausted || self.left == 0 {
+        let mut part = None;
+        if self.begun && !self.exhausted && !std::mem::take(&mut self.is_decided) {
+            match self.search.backtrack() {
+                Next::Execution => {}
+                Next::Part(lent) => part = Some(lent),
+                Next::Nothing => self.exhausted = true,
+            }
+        }
+        if self.exhausted || self.left == 0 || part.is_some() {
+            self.awaited = part.filter(|_| self.left > 0);
             return false;
         }
         self.begun = true;
@@ -177,5 +204,34 @@ impl Chooser for Trace {
 
     fn exhausted(&self) -> bool {
         self.exhausted && self.complete
+    }
+
+    fn lend(&mut self, executions: &RangeInclusive<u64>) -> Option<(Lent, Trace)> {
+        let (lent, search) = self.search.lend(executions)?;
+        let run = self.run.shared();
+        Some((lent, Self { run, search, ..Self::new(self.left) }))
+    }
+
+    fn awaited(&self) -> Option<&Lent> {
+        self.awaited.as_ref()
+    }
+
+    fn left(&self) -> u64 {
+        self.left
+    }
+
+    fn go_on(&mut self, part: Option<(Yield, u64)>) {
+        self.awaited = None;
+        self.is_decided = part.is_none();
+        if let Some((part, executions)) = part {
+            self.left -= executions;
+            self.complete &= part.complete;
+            self.search.absorb(part.owed, executions);
+        }
+    }
+
+    fn yields(&mut self) -> Option<Yield> {
+        let (is_whole, complete) = (self.exhausted, self.complete);
+        Some(Yield { owed: self.search.owed(), is_whole, complete })
     }
 }

@@ -106,6 +106,11 @@ impl Run {
         }
     }
 
+    /// Returns one for another thread of the operating system that shares the search.
+    pub(super) fn shared(&self) -> Self {
+        Self { slots: self.slots.shared(), ..Self::new() }
+    }
+
     pub(super) fn begin(&mut self) {
         self.slots.begin();
         self.clocks = [VectorClock::default(); SLOTS];

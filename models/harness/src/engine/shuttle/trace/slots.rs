@@ -1,5 +1,7 @@
 //! Slots, which identify threads across executions.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use super::super::kernel::{MAIN, ThreadName};
 use super::vector::{CLOCK, SLOTS, Slot};
 
@@ -10,6 +12,8 @@ const MAIN_SLOT: Slot = CLOCK + 1;
 pub(super) struct Slots {
     /// Names in the order of slots, without the clock.
     names: Vec<ThreadName>,
+    /// The same of all who share the search.
+    all: Arc<Mutex<Vec<ThreadName>>>,
     /// The slot of each thread of this execution.
     of_thread: Vec<Slot>,
     /// The thread in each slot in this execution.
@@ -18,7 +22,13 @@ pub(super) struct Slots {
 
 impl Slots {
     pub(super) fn new() -> Self {
-        Self { names: vec![MAIN], of_thread: Vec::new(), thread: [usize::MAX; SLOTS] }
+        let all = Arc::new(Mutex::new(vec![MAIN]));
+        Self { names: vec![MAIN], all, of_thread: Vec::new(), thread: [usize::MAX; SLOTS] }
+    }
+
+    /// Returns the same slots for another thread of the operating system.
+    pub(super) fn shared(&self) -> Self {
+        Self { all: Arc::clone(&self.all), ..Self::new() }
     }
 
     /// Begins an execution with its main thread.
@@ -32,10 +42,14 @@ impl Slots {
     /// Gives a thread that was just started its slot; `None` if there are not enough.
     pub(super) fn meet(&mut self, name: ThreadName, thread: usize) -> Option<Slot> {
         debug_assert_eq!(self.of_thread.len(), thread);
-        let known = self.names.iter().position(|&known| known == name);
-        let place = known.unwrap_or_else(|| {
-            self.names.push(name);
-            self.names.len() - 1
+        let place_in = |names: &[ThreadName]| names.iter().position(|&known| known == name);
+        let place = place_in(&self.names).unwrap_or_else(|| {
+            let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+            if place_in(&all).is_none() {
+                all.push(name);
+            }
+            self.names.clone_from(&all);
+            place_in(&all).expect("it is there now")
         });
         let slot = place + usize::from(MAIN_SLOT);
         if slot >= SLOTS {

@@ -3,6 +3,9 @@
 //! An ordered tree of acts. Every path from the root is a sequence that leads to traces which no
 //! execution so far has shown. Branches are explored first to last.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::event::{Act, Initial, Label, Step, weak_initial};
 use super::vector::Slot;
 use super::weak::{Weakness, forgets};
@@ -17,25 +20,75 @@ pub(super) struct Tree {
 struct Branch {
     act: Act,
     below: Tree,
+    /// Who explores it already, if somebody does.
+    lent: Option<Lent>,
 }
+
+/// A loan of a branch. It ends when what is below the branch changes: the borrower explores something else.
+#[derive(Clone, Default, Debug)]
+pub(in super::super) struct Lent(Arc<AtomicBool>);
+
+impl Lent {
+    /// Ends the loan.
+    pub(in super::super) fn end(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    pub(in super::super) fn has_ended(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub(in super::super) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// A branch that was taken off a tree: its act, what is below, and who explores it already.
+pub(super) type Taken = (Act, Tree, Option<Lent>);
 
 impl Tree {
     pub(super) fn is_empty(&self) -> bool {
         self.branches.is_empty()
     }
 
-    /// Takes the first branch: its act and what comes below.
-    pub(super) fn take_first(&mut self) -> Option<(Act, Self)> {
+    /// Takes the first branch.
+    pub(super) fn take_first(&mut self) -> Option<Taken> {
         if self.branches.is_empty() {
             return None;
         }
-        let first = self.branches.remove(0);
-        Some((first.act, first.below))
+        let Branch { act, below, lent } = self.branches.remove(0);
+        Some((act, below, lent.filter(|lent| !lent.has_ended())))
+    }
+
+    /// Lends the first branch that nobody explores: the acts of those before it, and the branch with
+    /// what comes after it.
+    pub(super) fn lend(&mut self) -> Option<(Vec<Act>, Taken, Self)> {
+        let is_free = |branch: &Branch| branch.lent.as_ref().is_none_or(Lent::has_ended);
+        let place = self.branches.iter().position(is_free)?;
+        let before = self.branches[..place].iter().map(|branch| branch.act).collect();
+        let after = Self { branches: self.branches[place + 1..].to_vec() };
+        let branch = &mut self.branches[place];
+        branch.lent = Some(Lent::default());
+        Some((before, (branch.act, branch.below.clone(), branch.lent.clone()), after))
     }
 
     /// Adds a last branch of one act.
     pub(super) fn push(&mut self, act: Act) {
-        self.branches.push(Branch { act, below: Self::default() });
+        self.branches.push(Branch { act, below: Self::default(), lent: None });
+    }
+
+    /// Returns the first branch that can come first in a sequence, and takes its act out of that.
+    fn enter(&self, sequence: &mut Vec<Step>) -> Option<usize> {
+        let fitting = |branch: &Branch| weak_initial(&branch.act, sequence);
+        let found = self.branches.iter().enumerate().find_map(|(i, b)| Some((i, fitting(b)?)));
+        let (branch, initial) = found?;
+        if let Initial::At(place) = initial {
+            let taken = sequence.remove(place);
+            if !forgets(Weakness::Answers) {
+                answers_first(sequence, place, taken.act.slot);
+            }
+        }
+        Some(branch)
     }
 
     /// Sees to it that an execution of some branch is equivalent to one of the sequence: follows
@@ -43,24 +96,31 @@ impl Tree {
     /// none. A branch that ends is explored to the end of all executions below it, so it covers
     /// whatever is left.
     pub(super) fn insert(&mut self, sequence: &mut Vec<Step>) {
-        let mut at = self;
+        let (mut at, mut lent) = (self, None);
         while !sequence.is_empty() {
-            let fitting = |branch: &Branch| weak_initial(&branch.act, sequence);
-            let found = at.branches.iter().enumerate().find_map(|(i, b)| Some((i, fitting(b)?)));
-            let Some((branch, initial)) = found else {
+            let Some(branch) = at.enter(sequence) else {
+                lent.iter().filter(|_| !forgets(Weakness::EndOfLoan)).for_each(Lent::end);
                 return at.append(sequence);
             };
-            if let Initial::At(place) = initial {
-                let taken = sequence.remove(place);
-                if !forgets(Weakness::Answers) {
-                    answers_first(sequence, place, taken.act.slot);
-                }
-            }
+            lent = lent.or_else(|| at.branches[branch].lent.clone());
             at = &mut at.branches[branch].below;
             if at.is_empty() {
                 return;
             }
         }
+    }
+
+    /// Tells whether to insert a sequence would change nothing.
+    pub(super) fn covers(&self, sequence: &mut Vec<Step>) -> bool {
+        let mut at = self;
+        while !sequence.is_empty() {
+            let Some(branch) = at.enter(sequence) else { return false };
+            at = &at.branches[branch].below;
+            if at.is_empty() {
+                return true;
+            }
+        }
+        true
     }
 
     fn append(&mut self, sequence: &[Step]) {

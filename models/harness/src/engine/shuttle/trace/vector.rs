@@ -10,7 +10,7 @@ pub(super) type Slot = u8;
 pub(super) const CLOCK: Slot = 0;
 
 /// How many events of each thread happened before a point.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub(super) struct VectorClock([u16; SLOTS]);
 
 impl VectorClock {

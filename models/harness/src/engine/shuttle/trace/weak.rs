@@ -50,6 +50,12 @@ pub(super) enum Weakness {
     Answers,
     /// A sleeping act covers the sequences that it can begin.
     Sleepers,
+    /// A loan ends when what is below its branch changes.
+    EndOfLoan,
+    /// What a part found belongs also to the decisions before it.
+    Owed,
+    /// What comes before a branch that is lent sleeps there.
+    SleepOfLoan,
 }
 
 /// Tells whether the search forgets something, which it never does outside of its tests.

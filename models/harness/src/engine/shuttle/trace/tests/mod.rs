@@ -1,5 +1,6 @@
 //! Known numbers of traces, and agreement with the search without reduction.
 
+mod cores;
 mod program;
 mod random;
 mod weakened;

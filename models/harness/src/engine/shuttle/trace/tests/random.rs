@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::program::{Features, Generator, Instruction, run};
-use super::{Config, Strategy, WakeUps, search};
+use super::{Body, Config, ShuttleRuntime, Strategy, WakeUps, search};
 
 /// Counts of what a comparison covered.
 #[derive(Default, Debug)]
@@ -94,6 +94,23 @@ impl Kind {
         }
         covered
     }
+}
+
+/// Returns programs of one kind, and under which rules they run.
+pub(super) fn programs(
+    kind: &Kind,
+    seeds: std::ops::Range<u64>,
+) -> impl Iterator<Item = (Config, Body)> {
+    let Kind { features, config } = *kind;
+    seeds.map(move |seed| {
+        let mut generator = Generator::new(seed, features);
+        let program: Arc<[_]> = generator.program(3, 4).into();
+        let body = move |runtime: &ShuttleRuntime| {
+            run(runtime, &program, features.locks, seed.is_multiple_of(2));
+        };
+        let body: Body = Arc::new(body);
+        (config(seed), body)
+    })
 }
 
 const PLAIN: Features =
