@@ -53,7 +53,6 @@ pub static TESTS: &[Tests] = &[
     crate::queues::delaying_queue::tests::TESTS,
     crate::queues::limited_queue::tests::TESTS,
     crate::queues::priority_queue::tests::TESTS,
-    crate::queues::queue::conformance::tests::TESTS,
     crate::queues::queue::proptest::TESTS,
     crate::queues::queue::states::tests::TESTS,
     crate::queues::tests::TESTS,
