@@ -3,9 +3,6 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use seatrial_models::limiter::{check, decode};
+use seatrial_models::limiter::check;
 
-fuzz_target!(|bytes: &[u8]| {
-    let (shape, ops) = decode(bytes);
-    check(&shape, &ops);
-});
+fuzz_target!(|bytes: &[u8]| check(bytes));

@@ -7,3 +7,4 @@ pub mod limited_queue;
 pub mod pool;
 pub mod priority_queue;
 pub mod queue;
+pub(crate) mod tests;

@@ -1,10 +1,8 @@
 //! The promises of a keyed back-off, as checks of a history.
 
-use std::collections::BTreeMap;
-use std::time::Duration;
-
 use super::machine::{Call, Said};
-use super::{Backoff, Event, History, INITIAL, JITTER, MAX};
+use super::plain::nanos;
+use super::{Backoff, Event, History, Plain};
 use crate::trial::{self, Invariant, Ledger as _, Violation};
 
 type Checked = Result<(), Violation>;
@@ -34,67 +32,45 @@ pub(super) fn all() -> Vec<Invariant<Backoff>> {
             "tells_what_it_gave",
             "the delay that is read for a key is the last one that it was given, at any time",
             &["workqueue:BO-1", "workqueue:BO-5"],
-            tells_what_it_gave,
+            |before, event| answers(before, event, |call| matches!(call, Call::Get(_))),
         ),
         Invariant::at_every_event(
             "backs_off_so_long",
             "a key backs off for its delay and no longer, from the event or from the update",
             &["workqueue:BO-6", "workqueue:BO-7", "workqueue:BO-14"],
-            backs_off_so_long,
+            |before, event| {
+                let asks = |call: &Call| matches!(call, Call::Since(..) | Call::SinceUpdate(..));
+                answers(before, event, asks)
+            },
         ),
         Invariant::at_every_event(
             "forgets_what_it_says",
             "a reset or a collection of garbage returns the right number of forgotten keys",
             &["workqueue:BO-8"],
-            forgets_what_it_says,
+            |before, event| {
+                let forgets = |call: &Call| matches!(call, Call::Reset(_) | Call::CollectGarbage);
+                answers(before, event, forgets)
+            },
         ),
     ]
 }
 
-/// The delay that every key was given, and when. Times are in nanoseconds.
-#[derive(Clone, Debug, Default)]
-struct Given(BTreeMap<u8, (i128, i128)>);
-
-fn nanos(time: Duration) -> i128 {
-    time.as_nanos().cast_signed()
-}
-
-fn expired(event: i128, given: i128) -> bool {
-    event - given > 2 * nanos(MAX)
-}
-
-impl Given {
-    fn stale(&self, now: i128) -> usize {
-        self.0.values().filter(|(_, given)| expired(now, *given)).count()
-    }
-
-    /// Returns the shortest and the longest next delay of a key.
-    fn range(&self, key: u8, event: i128) -> (i128, i128) {
-        let (plain, jitter) = match self.0.get(&key) {
-            Some((delay, given)) if !expired(event, *given) => (2 * delay, *delay),
-            _ => (nanos(INITIAL), nanos(INITIAL)),
-        };
-        let most = plain + (jitter as f64 * JITTER) as i128;
-        (plain.min(nanos(MAX)), most.min(nanos(MAX)))
-    }
-}
-
-impl trial::Ledger<Backoff> for Given {
+impl trial::Ledger<Backoff> for Plain {
     fn apply(&mut self, event: &Event) {
         let now = i128::from(event.at.as_nanos());
         match event.returned() {
+            // Chance decides about the jitter: what was told counts.
             Some((Call::Next(key, _), Said::Delay(delay))) => {
-                self.0.insert(*key, (nanos(*delay), now));
+                self.entries.insert(*key, (nanos(*delay), now));
             }
-            Some((Call::Reset(key), _)) => drop(self.0.remove(key)),
-            Some((Call::CollectGarbage, _)) => self.0.retain(|_, (_, given)| !expired(now, *given)),
-            _ => {}
+            Some((call, _)) => _ = self.ask(*call, now, 0.0),
+            None => {}
         }
     }
 }
 
 fn delays(history: &History, wrong: fn(i128, i128, i128) -> bool) -> Checked {
-    Given::at_every_event(history, |before, event| {
+    Plain::at_every_event(history, |before, event| {
         let Some((Call::Next(key, at), Said::Delay(got))) = event.returned() else {
             return Ok(());
         };
@@ -106,43 +82,14 @@ fn delays(history: &History, wrong: fn(i128, i128, i128) -> bool) -> Checked {
     })
 }
 
-fn tells_what_it_gave(before: &Given, event: &Event) -> Result<(), String> {
-    let Some((Call::Get(key), Said::Delay(got))) = event.returned() else { return Ok(()) };
-    let given = before.0.get(key).map_or(0, |(delay, _)| *delay);
-    if nanos(*got) == given {
+/// Compares the answers to some calls with those of the plain table.
+fn answers(before: &Plain, event: &Event, asks: fn(&Call) -> bool) -> Result<(), String> {
+    let Some((call, said)) = event.returned().filter(|(call, _)| asks(call)) else {
         return Ok(());
-    }
-    Err(format!("key {key} was given {given} ns, and {got:?} are told"))
-}
-
-fn backs_off_so_long(before: &Given, event: &Event) -> Result<(), String> {
-    let Some((call, Said::BacksOff(got))) = event.returned() else { return Ok(()) };
-    let now = i128::from(event.at.as_nanos());
-    let right = match call {
-        Call::Since(key, at) | Call::SinceUpdate(key, at) => {
-            let at = i128::from(at.as_nanos());
-            before.0.get(key).is_some_and(|&(delay, given)| {
-                let from_update = matches!(call, Call::SinceUpdate(..));
-                let passed = if from_update { at - given } else { now - at };
-                !expired(at, given) && passed < delay
-            })
-        }
-        _ => return Ok(()),
     };
-    if *got == right {
+    let right = before.clone().ask(*call, event.at.as_nanos().into(), 0.0);
+    if *said == right {
         return Ok(());
     }
-    Err(format!("{call:?} says {got}"))
-}
-
-fn forgets_what_it_says(before: &Given, event: &Event) -> Result<(), String> {
-    let Some((call, Said::Forgotten(got))) = event.returned() else { return Ok(()) };
-    let right = match call {
-        Call::Reset(key) => usize::from(before.0.contains_key(key)),
-        _ => before.stale(event.at.as_nanos().into()),
-    };
-    if usize::from(*got) == right {
-        return Ok(());
-    }
-    Err(format!("{got} keys are forgotten, and {right} are right"))
+    Err(format!("{call:?} -> {said:?}, and {right:?} is right"))
 }

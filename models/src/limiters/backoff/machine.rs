@@ -37,11 +37,14 @@ pub enum Said {
 }
 
 /// The table that ships.
-pub struct Ships(BackoffTable<u8>);
+pub struct Ships {
+    table: BackoffTable<u8>,
+    jitter: f64,
+}
 
 impl Ships {
     pub(super) fn new(initial: Duration, max: Duration, jitter: f64) -> Self {
-        Self(BackoffTable::new(initial, max).with_jitter(jitter))
+        Self { table: BackoffTable::new(initial, max).with_jitter(jitter), jitter }
     }
 }
 
@@ -66,17 +69,21 @@ impl Machine for Ships {
         let now = cx.now();
         Step::Done(match *call {
             Call::Next(key, event) => {
-                Said::Delay(self.0.next(known(key), event, now, || drawn(cx)))
+                let draw = || {
+                    assert!(self.jitter > 0.0, "without jitter nothing is drawn");
+                    drawn(cx)
+                };
+                Said::Delay(self.table.next(known(key), event, now, draw))
             }
-            Call::Get(key) => Said::Delay(self.0.get(known(key))),
+            Call::Get(key) => Said::Delay(self.table.get(known(key))),
             Call::Since(key, event) => {
-                Said::BacksOff(self.0.is_in_backoff_since(known(key), event, now))
+                Said::BacksOff(self.table.is_in_backoff_since(known(key), event, now))
             }
             Call::SinceUpdate(key, event) => {
-                Said::BacksOff(self.0.is_in_backoff_since_update(known(key), event))
+                Said::BacksOff(self.table.is_in_backoff_since_update(known(key), event))
             }
-            Call::Reset(key) => Said::Forgotten(u8::from(self.0.reset(known(key)).is_some())),
-            Call::CollectGarbage => Said::Forgotten(self.0.collect_garbage(now).len() as u8),
+            Call::Reset(key) => Said::Forgotten(u8::from(self.table.reset(known(key)).is_some())),
+            Call::CollectGarbage => Said::Forgotten(self.table.collect_garbage(now).len() as u8),
         })
     }
 }

@@ -1,6 +1,6 @@
 //! The page of the keyed back-off.
 //!
-//! The table agrees with its sequential object on random calls (`op.rs`), without jitter. On this
+//! The table agrees with the plain one (`plain.rs`) on random calls (`op.rs`), without jitter. On this
 //! page it has jitter, threads share it, and its bugs are convicted.
 //!
 //! `cargo seatrial list backoff` prints what is checked, and the mutants that break it.
@@ -10,8 +10,8 @@ mod invariants;
 mod machine;
 mod mutants;
 mod op;
+mod plain;
 mod scenarios;
-mod spec;
 pub(crate) mod tests;
 
 use std::time::Duration;
@@ -25,8 +25,8 @@ use crate::trial::{
 
 pub use conformance::conformance;
 pub use machine::{Call, Said, Ships};
-pub use op::{Op, Setup, check, decode};
-pub use spec::Spec;
+pub use op::check;
+pub use plain::Plain;
 
 /// The keyed back-off, as a component under trial.
 #[derive(Clone, Copy, Debug)]
@@ -83,9 +83,6 @@ impl Component for Backoff {
     }
 
     fn fuzz() -> Option<fn(&[u8])> {
-        Some(|bytes| {
-            let (setup, ops) = decode(bytes);
-            check(setup, &ops);
-        })
+        Some(check)
     }
 }

@@ -1,7 +1,7 @@
 //! The promises of a limiter, as checks of a history.
 
 use super::machine::{Call, Said};
-use super::{Event, History, Limiter, Spec, shape};
+use super::{Event, History, Limiter, Plain, shape};
 use crate::trial::{self, Invariant, Ledger as _, Violation};
 
 type Checked = Result<(), Violation>;
@@ -32,13 +32,13 @@ pub(super) fn all() -> Vec<Invariant<Limiter>> {
     ]
 }
 
-/// The sequential object, which gets the same questions.
+/// The plain limiter, which gets the same questions.
 #[derive(Clone, Debug)]
-struct Asked(Spec);
+struct Asked(Plain);
 
 impl Default for Asked {
     fn default() -> Self {
-        Self(Spec::new(&shape()))
+        Self(Plain::new(&shape()))
     }
 }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use seatrial_core::limiter::{Item, Limiter as Asked};
 use seatrial_core::machine::{Cx, Machine, Step};
+use seatrial_core::runtime::Instant;
 
 use crate::single_step::hash;
 
@@ -40,8 +41,10 @@ impl<L: Asked<u8>> Machine for Alone<L> {
     fn step(&mut self, call: &mut Call, cx: &mut Cx<'_>) -> Step<Said> {
         let (Call::When(key) | Call::Forget(key) | Call::NumRequeues(key)) = *call;
         let item = Item::new(&key, hash(&key));
+        // As in the lock that ships, a limiter that does not read the time is given none.
+        let now = if self.0.reads_time() { cx.now() } else { Instant::NEVER };
         Step::Done(match call {
-            Call::When(_) => Said::Delay(self.0.when(item, cx.now())),
+            Call::When(_) => Said::Delay(self.0.when(item, now)),
             Call::Forget(_) => {
                 self.0.forget(item, &mut Vec::new());
                 Said::Forgotten

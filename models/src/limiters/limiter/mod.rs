@@ -1,6 +1,6 @@
 //! The page of the limiters.
 //!
-//! Every limiter agrees with its sequential object on random calls (`op.rs`). On this page, threads
+//! Every limiter agrees with the plain one (`plain.rs`) on random calls (`op.rs`). On this page, threads
 //! share the limiter that controllers use: a delay for each item and a pace for all items, and the
 //! longer one counts. Its bugs are convicted.
 //!
@@ -11,8 +11,8 @@ mod invariants;
 mod machine;
 mod mutants;
 mod op;
+mod plain;
 mod scenarios;
-mod spec;
 pub(crate) mod tests;
 
 use std::time::Duration;
@@ -28,8 +28,8 @@ use crate::trial::{
 
 pub(crate) use conformance::limiter_of;
 pub use machine::{Alone, Call, Said};
-pub use op::{Op, check, check_on, decode, limiter};
-pub use spec::{Shape, Spec};
+pub use op::{check, limiter};
+pub use plain::{Plain, Shape};
 
 /// The limiters, as a component under trial.
 #[derive(Clone, Copy, Debug)]
@@ -98,9 +98,6 @@ impl Component for Limiter {
     }
 
     fn fuzz() -> Option<fn(&[u8])> {
-        Some(|bytes| {
-            let (shape, ops) = decode(bytes);
-            check(&shape, &ops);
-        })
+        Some(check)
     }
 }

@@ -1,23 +1,19 @@
-//! Sequences of calls, and the property that a limiter agrees with its sequential object.
+//! Sequences of calls, and the property that a limiter agrees with the plain one.
 
 use std::time::Duration;
 
-use seatrial_core::limiter::{
-    Bucket, Exponential, FastSlow, Item, Limiter, MaxOf, Rate as OurRate, WithMaxWait,
-};
-use seatrial_core::runtime::Instant;
+use seatrial_core::limiter::{Bucket, Exponential, FastSlow, Limiter, MaxOf, WithMaxWait};
 
-use super::spec::{Shape, Spec};
-use crate::single_step::{each_call, hash};
-use crate::token_bucket::Rate;
+use super::machine::{Alone, Call};
+use super::plain::{Plain, Shape};
+use crate::limiters::token_bucket::{Rate, our_rate};
+use crate::shared::agree;
+use crate::single_step::{HandClock, each_call};
 
 /// A call; times are in 1/32 s.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[expect(missing_docs, reason = "the variants are the calls of a limiter")]
-pub enum Op {
-    When(u8),
-    Forget(u8),
-    NumRequeues(u8),
+enum Op {
+    Ask(Call),
     Advance(u8),
 }
 
@@ -31,13 +27,7 @@ pub fn limiter(shape: &Shape) -> Box<dyn Limiter<u8>> {
         Shape::FastSlow { fast, slow, max_fast } => {
             Box::new(FastSlow::new(nanos(*fast), nanos(*slow), (*max_fast).into()))
         }
-        Shape::Bucket { rate, burst } => {
-            let rate = match rate {
-                Rate::PerSecond(tokens) => OurRate::per_second((*tokens).into()),
-                Rate::Unlimited => OurRate::UNLIMITED,
-            };
-            Box::new(Bucket::new(rate, (*burst).into()))
-        }
+        Shape::Bucket { rate, burst } => Box::new(Bucket::new(our_rate(*rate), (*burst).into())),
         Shape::MaxOf(parts) => match parts.as_slice() {
             [first, second] => Box::new(MaxOf((limiter(first), limiter(second)))),
             parts => Box::new(MaxOf(parts.iter().map(limiter).collect::<Vec<_>>())),
@@ -46,48 +36,42 @@ pub fn limiter(shape: &Shape) -> Box<dyn Limiter<u8>> {
     }
 }
 
-/// Runs calls on the limiter that ships and on its sequential object.
+/// Runs the calls that bytes stand for on the limiter that ships and on the plain one.
 ///
 /// # Panics
 /// If the two disagree.
-pub fn check(shape: &Shape, ops: &[Op]) {
-    check_on(shape, ops, limiter(shape));
+pub fn check(bytes: &[u8]) {
+    check_on(bytes, |ours| ours);
 }
 
-/// As [`check`], on a limiter in place of the one that ships.
+/// As [`check`], on another limiter in place of the one that ships.
 ///
 /// # Panics
 /// As [`check`].
-pub fn check_on(shape: &Shape, ops: &[Op], mut ours: Box<dyn Limiter<u8>>) {
-    let (mut spec, mut now) = (Spec::new(shape), 1_u64 << 40);
+pub(super) fn check_on(
+    bytes: &[u8],
+    other: impl FnOnce(Box<dyn Limiter<u8>>) -> Box<dyn Limiter<u8>>,
+) {
+    let (shape, ops) = decode(bytes);
+    let (mut ours, mut plain) = (Alone(other(limiter(&shape))), Plain::new(&shape));
+    let clock = HandClock::default();
+    clock.advance(Duration::from_nanos(1 << 40));
     for op in each_call(ops) {
-        match *op {
-            Op::When(key) => {
-                let t = if ours.reads_time() { Instant::from_nanos(now) } else { Instant::NEVER };
-                let delay = ours.when(Item::new(&key, hash(&key)), t);
-                assert_eq!(delay.as_nanos(), spec.when(key, now));
-            }
-            Op::Forget(key) => {
-                ours.forget(Item::new(&key, hash(&key)), &mut Vec::new());
-                spec.forget(key);
-            }
-            Op::NumRequeues(key) => {
-                let count = ours.num_requeues(Item::new(&key, hash(&key)));
-                assert_eq!(count, spec.num_requeues(key));
-            }
-            Op::Advance(ticks) => now += u64::from(ticks) * TICK,
+        match op {
+            Op::Ask(call) => _ = agree(&mut ours, &mut plain, call, &clock),
+            Op::Advance(ticks) => clock.advance(Duration::from_nanos(u64::from(ticks) * TICK)),
         }
     }
 }
 
 /// Reads a shape and calls from bytes: the shape first, then one byte for each call.
-pub fn decode(bytes: &[u8]) -> (Shape, Vec<Op>) {
+fn decode(bytes: &[u8]) -> (Shape, Vec<Op>) {
     let mut bytes = bytes.iter().copied();
     let shape = shape(&mut bytes, 2);
     let op = |byte: u8| match (byte % 8, byte / 8) {
-        (0..4, key) => Op::When(key % 4),
-        (4, key) => Op::Forget(key % 4),
-        (5, key) => Op::NumRequeues(key % 4),
+        (0..4, key) => Op::Ask(Call::When(key % 4)),
+        (4, key) => Op::Ask(Call::Forget(key % 4)),
+        (5, key) => Op::Ask(Call::NumRequeues(key % 4)),
         (_, ticks) => Op::Advance(ticks),
     };
     (shape, bytes.map(op).collect())

@@ -1,14 +1,15 @@
 //! The promises of a token bucket, as checks of a history.
 
-use super::machine::{Ask, Call, Said};
-use super::spec::{NEVER, Reserved};
-use super::{BURST, Bucket, Event, History, RATE, Spec};
+use std::time::Duration;
+
+use super::machine::Said;
+use super::{Bucket, Event, History, Plain};
 use crate::trial::{self, Invariant, Ledger as _, Violation};
 
 type Checked = Result<(), Violation>;
 
 /// The bucket computes in double precision, and its sequential object in whole nanoseconds.
-const SLACK: i128 = 1_000;
+const SLACK: Duration = Duration::from_micros(1);
 
 pub(super) fn all() -> Vec<Invariant<Bucket>> {
     vec![
@@ -57,92 +58,52 @@ pub(super) fn all() -> Vec<Invariant<Bucket>> {
     ]
 }
 
-/// The bucket in whole numbers, which gets the same calls.
-#[derive(Clone, Debug)]
-struct Led {
-    spec: Spec,
-    made: Vec<Reserved>,
-}
-
-impl Default for Led {
-    fn default() -> Self {
-        Self { spec: Spec::new(RATE, BURST), made: Vec::new() }
-    }
-}
-
-impl Led {
-    /// Makes a call; returns the time until the tokens may be used, if they are granted.
-    fn ask(&mut self, call: &Call) -> Option<i128> {
-        let t = i128::from(call.at.as_nanos());
-        match call.ask {
-            Ask::Allow(n) => self.spec.reserve(t, n, 0).map(|_| 0),
-            Ask::Reserve(n, patience) => {
-                let patience = i128::try_from(patience.as_nanos()).unwrap_or(NEVER).min(NEVER);
-                let reserved = self.spec.reserve(t, n, patience)?;
-                self.made.push(reserved);
-                Some(reserved.delay_from(t))
-            }
-            Ask::Cancel(number) => {
-                if let Some(reserved) = self.made.get(usize::from(number)) {
-                    self.spec.cancel(t, reserved);
-                }
-                None
-            }
-            Ask::SetRate(rate) => {
-                self.spec.set_rate(t, rate);
-                None
-            }
-            Ask::SetBurst(burst) => {
-                self.spec.set_burst(t, burst);
-                None
-            }
-            Ask::Tokens => None,
-        }
-    }
-}
-
-impl trial::Ledger<Bucket> for Led {
+impl trial::Ledger<Bucket> for Plain {
     fn apply(&mut self, event: &Event) {
         if let Some((call, _)) = event.returned() {
-            self.ask(call);
+            self.ask(*call);
         }
+    }
+}
+
+/// Tells whether an answer grants tokens, if it is one to a caller that wants some.
+fn granted(said: &Said) -> Option<bool> {
+    match said {
+        Said::Allowed(allowed) => Some(*allowed),
+        Said::Reserved(..) => Some(true),
+        Said::Refused => Some(false),
+        _ => None,
     }
 }
 
 fn grants(history: &History, wrong: fn(bool, bool) -> bool) -> Checked {
-    Led::at_every_event(history, |before, event| {
+    Plain::at_every_event(history, |before, event| {
         let Some((call, said)) = event.returned() else { return Ok(()) };
-        let got = match said {
-            Said::Allowed(allowed) => *allowed,
-            Said::Reserved(..) => true,
-            Said::Refused => false,
-            _ => return Ok(()),
-        };
-        let right = before.clone().ask(call).is_some();
-        if !wrong(got, right) {
-            return Ok(());
-        }
-        Err(format!("{:?} is {}", call.ask, if got { "granted" } else { "refused" }))
-    })
-}
-
-fn delays(history: &History, wrong: fn(i128, i128) -> bool) -> Checked {
-    Led::at_every_event(history, |before, event| {
-        let Some((call, Said::Reserved(delay, _))) = event.returned() else { return Ok(()) };
-        let got = i128::try_from(delay.as_nanos()).unwrap_or(NEVER);
-        match before.clone().ask(call) {
-            Some(right) if wrong(got, right) => {
-                Err(format!("{delay:?} is told, and {right} ns are right"))
+        match (granted(said), granted(&before.clone().ask(*call))) {
+            (Some(got), Some(right)) if wrong(got, right) => {
+                Err(format!("{:?} is {}", call.ask, if got { "granted" } else { "refused" }))
             }
             _ => Ok(()),
         }
     })
 }
 
-fn balance_is_told(before: &Led, event: &Event) -> Result<(), String> {
+fn delays(history: &History, wrong: fn(Duration, Duration) -> bool) -> Checked {
+    Plain::at_every_event(history, |before, event| {
+        let Some((call, Said::Reserved(got, _))) = event.returned() else { return Ok(()) };
+        match before.clone().ask(*call) {
+            Said::Reserved(right, _) if wrong(*got, right) => {
+                Err(format!("{got:?} is told, and {right:?} is right"))
+            }
+            _ => Ok(()),
+        }
+    })
+}
+
+fn balance_is_told(before: &Plain, event: &Event) -> Result<(), String> {
     let Some((call, Said::Tokens(got))) = event.returned() else { return Ok(()) };
-    let right = before.spec.tokens_at(call.at.as_nanos().into());
-    if (got - right).abs() <= SLACK {
+    let right = before.tokens_at(call.at.as_nanos().into());
+    if (got - right).unsigned_abs() <= SLACK.as_nanos() {
         return Ok(());
     }
     Err(format!("{got} billionths of a token are told, and {right} are there"))

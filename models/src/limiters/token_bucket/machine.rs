@@ -52,8 +52,8 @@ pub enum Said {
 /// The bucket that ships.
 #[derive(Debug)]
 pub struct Ships {
-    bucket: TokenBucket,
-    made: Vec<Reservation>,
+    pub(super) bucket: TokenBucket,
+    pub(super) made: Vec<Reservation>,
 }
 
 impl Ships {
@@ -62,7 +62,7 @@ impl Ships {
     }
 }
 
-pub(super) fn our_rate(rate: Rate) -> OurRate {
+pub(in crate::limiters) fn our_rate(rate: Rate) -> OurRate {
     match rate {
         Rate::PerSecond(tokens) => OurRate::per_second(tokens.into()),
         Rate::Unlimited => OurRate::UNLIMITED,
@@ -81,7 +81,7 @@ impl Machine for Ships {
                 let reservation = self.bucket.reserve(at, n.into(), patience.min(FOREVER));
                 if reservation.is_granted() {
                     self.made.push(reservation);
-                    Said::Reserved(reservation.delay_from(at), self.made.len() as u8 - 1)
+                    Said::Reserved(reservation.delay_from(at), (self.made.len() - 1) as u8)
                 } else {
                     Said::Refused
                 }

@@ -1,7 +1,7 @@
 //! The page of the token bucket.
 //!
-//! The bucket agrees with the one in whole numbers on random calls (`op.rs`). On this page, threads
-//! share it, and its bugs are convicted.
+//! The bucket agrees with the one in whole numbers (`plain.rs`) on random calls (`op.rs`). On this
+//! page, threads share it, and its bugs are convicted.
 //!
 //! `cargo seatrial list token_bucket` prints what is checked, and the mutants that break it.
 
@@ -10,8 +10,8 @@ mod invariants;
 mod machine;
 mod mutants;
 mod op;
+mod plain;
 mod scenarios;
-mod spec;
 pub(crate) mod tests;
 
 use seatrial_core::machine::Step;
@@ -23,9 +23,10 @@ use crate::trial::{
 
 pub use conformance::conformance;
 pub(crate) use conformance::{number, whole};
+pub(in crate::limiters) use machine::our_rate;
 pub use machine::{Ask, Call, Said, Ships};
-pub use op::{Op, Setup, check, decode};
-pub use spec::{Rate, Reserved, Spec};
+pub use op::check;
+pub use plain::{Plain, Rate};
 
 /// The token bucket, as a component under trial.
 #[derive(Clone, Copy, Debug)]
@@ -72,9 +73,6 @@ impl Component for Bucket {
     }
 
     fn fuzz() -> Option<fn(&[u8])> {
-        Some(|bytes| {
-            let (setup, ops) = decode(bytes);
-            check(setup, &ops);
-        })
+        Some(check)
     }
 }

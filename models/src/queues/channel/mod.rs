@@ -4,7 +4,7 @@
 //! themselves never clone one. Sends, receives and selects are one kind of call of the machine. So
 //! one ledger (`book`) knows the messages in each channel and the calls that wait, and the
 //! invariants ask it. Random calls of one thread are compared with a simple construction (`op`,
-//! `reference`).
+//! `plain`).
 //!
 //! `cargo seatrial list channel` prints what is checked, and the mutants that break it.
 
@@ -12,7 +12,7 @@ mod book;
 mod invariants;
 mod mutants;
 mod op;
-mod reference;
+mod plain;
 mod scenarios;
 pub(crate) mod states;
 pub(crate) mod tests;

@@ -9,7 +9,7 @@ use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::runtime::{Ambient, Instant};
 
 use super::Channel;
-use super::reference::Lists;
+use super::plain::Lists;
 use crate::single_step::{Behind, HandClock, each_call};
 use crate::trial::Component;
 

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::{Call, Event, History, Ret, Spec, core};
+use super::{Call, Event, History, Plain, Ret, core};
 use crate::queue;
 use crate::queues::fixtures::inside::{Seen, as_another, translated};
 use crate::trial::{EventOf, Violation, What};
@@ -52,12 +52,12 @@ pub(super) fn outcome(outcome: &Step<Ret<u8>>) -> Option<Step<QueueRet>> {
 
 /// Makes the calls of an event that concern times on the sequential object; no item is taken from
 /// it.
-pub(super) fn apply(times: &mut Spec<u8>, event: &Event) {
+pub(super) fn apply(times: &mut Plain, event: &Event) {
     times.advance_to(moment(event.at));
     let What::Step { op, .. } = &event.what else { return };
     match op {
         Call::AddAfter(AddAfter { key: Some(key), delay, called, .. }) => {
-            times.add_after_call(key, moment(called.unwrap_or(event.at)), *delay);
+            times.add_after(*key, moment(called.unwrap_or(event.at)), *delay);
         }
         Call::ShutDown(_) => times.shut_down(),
         Call::Drain(drain) if drain.inner.began.is_none() => times.shut_down(),
@@ -66,7 +66,7 @@ pub(super) fn apply(times: &mut Spec<u8>, event: &Event) {
 }
 
 /// Returns the items whose time comes at or before a moment, in the order of their times.
-pub(super) fn due(times: &Spec<u8>, at: Instant) -> Vec<(u8, Duration)> {
+pub(super) fn due(times: &Plain, at: Instant) -> Vec<(u8, Duration)> {
     let is_due = |item: &&(u8, Duration)| item.1 <= moment(at);
     let mut due: Vec<_> = times.later.iter().filter(is_due).copied().collect();
     due.sort_by_key(|(_, time)| *time); // for equal times the earlier call comes first
@@ -76,7 +76,7 @@ pub(super) fn due(times: &Spec<u8>, at: Instant) -> Vec<(u8, Duration)> {
 /// Turns a history into one of the queue.
 fn seen(history: &History) -> Seen<queue::Queue> {
     let mut seen = Seen::new();
-    let mut times = Spec::<u8>::new();
+    let mut times = Plain::default();
     for (number, event) in history.events.iter().enumerate() {
         for (key, time) in due(&times, event.at) {
             let what = added(key);

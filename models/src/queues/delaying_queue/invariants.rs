@@ -7,7 +7,7 @@ use seatrial_core::machine::Step;
 use seatrial_core::queue::Add;
 
 use super::as_queue::{apply, due, judged, moment};
-use super::{Call, DelayingQueue, Event, History, Ret, Spec};
+use super::{Call, DelayingQueue, Event, History, Plain, Ret};
 use crate::queues::queue::AT_ONCE;
 use crate::trial::{Invariant, Ledger, Told, Violation, What};
 
@@ -151,7 +151,7 @@ fn figures_inside() -> Vec<Invariant<DelayingQueue>> {
 #[derive(Default)]
 pub(crate) struct Known {
     /// The sequential object, for the times only.
-    pub(super) times: Spec<u8>,
+    pub(super) times: Plain,
     /// How often an item was added, or its time came.
     causes: BTreeMap<u8, u32>,
     gets: BTreeMap<u8, u32>,

@@ -11,9 +11,8 @@ mod conformance;
 mod invariants;
 mod mutants;
 mod op;
-mod reference;
+mod plain;
 mod scenarios;
-mod spec;
 pub(crate) mod states;
 pub(crate) mod tests;
 
@@ -34,7 +33,7 @@ pub use conformance::conformance;
 pub(in crate::queues) use conformance::make_step;
 pub(crate) use op::HasDelays;
 pub use op::{Op, check, check_on, decode};
-pub use spec::Spec;
+pub use plain::Plain;
 
 /// The delaying queue, as a component under trial.
 #[derive(Clone, Copy, Debug)]

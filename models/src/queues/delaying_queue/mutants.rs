@@ -4,16 +4,14 @@ use std::time::Duration;
 
 use seatrial_core::delaying_queue::{Delaying, Op, Ret};
 use seatrial_core::machine::{Cx, Machine, Step, Wakes};
-use seatrial_core::queue::{DRAINS, Fifo, GETTERS, Queue as Rules};
+use seatrial_core::queue::{DRAINS, Fifo, GETTERS};
 
-use super::DelayingQueue;
-use super::reference::Mistake::{self, *};
-use super::reference::TwoLayers;
-use crate::queue::Queue;
+use super::{DelayingQueue, Plain};
 use crate::queues::fixtures::listener::metrics;
 use crate::queues::fixtures::shells::{shells_are_unaware, shells_forget};
 use crate::queues::queue::AT_ONCE;
-use crate::trial::{Component, MachineOf, Mutant, Told, at_most, mutants};
+use crate::shared::Mistakes;
+use crate::trial::{MachineOf, Mutant, Told, at_most, mutants};
 
 pub(super) fn all() -> Vec<Mutant<DelayingQueue>> {
     let of_rules = [times(), items(), ends(), figures(), of_batches(), of_the_queue()].concat();
@@ -25,97 +23,79 @@ pub(super) fn is_of_waking(mutant: &Mutant<DelayingQueue>) -> bool {
     [wakes(), of_shells(), equivalents()].concat().iter().any(|edited| edited.name == mutant.name)
 }
 
-/// The construction of the reference without any mistake.
+/// The plain queue.
 pub(super) fn without_mistake() -> MachineOf<DelayingQueue> {
     mistaken(&[])
 }
 
-/// The construction of the reference with mistakes.
-fn mistaken(mistakes: &'static [Mistake]) -> MachineOf<DelayingQueue> {
-    Box::new(TwoLayers::with(mistakes, Box::new(Rules::<u8>::default())))
-}
-
-/// As [`mistaken`], around a mutant of the queue.
-fn around_broken(name: &str, mistakes: &'static [Mistake]) -> MachineOf<DelayingQueue> {
-    let all = Queue::mutants();
-    let mutant = all.iter().find(|mutant| mutant.name == name).expect("the queue has that mutant");
-    Box::new(TwoLayers::with(mistakes, (mutant.make)()))
+/// The plain queue with mistakes.
+fn mistaken(mistakes: Mistakes) -> MachineOf<DelayingQueue> {
+    Box::new(Plain::with(mistakes))
 }
 
 fn times() -> Vec<Mutant<DelayingQueue>> {
     mutants! { mistaken:
         Seeded "ticks_of_ten"
-            from "own: times are rounded to ticks of ten milliseconds before they are compared":
-            (&[TicksOfTen]) breaks ["never_early"];
+            from "own: times are rounded to ticks of ten milliseconds before they are compared"
+            breaks ["never_early"];
         Seeded "first_delay_counts"
-            from "own: a waiting item keeps its first time, even if an earlier one is given":
-            (&[FirstDelayCounts]) breaks ["nothing_late"];
+            from "own: a waiting item keeps its first time, even if an earlier one is given"
+            breaks ["nothing_late"];
         Seeded "last_delay_counts"
-            from "own: a waiting item takes its last time, even if that is later":
-            (&[LastDelayCounts]) breaks ["nothing_late"];
+            from "own: a waiting item takes its last time, even if that is later"
+            breaks ["nothing_late"];
         Seeded "sleep_until_latest"
-            from "own: a consumer sleeps until the latest time, not the earliest":
-            (&[SleepUntilLatest]) breaks ["nothing_late"];
-        Seeded "sleep_without_time" from "museum W6":
-            (&[SleepWithoutTime]) breaks ["nothing_late"];
+            from "own: a consumer sleeps until the latest time, not the earliest"
+            breaks ["nothing_late"];
+        Seeded "sleep_without_time" from "museum W6" breaks ["nothing_late"];
         Seeded "batch_sleeps_without_time"
-            from "own: a caller that wants a batch sleeps without a deadline":
-            (&[BatchSleepsWithoutTime]) breaks ["nothing_late"];
-        Seeded "batch_takes_early" from "own: a batch also takes the items that are not due yet":
-            (&[BatchTakesEarly]) breaks ["never_early"];
-        Seeded "earlier_time_wakes_nobody" from "workqueue:DQ-15, an earlier time wakes no sleeper":
-            (&[EarlierTimeWakesNobody]) breaks ["nothing_late"];
-        Seeded "retries_count_kept" from "workqueue:DQ-4":
-            (&[RetriesCountKept]) breaks ["retries_count_calls"];
-        Seeded "zero_delay_is_not_counted" from "workqueue:DQ-4":
-            (&[ZeroDelayIsNotCounted]) breaks ["retries_count_calls"];
+            from "own: a caller that wants a batch sleeps without a deadline"
+            breaks ["nothing_late"];
+        Seeded "batch_takes_early" from "own: a batch also takes the items that are not due yet"
+            breaks ["never_early"];
+        Seeded "earlier_time_wakes_nobody" from "workqueue:DQ-15, an earlier time wakes no sleeper"
+            breaks ["nothing_late"];
+        Seeded "retries_count_kept" from "workqueue:DQ-4" breaks ["retries_count_calls"];
+        Seeded "zero_delay_is_not_counted" from "workqueue:DQ-4" breaks ["retries_count_calls"];
     }
 }
 
 fn items() -> Vec<Mutant<DelayingQueue>> {
     mutants! { mistaken:
-        Seeded "add_cancels_delay" from "museum O6":
-            (&[AddCancelsDelay]) breaks ["nothing_lost"];
-        Seeded "one_entry_per_call" from "museum O6":
-            (&[OneEntryPerCall]) breaks ["stingy"];
-        Seeded "due_is_not_removed" from "workqueue:DQ-10":
-            (&[DueIsNotRemoved]) breaks ["stingy"];
-        Seeded "order_of_calls" from "workqueue:DQ-13":
-            (&[OrderOfCalls]) breaks ["fair"];
-        Seeded "done_forgets_due" from "own: done does not look for due items":
-            (&[DoneForgetsDue]) breaks ["fair"];
-        Seeded "add_forgets_due" from "own: add does not look for due items":
-            (&[AddForgetsDue]) breaks ["fair"];
-        Seeded "len_forgets_due" from "own: len does not look for due items":
-            (&[LenForgetsDue]) breaks ["len_counts_waiting"];
-        Seeded "len_counts_delayed" from "workqueue:DQ-12":
-            (&[LenCountsDelayed]) breaks ["len_counts_waiting"];
-        Seeded "due_lost_while_processing" from "own: a due item that is in processing is dropped":
-            (&[DueLostWhileProcessing]) breaks ["dirty_is_requeued"];
+        Seeded "add_cancels_delay" from "museum O6" breaks ["nothing_lost"];
+        Seeded "one_entry_per_call" from "museum O6" breaks ["stingy"];
+        Seeded "due_is_not_removed" from "workqueue:DQ-10" breaks ["stingy"];
+        Seeded "order_of_calls" from "workqueue:DQ-13" breaks ["fair"];
+        Seeded "done_forgets_due" from "own: done does not look for due items" breaks ["fair"];
+        Seeded "add_forgets_due" from "own: add does not look for due items" breaks ["fair"];
+        Seeded "len_forgets_due" from "own: len does not look for due items"
+            breaks ["len_counts_waiting"];
+        Seeded "len_counts_delayed" from "workqueue:DQ-12" breaks ["len_counts_waiting"];
+        Seeded "due_lost_while_processing" from "own: a due item that is in processing is dropped"
+            breaks ["dirty_is_requeued"];
     }
 }
 
 fn ends() -> Vec<Mutant<DelayingQueue>> {
     mutants! { mistaken:
-        Seeded "shutdown_forgets_due" from "own: shutdown does not look for due items":
-            (&[ShutDownForgetsDue]) breaks ["nothing_lost"];
+        Seeded "shutdown_forgets_due" from "own: shutdown does not look for due items"
+            breaks ["nothing_lost"];
         Seeded "shutdown_adds_a_part"
-            from "own: a shutdown adds as many due items as one step may, and discards the others":
-            (&[ShutDownAddsAPart]) breaks ["nothing_lost"];
-        Seeded "second_shutdown_is_nothing" from "workqueue:DQ-22":
-            (&[SecondShutDownIsNothing]) breaks ["shutdown_releases_drains"];
-        Seeded "drain_forgets_due" from "own: a drain does not look for due items":
-            (&[DrainForgetsDue]) breaks ["nothing_lost"];
+            from "own: a shutdown adds as many due items as one step may, and discards the others"
+            breaks ["nothing_lost"];
+        Seeded "second_shutdown_is_nothing" from "workqueue:DQ-22"
+            breaks ["shutdown_releases_drains"];
+        Seeded "drain_forgets_due" from "own: a drain does not look for due items"
+            breaks ["nothing_lost"];
         Seeded "drain_begins_late"
-            from "own: a drain that takes several steps forgets a shutdown between two of them":
-            (&[DrainBeginsLate]) breaks ["shutdown_releases_drains"];
-        Seeded "flush_at_shutdown" from "workqueue:DQ-19":
-            (&[FlushAtShutdown]) breaks ["shutdown_is_final"];
+            from "own: a drain that takes several steps forgets a shutdown between two of them"
+            breaks ["shutdown_releases_drains"];
+        Seeded "flush_at_shutdown" from "workqueue:DQ-19" breaks ["shutdown_is_final"];
         Seeded "delays_counted_after_shutdown"
-            from "own: add_after does not check whether the queue is shut down":
-            (&[AcceptDelaysAfterShutdown]) breaks ["retries_count_calls"];
-        Seeded "drain_waits_for_delayed" from "own: a drain also waits for delayed items":
-            (&[DrainWaitsForDelayed]) breaks ["drains_return"];
+            from "own: add_after does not check whether the queue is shut down"
+            breaks ["retries_count_calls"];
+        Seeded "drain_waits_for_delayed" from "own: a drain also waits for delayed items"
+            breaks ["drains_return"];
     }
 }
 
@@ -207,18 +187,20 @@ fn of_batches() -> Vec<Mutant<DelayingQueue>> {
     }
 }
 
+/// Mistakes of the queue inside.
 fn of_the_queue() -> Vec<Mutant<DelayingQueue>> {
-    mutants! { around_broken:
+    mutants! { mistaken:
         Seeded "due_passes_processing"
             from "own: add does not check whether the item is in processing":
-            ("queue_while_processing", &[]) breaks ["never_concurrent"];
+            (&["queue_while_processing"]) breaks ["never_concurrent"];
         Seeded "shutdown_ends_consumers" from "museum W14":
-            ("shutdown_ends_consumers", &[]) breaks ["nothing_lost"];
+            (&["shutdown_ends_consumers"]) breaks ["nothing_lost"];
         Seeded "accept_after_shutdown"
             from "own: neither add nor add_after checks whether the queue is shut down":
-            ("accept_after_shutdown", &[AcceptDelaysAfterShutdown]) breaks ["shutdown_is_final"];
+            (&["accept_after_shutdown", "delays_counted_after_shutdown"])
+            breaks ["shutdown_is_final"];
         Seeded "drain_looks_at_waiting_only" from "workqueue:SE-7":
-            ("drain_looks_at_waiting_only", &[]) breaks ["drain_waits"];
+            (&["drain_looks_at_waiting_only"]) breaks ["drain_waits"];
     }
 }
 

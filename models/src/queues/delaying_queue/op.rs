@@ -12,7 +12,7 @@ use seatrial_core::queue::{
     Add, Done, DoneKey, DrainUntil, Finished, Get, Len, Refresh, ShuttingDown, Token,
 };
 
-use super::{DelayingQueue, Spec};
+use super::{DelayingQueue, Plain};
 use crate::queues::fixtures::pair::{Pair, given};
 use crate::queues::queue::AT_ONCE;
 use crate::single_step::{Behind, each_call, hash};
@@ -53,7 +53,7 @@ pub fn check(ops: &[Op]) {
 /// As [`check`].
 pub fn check_on(ops: &[Op], machine: impl Machine<Op = Call<u8>, Ret = Ret<u8>>) {
     let (alone, recorded) = Alone::<DelayingQueue>::with(Box::new(machine));
-    let mut pair = Pair::<Delaying<u8>, _>::new(recorded, Spec::new());
+    let mut pair = Pair::<Delaying<u8>, _>::new(recorded, Plain::default());
     for op in each_call(ops) {
         pair.step_delaying(*op);
     }
@@ -81,13 +81,13 @@ pub fn decode(bytes: &[u8]) -> Vec<Op> {
     bytes.chunks_exact(3).map(op).collect()
 }
 
-/// A sequential object with a delaying queue in it.
+/// A plain machine with a delaying queue in it.
 pub(crate) trait HasDelays {
     /// Returns that queue.
-    fn delaying(&mut self) -> &mut Spec<u8>;
+    fn delaying(&mut self) -> &mut Plain;
 }
 
-impl HasDelays for Spec<u8> {
+impl HasDelays for Plain {
     fn delaying(&mut self) -> &mut Self {
         self
     }
@@ -113,7 +113,7 @@ where
         match op {
             Op::Add(key) => {
                 self.call(Add { key: Some(key), hash: hash(&key) });
-                self.spec.delaying().queue.add(&key);
+                self.spec.delaying().add(key);
             }
             Op::AddAfter(key, delay) => self.add_after(key, Duration::from_millis(delay.into())),
             Op::Sooner(key, times) => {
@@ -156,7 +156,8 @@ where
     fn add_after(&mut self, key: u8, delay: Duration) {
         let called = key.is_multiple_of(2).then(|| self.ours.now()); // both ways to tell the time
         self.call(AddAfter { key: Some(key), hash: hash(&key), delay, called });
-        self.spec.delaying().add_after(&key, delay);
+        let plain = self.spec.delaying();
+        plain.add_after(key, plain.now, delay);
     }
 
     fn advance(&mut self, by: Duration) {
@@ -194,22 +195,21 @@ where
     }
 
     fn get(&mut self) {
-        let (step, expected) = self.take(Get, |spec| spec.delaying().queue.get());
+        let (step, expected) =
+            self.take(Get, |spec| spec.delaying().queue.get().map(|(_, key)| key));
         let spec = self.spec.delaying();
         let tokens = given(step, &expected, spec.queue.shutting_down, spec.earliest());
         self.deliveries.extend(iter::zip(expected, tokens));
     }
 
     fn done(&mut self, key: u8, finished: &Finished<u8>) {
-        let ended = self.spec.delaying().queue.done(&key);
+        let ended = self.spec.delaying().queue.done_key(&key);
         assert_eq!(ended, *finished != Finished::NotInProcessing);
     }
 
     fn drain(&mut self, until: DrainUntil) {
         self.spec.delaying().shut_down();
-        let strict = until == DrainUntil::AllWorkDone;
-        let queue = &self.spec.delaying().queue;
-        let over = queue.processing.is_empty() && (!strict || queue.waiting.is_empty());
+        let over = self.spec.delaying().queue.is_drained(until);
         let step = self.ours.step(Drain::<u8>::new(until).embed());
         assert_eq!(matches!(step, Step::Done(_)), over, "{step:?}");
     }

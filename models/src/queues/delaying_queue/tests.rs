@@ -5,20 +5,15 @@ use std::time::Duration;
 use ::proptest::collection::vec;
 use ::proptest::prelude::*;
 use seatrial_core::delaying_queue::{AddAfter, Delaying, Op as Call, Ret, ShutDown};
-use seatrial_core::machine::{Step, Wakes};
+use seatrial_core::machine::Wakes;
 use seatrial_core::queue::{Add, Done, GETTERS, Get, Token};
 
-use crate::conformance::every_trace_replays;
 use crate::delaying_queue::mutants::without_mistake;
-use crate::delaying_queue::{Op, check, check_on, conformance, decode};
+use crate::delaying_queue::{check, check_on, conformance, decode};
 use crate::regressions::tried;
 use crate::single_step::doubt::{Mistaken, notices};
 use crate::single_step::sleepers::{Calls, Sleepers, fails};
 use crate::single_step::{Behind, hash};
-
-fn every_recorded_trace_replays() {
-    every_trace_replays(&conformance());
-}
 
 fn a_trace_of_every_call_replays() {
     let line = r#"{"id":"1","config":{},"steps":[
@@ -48,28 +43,10 @@ fn a_changed_result_is_noticed() {
     assert_eq!(conformance().replay_lines(lines).failures.len(), lines.len());
 }
 
-fn op() -> impl Strategy<Value = Op> {
-    let key = || 0..5_u8;
-    prop_oneof![
-        4 => key().prop_map(Op::Add),
-        8 => (key(), 0..20_u16).prop_map(|(key, delay)| Op::AddAfter(key, delay)),
-        6 => (0..20_u16).prop_map(Op::Advance),
-        8 => Just(Op::Get),
-        6 => key().prop_map(Op::Done),
-        2 => key().prop_map(Op::DoneByValue),
-        2 => Just(Op::Len),
-        1 => prop_oneof![Just(Op::ShutDown), Just(Op::Drain), Just(Op::DrainAll)],
-    ]
-}
-
 proptest! {
     #![proptest_config(tried!("delaying_queue", cases: 512))]
 
-    fn the_machine_agrees_with_the_sequential_object(ops in vec(op(), 0..80)) {
-        check(&ops);
-    }
-
-    fn whatever_bytes_say_the_two_agree(bytes in vec(any::<u8>(), 0..240)) {
+    fn the_machine_agrees_with_the_sequential_object(bytes in vec(any::<u8>(), 0..240)) {
         check(&decode(&bytes));
     }
 }
@@ -138,81 +115,27 @@ fn waking_one_consumer_less_than_there_are_items_is_noticed() {
     assert!(fails(|seed| program(seed, less)));
 }
 
-type Answer = Step<Ret<u8>>;
-/// What becomes of a call, and of its answer.
-type Mistake = (fn(&mut Call<u8>), fn(Answer) -> Answer);
-
-fn convicts(call: fn(&mut Call<u8>), answer: fn(Answer) -> Answer) -> bool {
-    notices(|bytes| {
-        check_on(&decode(bytes), Mistaken { machine: Delaying::<u8>::default(), call, answer });
-    })
+fn an_item_that_comes_late_is_noticed() {
+    let late = |call: &mut Call<u8>| {
+        if let Call::AddAfter(add) = call {
+            add.delay += Duration::from_nanos(1);
+        }
+    };
+    let machine = || Mistaken { machine: Delaying::<u8>::default(), call: late, answer: |it| it };
+    assert!(notices(|bytes| check_on(&decode(bytes), machine())));
 }
 
-fn the_machine_without_a_mistake_is_not_convicted() {
-    assert!(!convicts(|_| {}, |answer| answer));
-}
-
-fn every_mistake_is_noticed() {
-    let mistakes: [Mistake; 4] = [
-        // An item comes late.
-        (
-            |call| {
-                if let Call::AddAfter(add) = call {
-                    add.delay += Duration::from_nanos(1);
-                }
-            },
-            |answer| answer,
-        ),
-        // Consumers sleep without a deadline.
-        (
-            |_| {},
-            |answer| match answer {
-                Step::Wait { on, .. } => Step::Wait { on, until: None },
-                other => other,
-            },
-        ),
-        // A delay of zero does not count.
-        (
-            |call| {
-                if let Call::AddAfter(add) = call
-                    && add.delay.is_zero()
-                {
-                    *call = Call::Add(Add { key: add.key, hash: add.hash });
-                }
-            },
-            |answer| match answer {
-                Step::Done(Ret::Add(())) => Step::Done(Ret::AddAfter(())),
-                other => other,
-            },
-        ),
-        // The length counts one more.
-        (
-            |_| {},
-            |answer| match answer {
-                Step::Done(Ret::Len(len)) => Step::Done(Ret::Len(len + 1)),
-                other => other,
-            },
-        ),
-    ];
-    for (number, (call, answer)) in mistakes.into_iter().enumerate() {
-        assert!(convicts(call, answer), "mistake {number}");
-    }
-}
-
-fn the_construction_of_the_reference_without_a_mistake_is_not_convicted() {
+fn the_plain_queue_without_a_mistake_is_not_convicted() {
     assert!(!notices(|bytes| check_on(&decode(bytes), Behind(without_mistake()))));
 }
 
 pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
-    every_recorded_trace_replays,
     a_trace_of_every_call_replays,
     a_changed_result_is_noticed,
     the_machine_agrees_with_the_sequential_object,
-    whatever_bytes_say_the_two_agree,
     nobody_sleeps_while_there_is_an_item,
     waking_one_consumer_for_an_earlier_deadline_is_noticed,
     waking_one_consumer_less_than_there_are_items_is_noticed,
-    the_machine_without_a_mistake_is_not_convicted,
-    the_construction_of_the_reference_without_a_mistake_is_not_convicted,
-    every_mistake_is_noticed
+    the_plain_queue_without_a_mistake_is_not_convicted,
+    an_item_that_comes_late_is_noticed
 ];

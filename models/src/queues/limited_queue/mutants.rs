@@ -10,6 +10,7 @@ use seatrial_core::runtime::Instant;
 
 use super::op::{BASE, MAX, machine};
 use super::{LimitedQueue, delay_after};
+use crate::shared::Mistakes;
 use crate::single_step::Changed;
 use crate::trial::{MachineOf, Mutant, Told, at_most, mutants};
 
@@ -22,34 +23,15 @@ pub(super) fn is_of_waking(mutant: &Mutant<LimitedQueue>) -> bool {
     of_waking().iter().any(|edited| edited.name == mutant.name)
 }
 
-/// The mistake of a limiter.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Wrong {
-    /// It forgets nothing.
-    NeverForgets,
-    /// It forgets an item when it is asked about it.
-    ForgetsWhenAsked,
-    /// It takes all items for the same item.
-    OneForAll,
-    /// The delay grows tenfold.
-    Tenfold,
-    /// The delay does not grow.
-    Flat,
-    /// The delay of the first failure is already doubled.
-    CountedBefore,
-    /// The delay is half of what it should be.
-    Hasty,
-}
-
 /// A limiter with a mistake.
 struct Mistaken {
     inner: Exponential<u8>,
-    wrong: Wrong,
+    wrong: &'static str,
 }
 
 impl Mistaken {
     fn item<'a>(&self, item: Item<'a, u8>) -> Item<'a, u8> {
-        if self.wrong == Wrong::OneForAll { Item::new(&1, 0) } else { item }
+        if self.wrong == "one_for_all_items" { Item::new(&1, 0) } else { item }
     }
 }
 
@@ -59,18 +41,20 @@ impl Limiter<u8> for Mistaken {
         let before = self.inner.num_requeues(item);
         let delay = self.inner.when(item, now);
         match self.wrong {
-            Wrong::ForgetsWhenAsked => self.inner.forget(item, &mut Vec::new()),
-            Wrong::Tenfold => return BASE.saturating_mul(10_u32.saturating_pow(before)).min(MAX),
-            Wrong::Flat => return BASE,
-            Wrong::CountedBefore => return delay_after(before + 1),
-            Wrong::Hasty => return delay / 2,
+            "forgets_when_asked" => self.inner.forget(item, &mut Vec::new()),
+            "delays_grow_tenfold" => {
+                return BASE.saturating_mul(10_u32.saturating_pow(before)).min(MAX);
+            }
+            "delays_do_not_grow" => return BASE,
+            "counted_before_it_is_asked" => return delay_after(before + 1),
+            "half_the_delay" => return delay / 2,
             _ => {}
         }
         delay
     }
 
     fn forget(&mut self, item: Item<'_, u8>, left: &mut Vec<u8>) {
-        if self.wrong != Wrong::NeverForgets {
+        if self.wrong != "never_forgets" {
             self.inner.forget(self.item(item), left);
         }
     }
@@ -85,8 +69,8 @@ impl Limiter<u8> for Mistaken {
 }
 
 /// The queue that ships, around a limiter with a mistake.
-fn limited_by(wrong: Wrong) -> MachineOf<LimitedQueue> {
-    let limiter = Mistaken { inner: Exponential::new(BASE, MAX), wrong };
+fn limited_by(mistakes: Mistakes) -> MachineOf<LimitedQueue> {
+    let limiter = Mistaken { inner: Exponential::new(BASE, MAX), wrong: mistakes[0] };
     Box::new(Limited::<u8, Mistaken>::new(limiter, Fifo::default()))
 }
 
@@ -97,20 +81,14 @@ fn called(call: fn(&mut Op<u8>)) -> MachineOf<LimitedQueue> {
 
 fn of_limiters() -> Vec<Mutant<LimitedQueue>> {
     mutants! { limited_by:
-        Seeded "never_forgets" from "workqueue:RQ-2":
-            (Wrong::NeverForgets) breaks ["failures_are_counted"];
-        Seeded "forgets_when_asked" from "workqueue:RL-2":
-            (Wrong::ForgetsWhenAsked) breaks ["failures_are_counted", "never_early"];
-        Seeded "one_for_all_items" from "workqueue:RL-2":
-            (Wrong::OneForAll) breaks ["failures_are_counted"];
-        Seeded "delays_grow_tenfold" from "museum W12":
-            (Wrong::Tenfold) breaks ["nothing_late"];
-        Seeded "delays_do_not_grow" from "workqueue:RL-2":
-            (Wrong::Flat) breaks ["never_early"];
-        Seeded "counted_before_it_is_asked" from "workqueue:RL-3":
-            (Wrong::CountedBefore) breaks ["nothing_late"];
-        Seeded "half_the_delay" from "workqueue:RL-2":
-            (Wrong::Hasty) breaks ["never_early"];
+        Seeded "never_forgets" from "workqueue:RQ-2" breaks ["failures_are_counted"];
+        Seeded "forgets_when_asked" from "workqueue:RL-2"
+            breaks ["failures_are_counted", "never_early"];
+        Seeded "one_for_all_items" from "workqueue:RL-2" breaks ["failures_are_counted"];
+        Seeded "delays_grow_tenfold" from "museum W12" breaks ["nothing_late"];
+        Seeded "delays_do_not_grow" from "workqueue:RL-2" breaks ["never_early"];
+        Seeded "counted_before_it_is_asked" from "workqueue:RL-3" breaks ["nothing_late"];
+        Seeded "half_the_delay" from "workqueue:RL-2" breaks ["never_early"];
     }
 }
 

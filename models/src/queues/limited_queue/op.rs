@@ -53,7 +53,7 @@ pub fn check(ops: &[Op]) {
 /// As [`check`].
 pub fn check_on(ops: &[Op], machine: impl Machine<Op = Call<u8>, Ret = Ret<u8>>) {
     let (alone, recorded) = Alone::<LimitedQueue>::with(Box::new(machine));
-    let mut pair = Pair::<Ours, _>::new(recorded, Spec::new(BASE, MAX));
+    let mut pair = Pair::<Ours, _>::new(recorded, Spec::default());
     for op in each_call(ops) {
         pair.step(*op);
     }
@@ -84,20 +84,20 @@ pub fn decode(bytes: &[u8]) -> Vec<Op> {
     bytes.chunks_exact(3).map(op).collect()
 }
 
-impl HasDelays for Spec<u8> {
-    fn delaying(&mut self) -> &mut delaying_queue::Spec<u8> {
+impl HasDelays for Spec {
+    fn delaying(&mut self) -> &mut delaying_queue::Plain {
         &mut self.delaying
     }
 }
 
-impl Pair<Ours, Spec<u8>> {
+impl Pair<Ours, Spec> {
     fn step(&mut self, op: Op) {
         match op {
             Op::Delaying(op) => self.step_delaying(op),
             Op::AddRateLimited(key) => {
                 let called = key.is_multiple_of(2).then(|| self.ours.now()); // both ways to tell the time
                 self.call(AddRateLimited { key: Some(key), hash: hash(&key), called });
-                self.spec.add_rate_limited(&key);
+                self.spec.add_rate_limited(key);
             }
             Op::Forget(key) => {
                 self.call(Forget::new(key, hash(&key)));
@@ -110,7 +110,7 @@ impl Pair<Ours, Spec<u8>> {
             Op::Settle(key, outcome) => {
                 if let Some(token) = self.deliveries.get(&key) {
                     let finished = self.call(Settle::new(*token, outcome));
-                    let ended = self.spec.settle(&key, outcome);
+                    let ended = self.spec.settle(key, outcome);
                     assert_eq!(ended, finished != Finished::NotInProcessing);
                 }
             }

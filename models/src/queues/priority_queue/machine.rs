@@ -7,8 +7,8 @@ use seatrial_core::queue::{Done, Finished, Token, UPDATERS};
 use seatrial_core::runtime::Instant;
 
 use super::ledger::moment;
-use super::spec::Mistake::{self, *};
 use super::spec::Spec;
+use crate::shared::Mistakes;
 use crate::single_step::row::{in_a_row, up_to};
 
 type Ours = Prioritized<u8, Exponential<u8>>;
@@ -21,7 +21,7 @@ pub(super) struct OneList {
 }
 
 impl OneList {
-    pub(super) fn with(mistakes: &'static [Mistake]) -> Self {
+    pub(super) fn with(mistakes: Mistakes) -> Self {
         Self { spec: Spec::with(mistakes), held: Vec::new(), deliveries: 0 }
     }
 
@@ -30,13 +30,13 @@ impl OneList {
     }
 
     fn get(&mut self, cx: &mut Cx<'_>) -> Step<Ret<u8>> {
-        let goes_on = self.spec.makes(ShutdownDrains) && !self.spec.entries.is_empty();
+        let goes_on = self.spec.makes("shutdown_drains") && !self.spec.entries.is_empty();
         if self.spec.shut_down && !goes_on {
             return Step::Done(Ret::Get(None));
         }
         self.move_due(cx);
         let Some((key, priority)) = self.spec.get() else {
-            let ends = self.spec.shut_down || self.spec.makes(EmptyIsShutDown);
+            let ends = self.spec.shut_down || self.spec.makes("empty_is_shut_down");
             let until = self.spec.earliest().map(|time| Instant::ZERO + time);
             return if ends {
                 Step::Done(Ret::Get(None))
@@ -57,7 +57,7 @@ impl OneList {
         cx: &mut Cx<'_>,
         end: impl FnOnce(&mut Spec, &u8) -> bool,
     ) -> Finished<u8> {
-        let by_value = self.spec.makes(DoneByValue);
+        let by_value = self.spec.makes("done_by_value");
         let named = |held: &Token| {
             if by_value { held.slot() == token.slot() } else { *held == token }
         };
@@ -74,8 +74,8 @@ impl OneList {
         let held = self.held.iter().find(|(_, held)| *held == key).map(|(token, _)| *token);
         let ended = held.map_or(Finished::NotInProcessing, |token| self.end(token, cx, Spec::done));
         match () {
-            () if self.spec.makes(DoneKeySaysEnded) => Finished::Ended(None),
-            () if self.spec.makes(DoneKeySaysNothing) => Finished::NotInProcessing,
+            () if self.spec.makes("done_key_says_ended") => Finished::Ended(None),
+            () if self.spec.makes("done_key_says_nothing") => Finished::NotInProcessing,
             () => ended,
         }
     }
@@ -109,7 +109,7 @@ impl Machine for OneList {
             Op::Done(Done(token)) => Ret::Done(self.end(*token, cx, Spec::done)),
             Op::DoneKey(done) => Ret::DoneKey(self.done_key(done.key, cx)),
             Op::GetBatch(batch) => {
-                let backwards = self.spec.makes(BatchLowestFirst);
+                let backwards = self.spec.makes("batch_lowest_first");
                 return up_to::<Ours, _, _>(self, batch, cx).map(|mut taken| {
                     if backwards {
                         taken.reverse();
@@ -125,7 +125,7 @@ impl Machine for OneList {
             }
             Op::Forget(forget) => {
                 self.spec.failures.remove(&forget.key);
-                if self.spec.makes(ForgetRemoves) {
+                if self.spec.makes("forget_removes") {
                     self.spec.entries.retain(|entry| entry.key != forget.key);
                 }
                 Ret::Forget(())
@@ -134,7 +134,7 @@ impl Machine for OneList {
                 Ret::NumRequeues(self.spec.failures.get(&asked.key).copied().unwrap_or(0))
             }
             Op::ShutDown(_) => {
-                let twice = self.spec.shut_down && self.spec.makes(SecondShutdownPanics);
+                let twice = self.spec.shut_down && self.spec.makes("second_shutdown_panics");
                 assert!(!twice, "the channel is closed already");
                 self.spec.shut_down = true;
                 cx.wakes.all(GETTERS);

@@ -8,9 +8,9 @@ use seatrial_core::queue::Finished;
 
 use super::machine::OneList;
 use super::op::machine;
-use super::spec::Mistake::{self, *};
 use super::{PriorityQueue, Ret};
 use crate::queues::fixtures::shells::{shells_are_unaware, shells_forget};
+use crate::shared::Mistakes;
 use crate::trial::{MachineOf, Mutant, Told, at_most, mutants};
 
 pub(super) fn all() -> Vec<Mutant<PriorityQueue>> {
@@ -29,7 +29,7 @@ pub(super) fn without_mistake() -> OneList {
 }
 
 /// The rules over the plain list, with mistakes.
-fn mistaken(mistakes: &'static [Mistake]) -> MachineOf<PriorityQueue> {
+fn mistaken(mistakes: Mistakes) -> MachineOf<PriorityQueue> {
     Box::new(OneList::with(mistakes))
 }
 
@@ -60,110 +60,82 @@ fn answers() -> Vec<Mutant<PriorityQueue>> {
 
 fn order() -> Vec<Mutant<PriorityQueue>> {
     mutants! { mistaken:
-        Seeded "lowest_first" from "own: the order of priorities is inverted":
-            (&[LowestFirst]) breaks ["highest_first"];
+        Seeded "lowest_first" from "own: the order of priorities is inverted"
+            breaks ["highest_first"];
         Seeded "batch_lowest_first"
-            from "own: each item of a batch is pushed in front of those before it":
-            (&[BatchLowestFirst]) breaks ["highest_first"];
-        Seeded "first_in_first_out" from "own: hand-out ignores the priorities":
-            (&[FirstInFirstOut]) breaks ["highest_first"];
-        Seeded "raise_keeps_place" from "museum P5":
-            (&[RaiseKeepsPlace]) breaks ["equals_in_order"];
-        Seeded "add_moves_back" from "museum P5":
-            (&[AddMovesBack]) breaks ["equals_in_order"];
-        Seeded "due_keeps_place" from "museum H6":
-            (&[DueKeepsPlace]) breaks ["equals_in_order"];
-        Seeded "ready_moves_back" from "museum H6":
-            (&[ReadyMovesBack]) breaks ["equals_in_order"];
-        Seeded "order_of_adds" from "workqueue:PQ-18":
-            (&[OrderOfAdds]) breaks ["equals_in_order"];
+            from "own: each item of a batch is pushed in front of those before it"
+            breaks ["highest_first"];
+        Seeded "first_in_first_out" from "own: hand-out ignores the priorities"
+            breaks ["highest_first"];
+        Seeded "raise_keeps_place" from "museum P5" breaks ["equals_in_order"];
+        Seeded "add_moves_back" from "museum P5" breaks ["equals_in_order"];
+        Seeded "due_keeps_place" from "museum H6" breaks ["equals_in_order"];
+        Seeded "ready_moves_back" from "museum H6" breaks ["equals_in_order"];
+        Seeded "order_of_adds" from "workqueue:PQ-18" breaks ["equals_in_order"];
         Seeded "hands_out_of_a_part"
-            from "own: a step that is bounded hands out the best of the items that it has moved":
-            (&[HandsOutOfAPart]) breaks ["highest_first"];
-        Seeded "last_priority_counts" from "workqueue:PQ-11":
-            (&[LastPriorityCounts]) breaks ["keeps_the_highest_priority"];
-        Seeded "first_priority_counts" from "workqueue:PQ-11":
-            (&[FirstPriorityCounts]) breaks ["keeps_the_highest_priority"];
-        Seeded "priority_is_not_told" from "workqueue:PQ-30":
-            (&[PriorityIsNotTold]) breaks ["keeps_the_highest_priority"];
-        Seeded "retry_loses_priority" from "workqueue:PQ-42":
-            (&[RetryLosesPriority]) breaks ["keeps_the_highest_priority"];
-        Seeded "requeue_loses_priority" from "workqueue:PQ-42":
-            (&[RequeueLosesPriority]) breaks ["keeps_the_highest_priority"];
+            from "own: a step that is bounded hands out the best of the items that it has moved"
+            breaks ["highest_first"];
+        Seeded "last_priority_counts" from "workqueue:PQ-11" breaks ["keeps_the_highest_priority"];
+        Seeded "first_priority_counts" from "workqueue:PQ-11"
+            breaks ["keeps_the_highest_priority"];
+        Seeded "priority_is_not_told" from "workqueue:PQ-30" breaks ["keeps_the_highest_priority"];
+        Seeded "retry_loses_priority" from "workqueue:PQ-42" breaks ["keeps_the_highest_priority"];
+        Seeded "requeue_loses_priority" from "workqueue:PQ-42"
+            breaks ["keeps_the_highest_priority"];
     }
 }
 
 fn times() -> Vec<Mutant<PriorityQueue>> {
     mutants! { mistaken:
-        Seeded "delay_leaks" from "museum P7":
-            (&[DelayLeaks]) breaks ["never_early"];
-        Seeded "ticks_of_ten" from "own: times are compared in ticks of ten milliseconds":
-            (&[TicksOfTen]) breaks ["never_early"];
-        Seeded "first_delay_counts" from "workqueue:PQ-10":
-            (&[FirstDelayCounts]) breaks ["nothing_late"];
-        Seeded "last_delay_counts" from "workqueue:PQ-10":
-            (&[LastDelayCounts]) breaks ["nothing_late"];
-        Seeded "sleep_without_time" from "museum P11":
-            (&[SleepWithoutTime]) breaks ["nothing_late"];
+        Seeded "delay_leaks" from "museum P7" breaks ["never_early"];
+        Seeded "ticks_of_ten" from "own: times are compared in ticks of ten milliseconds"
+            breaks ["never_early"];
+        Seeded "first_delay_counts" from "workqueue:PQ-10" breaks ["nothing_late"];
+        Seeded "last_delay_counts" from "workqueue:PQ-10" breaks ["nothing_late"];
+        Seeded "sleep_without_time" from "museum P11" breaks ["nothing_late"];
         Seeded "given_priority_hurries"
-            from "own: an answer that names a priority and no time requeues at once":
-            (&[GivenPriorityHurries]) breaks ["never_early"];
-        Seeded "ready_waits_again" from "workqueue:PQ-10":
-            (&[ReadyWaitsAgain]) breaks ["nothing_lost"];
+            from "own: an answer that names a priority and no time requeues at once"
+            breaks ["never_early"];
+        Seeded "ready_waits_again" from "workqueue:PQ-10" breaks ["nothing_lost"];
     }
 }
 
 fn items() -> Vec<Mutant<PriorityQueue>> {
     mutants! { mistaken:
-        Seeded "held_is_handed_out" from "workqueue:PQ-22":
-            (&[HeldIsHandedOut]) breaks ["never_concurrent"];
-        Seeded "held_blocks" from "workqueue:PQ-25":
-            (&[HeldBlocks]) breaks ["nothing_lost"];
-        Seeded "held_is_not_added" from "workqueue:PQ-15":
-            (&[HeldIsNotAdded]) breaks ["nothing_lost"];
-        Seeded "held_does_not_ripen" from "workqueue:PQ-20":
-            (&[HeldDoesNotRipen]) breaks ["len_counts_ready"];
-        Seeded "one_entry_per_add" from "workqueue:PQ-9":
-            (&[OneEntryPerAdd]) breaks ["stingy"];
-        Seeded "done_by_value" from "own: done ends any delivery of its item":
-            (&[DoneByValue]) breaks ["done_ends_its_own_delivery"];
+        Seeded "held_is_handed_out" from "workqueue:PQ-22" breaks ["never_concurrent"];
+        Seeded "held_blocks" from "workqueue:PQ-25" breaks ["nothing_lost"];
+        Seeded "held_is_not_added" from "workqueue:PQ-15" breaks ["nothing_lost"];
+        Seeded "held_does_not_ripen" from "workqueue:PQ-20" breaks ["len_counts_ready"];
+        Seeded "one_entry_per_add" from "workqueue:PQ-9" breaks ["stingy"];
+        Seeded "done_by_value" from "own: done ends any delivery of its item"
+            breaks ["done_ends_its_own_delivery"];
         Seeded "done_key_says_ended"
-            from "own: done by name always reports that it ended a delivery":
-            (&[DoneKeySaysEnded]) breaks ["done_ends_its_own_delivery"];
+            from "own: done by name always reports that it ended a delivery"
+            breaks ["done_ends_its_own_delivery"];
         Seeded "done_key_says_nothing"
-            from "own: done by name always reports that it ended no delivery":
-            (&[DoneKeySaysNothing]) breaks ["done_ends_its_own_delivery"];
+            from "own: done by name always reports that it ended no delivery"
+            breaks ["done_ends_its_own_delivery"];
         Seeded "empty_is_shut_down"
-            from "own: a consumer that finds no item ends as if the queue were shut down":
-            (&[EmptyIsShutDown]) breaks ["shutdown_is_final"];
-        Seeded "forget_removes" from "workqueue:RQ-2":
-            (&[ForgetRemoves]) breaks ["nothing_lost"];
-        Exhibit "second_shutdown_panics" from "workqueue:PQ-33, original":
-            (&[SecondShutdownPanics]) breaks ["never_panics"];
-        Seeded "shutdown_drains" from "workqueue:PQ-31":
-            (&[ShutdownDrains]) breaks ["shutdown_is_final"];
+            from "own: a consumer that finds no item ends as if the queue were shut down"
+            breaks ["shutdown_is_final"];
+        Seeded "forget_removes" from "workqueue:RQ-2" breaks ["nothing_lost"];
+        Exhibit "second_shutdown_panics" from "workqueue:PQ-33, original" breaks ["never_panics"];
+        Seeded "shutdown_drains" from "workqueue:PQ-31" breaks ["shutdown_is_final"];
     }
 }
 
 fn counts() -> Vec<Mutant<PriorityQueue>> {
     mutants! { mistaken:
-        Seeded "len_counts_waiting" from "museum P11":
-            (&[LenCountsWaiting]) breaks ["len_counts_ready"];
-        Seeded "len_skips_held" from "workqueue:PQ-29":
-            (&[LenSkipsHeld]) breaks ["len_counts_ready"];
-        Seeded "queued_does_not_fail" from "workqueue:PQ-7":
-            (&[QueuedDoesNotFail]) breaks ["failures_are_counted"];
-        Seeded "fails_after_shutdown" from "workqueue:PQ-2":
-            (&[FailsAfterShutdown]) breaks ["failures_are_counted"];
+        Seeded "len_counts_waiting" from "museum P11" breaks ["len_counts_ready"];
+        Seeded "len_skips_held" from "workqueue:PQ-29" breaks ["len_counts_ready"];
+        Seeded "queued_does_not_fail" from "workqueue:PQ-7" breaks ["failures_are_counted"];
+        Seeded "fails_after_shutdown" from "workqueue:PQ-2" breaks ["failures_are_counted"];
         Seeded "settled_after_shutdown_fails"
-            from "workqueue:PQ-2, for a failure that names the time of the next try":
-            (&[SettledAfterShutdownFails]) breaks ["failures_are_counted"];
-        Seeded "retry_forgets" from "workqueue:CL-3":
-            (&[RetryForgets]) breaks ["failures_are_counted"];
-        Seeded "requeue_at_once_remembers" from "workqueue:CL-9":
-            (&[RequeueAtOnceRemembers]) breaks ["failures_are_counted"];
-        Seeded "zero_delay_is_counted" from "workqueue:PQ-8":
-            (&[ZeroDelayIsCounted]) breaks ["retries_count_delays"];
+            from "workqueue:PQ-2, for a failure that names the time of the next try"
+            breaks ["failures_are_counted"];
+        Seeded "retry_forgets" from "workqueue:CL-3" breaks ["failures_are_counted"];
+        Seeded "requeue_at_once_remembers" from "workqueue:CL-9" breaks ["failures_are_counted"];
+        Seeded "zero_delay_is_counted" from "workqueue:PQ-8" breaks ["retries_count_delays"];
     }
 }
 

@@ -11,90 +11,12 @@ use seatrial_core::limited_queue::Outcome;
 use seatrial_core::priority_queue::AddOptions;
 
 use crate::queues::queue::AT_ONCE;
+use crate::shared::Mistakes;
 
 /// The delay after the first failure, which doubles with each.
 pub(super) const BASE: Duration = Duration::from_millis(3);
 /// The longest.
 pub(super) const MAX: Duration = Duration::from_millis(40);
-
-/// One changed line. The mutant that makes a mistake describes those without a comment.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Mistake {
-    LowestFirst,
-    BatchLowestFirst,
-    FirstInFirstOut,
-    /// An item takes the priority of its last add.
-    LastPriorityCounts,
-    /// An item keeps the priority of its first add.
-    FirstPriorityCounts,
-    /// Every item is handed out with priority 0.
-    PriorityIsNotTold,
-    /// An item whose priority rises keeps its place.
-    RaiseKeepsPlace,
-    /// An item that is added again moves behind the items of its priority.
-    AddMovesBack,
-    /// An item whose time comes keeps the place of its add.
-    DueKeepsPlace,
-    /// Items whose times have come become ready in the order of their adds.
-    OrderOfAdds,
-    HandsOutOfAPart,
-    /// A waiting item that is added at once moves behind the items of its priority.
-    ReadyMovesBack,
-    /// A delay makes a ready item wait.
-    ReadyWaitsAgain,
-    /// An item keeps its first time.
-    FirstDelayCounts,
-    /// An item takes its last time.
-    LastDelayCounts,
-    /// The limiter's delay for one item of a batch also applies to the next.
-    DelayLeaks,
-    TicksOfTen,
-    /// A consumer sleeps without a deadline.
-    SleepWithoutTime,
-    /// A held item is handed out like any other.
-    HeldIsHandedOut,
-    /// A held item at the head blocks the items behind it.
-    HeldBlocks,
-    /// Adding a held item does nothing.
-    HeldIsNotAdded,
-    /// Items become ready only while they are not held.
-    HeldDoesNotRipen,
-    /// Every add makes an entry of its own.
-    OneEntryPerAdd,
-    DoneByValue,
-    DoneKeySaysEnded,
-    DoneKeySaysNothing,
-    EmptyIsShutDown,
-    /// Len counts the items that wait for a time.
-    LenCountsWaiting,
-    /// Len does not count entries of held items.
-    LenSkipsHeld,
-    /// The limiter is not asked for an item that is queued.
-    QueuedDoesNotFail,
-    /// The limiter is asked after shutdown.
-    FailsAfterShutdown,
-    /// A failure that names the time of the next try counts even after shutdown.
-    SettledAfterShutdownFails,
-    /// An item that is tried again is forgotten.
-    RetryForgets,
-    /// An item that is tried again comes back with priority 0.
-    RetryLosesPriority,
-    GivenPriorityHurries,
-    /// An item that succeeded and comes back has priority 0.
-    RequeueLosesPriority,
-    /// The failures of an item that comes back at once are not forgotten.
-    RequeueAtOnceRemembers,
-    /// A second shutdown panics.
-    SecondShutdownPanics,
-    /// Forgetting an item takes it out of the queue.
-    ForgetRemoves,
-    /// Delays of zero are counted.
-    ZeroDelayIsCounted,
-    /// Ready items are handed out after shutdown.
-    ShutdownDrains,
-}
-
-use Mistake::*;
 
 /// An item that was added.
 #[derive(Clone, Debug)]
@@ -111,7 +33,7 @@ pub(super) struct Entry {
 /// The items that were added, the items that are handed out, and the failures.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Spec {
-    mistakes: &'static [Mistake],
+    mistakes: Mistakes,
     /// At most one entry for each item.
     pub(super) entries: Vec<Entry>,
     /// Handed out and not done.
@@ -130,11 +52,11 @@ pub(super) struct Spec {
 }
 
 impl Spec {
-    pub(super) fn with(mistakes: &'static [Mistake]) -> Self {
+    pub(super) fn with(mistakes: Mistakes) -> Self {
         Self { mistakes, ..Self::default() }
     }
 
-    pub(super) fn makes(&self, mistake: Mistake) -> bool {
+    pub(super) fn makes(&self, mistake: &str) -> bool {
         self.mistakes.contains(&mistake)
     }
 
@@ -155,26 +77,27 @@ impl Spec {
         if self.shut_down {
             return 0;
         }
-        let slack = if self.makes(TicksOfTen) { Duration::from_millis(10) } else { Duration::ZERO };
+        let slack =
+            if self.makes("ticks_of_ten") { Duration::from_millis(10) } else { Duration::ZERO };
         let is_due = |entry: &Entry| {
-            let ripens = !self.makes(HeldDoesNotRipen) || !self.locked.contains(&entry.key);
+            let ripens = !self.makes("held_does_not_ripen") || !self.locked.contains(&entry.key);
             ripens && entry.until.is_some_and(|until| until <= now + slack)
         };
         let all = 0..self.entries.len();
         let mut due: Vec<usize> = all.filter(|at| is_due(&self.entries[*at])).collect();
-        if !self.makes(OrderOfAdds) {
+        if !self.makes("order_of_adds") {
             due.sort_by_key(|at| {
                 let entry = &self.entries[*at];
                 (entry.until, Reverse(entry.priority), entry.sequence)
             });
         }
-        if self.makes(HandsOutOfAPart) {
+        if self.makes("hands_out_of_a_part") {
             due.truncate(AT_ONCE);
         }
         for at in &due {
             let sequence = self.next_sequence();
             self.entries[*at].until = None;
-            if !self.makes(DueKeepsPlace) {
+            if !self.makes("due_keeps_place") {
                 self.entries[*at].sequence = sequence;
             }
         }
@@ -192,7 +115,7 @@ impl Spec {
     /// made a little earlier (`workqueue:PQ-16`).
     pub(super) fn add(&mut self, keys: &[u8], options: AddOptions, called: Duration) {
         if self.shut_down {
-            if options.rate_limited && self.makes(FailsAfterShutdown) {
+            if options.rate_limited && self.makes("fails_after_shutdown") {
                 keys.iter().for_each(|key| _ = self.failure(*key));
             }
             return;
@@ -201,17 +124,17 @@ impl Spec {
         let mut after = options.after;
         for key in keys {
             let asked = options.rate_limited
-                && !(self.makes(QueuedDoesNotFail) && self.entry(key).is_some());
+                && !(self.makes("queued_does_not_fail") && self.entry(key).is_some());
             let limited = asked.then(|| self.failure(*key));
             let delay = after.into_iter().chain(limited).min();
-            if self.makes(DelayLeaks) {
+            if self.makes("delay_leaks") {
                 after = delay;
             }
             let until = delay.filter(|delay| !delay.is_zero());
             let until = until.map(|delay| called.saturating_add(delay));
-            let counts = until.is_some() || delay.is_some() && self.makes(ZeroDelayIsCounted);
+            let counts = until.is_some() || delay.is_some() && self.makes("zero_delay_is_counted");
             self.retries += u64::from(counts);
-            if !self.makes(HeldIsNotAdded) || !self.locked.contains(key) {
+            if !self.makes("held_is_not_added") || !self.locked.contains(key) {
                 self.add_one(*key, options.priority, until);
             }
         }
@@ -220,23 +143,24 @@ impl Spec {
     fn add_one(&mut self, key: u8, priority: i32, until: Option<Duration>) {
         let sequence = self.next_sequence();
         let found = self.entries.iter().position(|entry| entry.key == key);
-        let Some(at) = found.filter(|_| !self.makes(OneEntryPerAdd)) else {
+        let Some(at) = found.filter(|_| !self.makes("one_entry_per_add")) else {
             return self.entries.push(Entry { key, priority, until, sequence });
         };
         let entry = &self.entries[at];
         let becomes_ready = entry.until.is_some() && until.is_none();
         let until = match (entry.until, until) {
-            (None, Some(new)) if self.makes(ReadyWaitsAgain) => Some(new),
-            (Some(old), Some(_)) if self.makes(FirstDelayCounts) => Some(old),
-            (Some(_), Some(new)) if self.makes(LastDelayCounts) => Some(new),
+            (None, Some(new)) if self.makes("ready_waits_again") => Some(new),
+            (Some(old), Some(_)) if self.makes("first_delay_counts") => Some(old),
+            (Some(_), Some(new)) if self.makes("last_delay_counts") => Some(new),
             (Some(old), Some(new)) => Some(old.min(new)),
             _ => None, // ready is earlier than any time
         };
         let raised = priority > entry.priority;
-        let moves = raised && !self.makes(RaiseKeepsPlace)
-            || self.makes(AddMovesBack)
-            || becomes_ready && self.makes(ReadyMovesBack);
-        let takes = raised && !self.makes(FirstPriorityCounts) || self.makes(LastPriorityCounts);
+        let moves = raised && !self.makes("raise_keeps_place")
+            || self.makes("add_moves_back")
+            || becomes_ready && self.makes("ready_moves_back");
+        let takes =
+            raised && !self.makes("first_priority_counts") || self.makes("last_priority_counts");
         let entry = &mut self.entries[at];
         entry.until = until;
         if takes {
@@ -249,18 +173,18 @@ impl Spec {
 
     /// Finds the first ready entry that is not locked, if one may be handed out (`workqueue:PQ-22`).
     fn first_at(&self) -> Option<usize> {
-        let passes = self.makes(HeldIsHandedOut) || self.makes(HeldBlocks);
+        let passes = self.makes("held_is_handed_out") || self.makes("held_blocks");
         let all = self.entries.iter().enumerate().filter(|(_, entry)| {
             entry.until.is_none() && (passes || !self.locked.contains(&entry.key))
         });
         let rank = |priority| match () {
-            () if self.makes(FirstInFirstOut) => 0,
-            () if self.makes(LowestFirst) => i64::from(priority),
+            () if self.makes("first_in_first_out") => 0,
+            () if self.makes("lowest_first") => i64::from(priority),
             () => -i64::from(priority),
         };
         let (at, entry) = all.min_by_key(|(_, entry)| (rank(entry.priority), entry.sequence))?;
-        let blocks = self.makes(HeldBlocks) && self.locked.contains(&entry.key);
-        let ends = self.shut_down && !self.makes(ShutdownDrains);
+        let blocks = self.makes("held_blocks") && self.locked.contains(&entry.key);
+        let ends = self.shut_down && !self.makes("shutdown_drains");
         (!blocks && !ends).then_some(at)
     }
 
@@ -279,7 +203,7 @@ impl Spec {
         let entry = self.entries.remove(self.first_at()?);
         self.locked.push(entry.key);
         self.had.insert(entry.key, entry.priority);
-        Some((entry.key, if self.makes(PriorityIsNotTold) { 0 } else { entry.priority }))
+        Some((entry.key, if self.makes("priority_is_not_told") { 0 } else { entry.priority }))
     }
 
     /// Hands out an item, whether it is its turn or not.
@@ -304,20 +228,20 @@ impl Spec {
         let is_retry = matches!(outcome, Outcome::Retry | Outcome::RetryAfter(_));
         let at_once = outcome == Outcome::RequeueAfter(Duration::ZERO);
         let forgets = match is_retry {
-            true => self.makes(RetryForgets),
-            false => !(at_once && self.makes(RequeueAtOnceRemembers)),
+            true => self.makes("retry_forgets"),
+            false => !(at_once && self.makes("requeue_at_once_remembers")),
         };
         if forgets {
             self.failures.remove(key);
         }
-        let loses = if is_retry { RetryLosesPriority } else { RequeueLosesPriority };
+        let loses = if is_retry { "retry_loses_priority" } else { "requeue_loses_priority" };
         let priority = if self.makes(loses) { 0 } else { priority };
-        let hurries = self.makes(GivenPriorityHurries) && self.had.get(key) != Some(&priority);
+        let hurries = self.makes("given_priority_hurries") && self.had.get(key) != Some(&priority);
         let (after, rate_limited) = match outcome {
             Outcome::Success | Outcome::GiveUp => return self.done(key),
             Outcome::Retry => (hurries.then_some(Duration::ZERO), true),
             Outcome::RetryAfter(delay) => {
-                if !self.shut_down || self.makes(SettledAfterShutdownFails) {
+                if !self.shut_down || self.makes("settled_after_shutdown_fails") {
                     *self.failures.entry(*key).or_default() += 1; // as `Retry` (PQ-2)
                 }
                 (Some(delay), false)
@@ -331,17 +255,17 @@ impl Spec {
     /// Returns how many entries are ready (`workqueue:PQ-29`).
     pub(super) fn len(&self) -> usize {
         let counted = self.entries.iter().filter(|entry| {
-            (entry.until.is_none() || self.makes(LenCountsWaiting))
-                && !(self.makes(LenSkipsHeld) && self.locked.contains(&entry.key))
+            (entry.until.is_none() || self.makes("len_counts_waiting"))
+                && !(self.makes("len_skips_held") && self.locked.contains(&entry.key))
         });
         counted.count()
     }
 
     /// Returns the earliest time at which an entry becomes ready.
     pub(super) fn earliest(&self) -> Option<Duration> {
-        let ripens = |key| !self.makes(HeldDoesNotRipen) || !self.locked.contains(key);
+        let ripens = |key| !self.makes("held_does_not_ripen") || !self.locked.contains(key);
         let entries = self.entries.iter().filter(|entry| ripens(&entry.key));
         let times = entries.filter_map(|entry| entry.until);
-        times.min().filter(|_| !self.makes(SleepWithoutTime))
+        times.min().filter(|_| !self.makes("sleep_without_time"))
     }
 }

@@ -8,8 +8,7 @@ use std::slice;
 use seatrial_core::machine::Step;
 use seatrial_core::queue::{Add, Done, DoneKey, Drain, DrainUntil, Finished, Op, Ret, Token};
 
-use super::spec::Spec;
-use super::{Event, Queue};
+use super::{Event, Plain, Queue};
 use crate::queues::fixtures::batches;
 use crate::trial::{self, What};
 
@@ -30,7 +29,7 @@ pub(super) struct Draining {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct QueueLedger {
     /// The sequential object, which gets the same calls.
-    pub(super) spec: Spec<u8>,
+    pub(super) spec: Plain<u8>,
     /// Deliveries that have not ended, by token.
     pub(super) deliveries: BTreeMap<(u8, u64), u8>,
     /// Gets that returned an item, per item.
@@ -70,7 +69,7 @@ impl QueueLedger {
 
     fn end_delivery(&mut self, object: u8, token: u64) {
         if let Some(key) = self.deliveries.remove(&(object, token)) {
-            self.spec.done(&key);
+            self.spec.done_key(&key);
         }
     }
 
@@ -105,7 +104,7 @@ impl trial::Ledger<Queue> for QueueLedger {
         match (op, outcome) {
             (Op::Add(add), _) => {
                 let key = add.key.expect("a call to add carries its item");
-                if self.spec.add(&key) {
+                if self.spec.add(key) {
                     *self.needs.entry(key).or_default() += 1;
                 }
             }

@@ -2,19 +2,17 @@
 //!
 //! `cargo seatrial list queue` prints them.
 
-pub(crate) mod conformance;
+mod conformance;
 mod figures;
 mod invariants;
-pub(crate) mod laws;
 mod ledger;
 mod many;
 mod mutants;
 pub mod op;
 mod pair;
+mod plain;
 pub(crate) mod proptest;
-mod reference;
 mod scenarios;
-mod spec;
 pub mod states;
 
 use seatrial_core::machine::Step;
@@ -28,7 +26,8 @@ use crate::trial::{
 };
 
 pub(in crate::queues) use figures::AT_ONCE;
-pub use spec::Spec;
+pub use plain::Plain;
+pub(in crate::queues) use plain::finished;
 
 /// The work queue, as a component under trial.
 #[derive(Clone, Copy, Debug)]

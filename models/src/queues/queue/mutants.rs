@@ -4,9 +4,9 @@ use seatrial_core::machine::{Passed, Step};
 use seatrial_core::queue::{DRAINS, Fifo, Finished, GETTERS, Op, Queue as Rules, Ret};
 
 use super::Queue;
-use super::reference::Mistake::{self, *};
-use super::reference::ThreeSets;
+use super::plain::Plain;
 use crate::queues::fixtures::listener::metrics;
+use crate::shared::Mistakes;
 use crate::trial::{MachineOf, Mutant, Telling, Told, at_most, mutants};
 
 pub(super) fn all() -> Vec<Mutant<Queue>> {
@@ -18,80 +18,66 @@ pub(super) fn is_of_waking(mutant: &Mutant<Queue>) -> bool {
     [wakes(), of_shells(), equivalents()].concat().iter().any(|edited| edited.name == mutant.name)
 }
 
-/// The algorithm of the reference without any mistake.
+/// The plain queue.
 pub(super) fn without_mistake() -> MachineOf<Queue> {
     mistaken(&[])
 }
 
-/// The algorithm of the reference with mistakes.
-fn mistaken(mistakes: &'static [Mistake]) -> MachineOf<Queue> {
-    Box::new(ThreeSets::<u8>::with(mistakes))
+/// The plain queue with mistakes.
+fn mistaken(mistakes: Mistakes) -> MachineOf<Queue> {
+    Box::new(Plain::<u8>::with(mistakes))
 }
 
 fn exhibits() -> Vec<Mutant<Queue>> {
     mutants! { mistaken:
-        Exhibit "single_waiter_signal" from "museum O1":
-            (&[OneCondition]) breaks ["drains_return"];
-        Exhibit "new_drain_undoes_release" from "museum O4":
-            (&[DrainFlag]) breaks ["shutdown_releases_drains"];
-        Exhibit "lost_retake" from "museum W1":
-            (&[DrainFlag, DrainTestsThenSleeps]) breaks ["shutdown_releases_drains"];
-        Exhibit "done_queues_twice" from "workqueue:WQ-21, original":
-            (&[DoneUnchecked]) breaks ["stingy", "never_concurrent"];
+        Exhibit "single_waiter_signal" from "museum O1" breaks ["drains_return"];
+        Exhibit "new_drain_undoes_release" from "museum O4" breaks ["shutdown_releases_drains"];
+        Exhibit "lost_retake" from "museum W1" breaks ["shutdown_releases_drains"];
+        Exhibit "done_queues_twice" from "workqueue:WQ-21, original"
+            breaks ["stingy", "never_concurrent"];
     }
 }
 
 fn rules() -> Vec<Mutant<Queue>> {
     mutants! { mistaken:
-        Seeded "shutdown_ends_consumers" from "museum W14":
-            (&[ShutdownEndsConsumers]) breaks ["nothing_lost"];
+        Seeded "shutdown_ends_consumers" from "museum W14" breaks ["nothing_lost"];
         Seeded "queue_while_processing"
-            from "own: add does not check whether the item is in processing":
-            (&[QueueWhileProcessing]) breaks ["never_concurrent"];
-        Seeded "lost_requeue" from "own: done does not check whether the item is dirty":
-            (&[ForgetDirtyAtDone]) breaks ["dirty_is_requeued"];
-        Seeded "clean_at_done" from "workqueue:SE-3":
-            (&[CleanAtDone]) breaks ["stingy"];
-        Seeded "no_deduplication" from "own: add does not check whether the item is already dirty":
-            (&[NoDeduplication]) breaks ["stingy"];
+            from "own: add does not check whether the item is in processing"
+            breaks ["never_concurrent"];
+        Seeded "lost_requeue" from "own: done does not check whether the item is dirty"
+            breaks ["dirty_is_requeued"];
+        Seeded "clean_at_done" from "workqueue:SE-3" breaks ["stingy"];
+        Seeded "no_deduplication" from "own: add does not check whether the item is already dirty"
+            breaks ["stingy"];
         Seeded "no_requeue_in_shutdown"
-            from "own: done queues no item again once shutdown has begun":
-            (&[NoRequeueInShutdown]) breaks ["dirty_is_requeued"];
-        Seeded "discard_at_shutdown" from "own: shutdown clears the queue":
-            (&[DiscardAtShutdown]) breaks ["nothing_lost"];
+            from "own: done queues no item again once shutdown has begun"
+            breaks ["dirty_is_requeued"];
+        Seeded "discard_at_shutdown" from "own: shutdown clears the queue" breaks ["nothing_lost"];
         Seeded "accept_after_shutdown"
-            from "own: add does not check whether the queue is shut down":
-            (&[AcceptAfterShutdown]) breaks ["shutdown_is_final"];
+            from "own: add does not check whether the queue is shut down"
+            breaks ["shutdown_is_final"];
         Seeded "empty_is_shut_down"
-            from "own: a consumer that finds no item ends as if the queue were shut down":
-            (&[EmptyIsShutDown]) breaks ["shutdown_is_final"];
-        Seeded "last_in_first_out" from "own: items are popped at the wrong end":
-            (&[LastInFirstOut]) breaks ["fair"];
-        Seeded "requeue_in_front" from "own: done queues an item at the wrong end":
-            (&[RequeueInFront]) breaks ["fair"];
-        Seeded "len_counts_processing" from "own: len also counts the items in processing":
-            (&[LenCountsProcessing]) breaks ["len_counts_waiting"];
-        Seeded "drain_looks_at_waiting_only" from "workqueue:SE-7":
-            (&[DrainLooksAtWaitingOnly]) breaks ["drain_waits"];
-        Seeded "strict_drain_ignores_waiting" from "museum O2":
-            (&[StrictDrainIgnoresWaiting]) breaks ["drain_waits"];
-        Seeded "strict_drain_misses_returning" from "museum O2":
-            (&[StrictDrainMissesReturning]) breaks ["drain_waits"];
+            from "own: a consumer that finds no item ends as if the queue were shut down"
+            breaks ["shutdown_is_final"];
+        Seeded "last_in_first_out" from "own: items are popped at the wrong end" breaks ["fair"];
+        Seeded "requeue_in_front" from "own: done queues an item at the wrong end" breaks ["fair"];
+        Seeded "len_counts_processing" from "own: len also counts the items in processing"
+            breaks ["len_counts_waiting"];
+        Seeded "drain_looks_at_waiting_only" from "workqueue:SE-7" breaks ["drain_waits"];
+        Seeded "strict_drain_ignores_waiting" from "museum O2" breaks ["drain_waits"];
+        Seeded "strict_drain_misses_returning" from "museum O2" breaks ["drain_waits"];
         Seeded "drain_hides_shutdown"
-            from "own: a drain sets the shutdown flag only after its wait":
-            (&[DrainHidesShutdown]) breaks ["shutdown_is_final", "shutdown_wakes_consumers"];
-        Seeded "shutdown_waits_for_items" from "workqueue:SE-6":
-            (&[ShutdownWaitsForItems]) breaks ["terminates"];
-        Seeded "done_by_value" from "workqueue:WQ-22":
-            (&[DoneByValue]) breaks ["done_ends_its_own_delivery"];
+            from "own: a drain sets the shutdown flag only after its wait"
+            breaks ["shutdown_is_final", "shutdown_wakes_consumers"];
+        Seeded "shutdown_waits_for_items" from "workqueue:SE-6" breaks ["terminates"];
+        Seeded "done_by_value" from "workqueue:WQ-22" breaks ["done_ends_its_own_delivery"];
         Seeded "add_all_stops_at_known"
-            from "own: the early return of add ends the loop of a batch":
-            (&[AddAllStopsAtKnown]) breaks ["nothing_lost"];
-        Seeded "done_all_forgets_dirty" from "own: done_all does not check which items are dirty":
-            (&[DoneAllForgetsDirty]) breaks ["dirty_is_requeued"];
+            from "own: the early return of add ends the loop of a batch" breaks ["nothing_lost"];
+        Seeded "done_all_forgets_dirty" from "own: done_all does not check which items are dirty"
+            breaks ["dirty_is_requeued"];
         Seeded "batch_takes_all"
-            from "own: a batch takes all waiting items, and returns only the requested number":
-            (&[BatchTakesAll]) breaks ["nothing_lost"];
+            from "own: a batch takes all waiting items, and returns only the requested number"
+            breaks ["nothing_lost"];
     }
 }
 

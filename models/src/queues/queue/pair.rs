@@ -11,7 +11,7 @@ use seatrial_core::queue::{self as core, Add, DoneKey, Drain, DrainUntil, Finish
 use seatrial_core::queue::{DRAINS, GETTERS};
 
 use super::op::Op;
-use super::{Queue, Spec};
+use super::{Plain, Queue};
 use crate::single_step::{HandClock, hash};
 use crate::trial::MachineOf;
 
@@ -46,7 +46,7 @@ impl Caller {
 pub(super) struct Pair {
     machine: MachineOf<Queue>,
     clock: HandClock,
-    spec: Spec<u8>,
+    spec: Plain<u8>,
     /// Deliveries that have not ended.
     live: Vec<(Token, u8)>,
     /// Tokens of deliveries that have ended.
@@ -74,7 +74,7 @@ impl Pair {
         Self {
             machine,
             clock: HandClock::default(),
-            spec: Spec::new(),
+            spec: Plain::default(),
             live: Vec::new(),
             ended: Vec::new(),
             waiting: Vec::new(),
@@ -86,13 +86,13 @@ impl Pair {
         match op {
             Op::Add(key) => {
                 let _unit = self.returned(Call::Add(add(key)));
-                self.spec.add(&key);
+                self.spec.add(key);
             }
             Op::AddAll(first, more) => {
                 let keys = || (0..=more).map(|nth| (first + 2 * nth) % 5);
                 let _units = self.returned(Call::AddAll(Many(keys().map(add).collect())));
                 for key in keys() {
-                    self.spec.add(&key);
+                    self.spec.add(key);
                 }
             }
             Op::Get => self.enter(Call::Get(core::Get)),
@@ -217,7 +217,7 @@ impl Pair {
 
     fn judge_get(&mut self, step: &Step<Ret<u8>>) {
         let running = !self.spec.shutting_down;
-        match (step, self.spec.get()) {
+        match (step, self.spec.get().map(|(_, key)| key)) {
             (Step::Done(Ret::Get(Some((token, key)))), Some(next)) => {
                 assert_eq!(*key, next, "items come out in the order in which they were queued");
                 assert!(self.live.iter().all(|(live, _)| live != token), "a token is unique");
@@ -242,8 +242,7 @@ impl Pair {
     }
 
     fn is_satisfied(&self, until: DrainUntil) -> bool {
-        let strict = until == DrainUntil::AllWorkDone;
-        self.spec.processing.is_empty() && (!strict || self.spec.dirty.is_empty())
+        self.spec.is_drained(until)
     }
 
     fn note_satisfied_drains(&mut self) {
@@ -284,7 +283,7 @@ impl Pair {
             (Some(at), Finished::Ended(left)) => {
                 let (token, key) = self.live.remove(at);
                 self.ended.push(token);
-                self.spec.done(&key);
+                self.spec.done_key(&key);
                 let stays = self.spec.dirty.contains(&key);
                 assert!(left.is_none_or(|left| left == key && !stays), "{left:?} leaves");
             }

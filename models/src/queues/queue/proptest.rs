@@ -8,44 +8,21 @@ use ::proptest::prelude::*;
 use seatrial_core::queue::{Queue as Rules, Slot, Storage, WorkQueue};
 use seatrial_core::runtime::System;
 
-use super::op::{Op, check, check_bytes, check_on, decode};
+use super::op::{check_bytes, check_on, decode};
 use super::{Queue, mutants};
 use crate::regressions::tried;
 use crate::single_step::doubt::notices;
 use crate::trial::{Component, MachineOf, MutantKind};
 
-fn op() -> impl Strategy<Value = Op> {
-    let key = 0..5_u8;
-    prop_oneof![
-        8 => key.clone().prop_map(Op::Add),
-        2 => (0..5_u8, 1..4_u8).prop_map(|(first, more)| Op::AddAll(first, more)),
-        6 => Just(Op::Get),
-        2 => (0..4_u8).prop_map(Op::GetBatch),
-        2 => (0..4_u8).prop_map(Op::DoneAll),
-        6 => any::<u8>().prop_map(Op::Done),
-        2 => any::<u8>().prop_map(Op::DoneAgain),
-        2 => (0..6_u8, 0..6_u8).prop_map(|(slot, delivery)| Op::DoneForeign(slot, delivery)),
-        2 => key.prop_map(Op::DoneKey),
-        1 => Just(Op::ShutDown),
-        1 => Just(Op::Drain),
-        1 => Just(Op::StrictDrain),
-        6 => any::<u8>().prop_map(Op::Resume),
-    ]
-}
-
 proptest! {
     #![proptest_config(tried!("queue", cases: 512))]
 
-    fn the_machine_agrees_with_the_sequential_object(ops in vec(op(), 0..80)) {
-        check(&ops);
-    }
-
-    fn the_machine_agrees_with_it_whatever_bytes_say(bytes in vec(any::<u8>(), 0..300)) {
+    fn the_machine_agrees_with_the_sequential_object(bytes in vec(any::<u8>(), 0..300)) {
         check_bytes(&bytes);
     }
 
-    fn storage_is_called_within_its_contract(ops in vec(op(), 0..80)) {
-        check_on(&ops, Box::new(Rules::<u8, Strict>::new(Strict::default())));
+    fn storage_is_called_within_its_contract(bytes in vec(any::<u8>(), 0..80)) {
+        check_on(&decode(&bytes), Box::new(Rules::<u8, Strict>::new(Strict::default())));
     }
 }
 
@@ -121,7 +98,6 @@ fn random_bytes_acquit_equivalent_mutants_and_the_algorithm_of_the_reference() {
 
 pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
     the_machine_agrees_with_the_sequential_object,
-    the_machine_agrees_with_it_whatever_bytes_say,
     storage_is_called_within_its_contract,
     a_done_item_is_kept_alive_by_nothing,
     random_bytes_notice_every_mutant,

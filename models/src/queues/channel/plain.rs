@@ -1,8 +1,7 @@
-//! A second implementation of channels, as simple as possible, with the mistakes that a programmer
-//! may make in it.
+//! Channels as simple as possible: plain lists that are searched from the front.
 //!
-//! It has plain lists that are searched from the front, so that a mistake is one changed line.
-//! Without a mistake it is the sequential object with which made-up calls are compared (`op.rs`).
+//! It is the sequential object with which made-up calls are compared (`op.rs`). A mistake, which is one
+//! changed line, makes a mutant of it with the name of the mistake.
 
 use seatrial_core::channel::{
     Act, Choose, Chosen, Disconnected, MEETING, Op, Outcome, PipeId, RECEIVERS, Ret, SENDERS, Side,
@@ -10,43 +9,7 @@ use seatrial_core::channel::{
 use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::runtime::Instant;
 
-use crate::trial::mistakes;
-
-mistakes! {
-    /// One changed line. The mutant that makes a mistake describes those without a comment.
-    pub(super) enum Mistake {
-        FirstComesTwice,
-        NewestComesFirst,
-        OneMoreFits,
-        OneLessFits,
-        RendezvousKeepsOne,
-        NewestIsMet,
-        LastSenderTakesAll,
-        FirstSenderEnds,
-        FirstReceiverEnds,
-        SendsToNobody,
-        AnotherComesBack,
-        LastReceiverLeavesAll,
-        SelectTakesAll,
-        SelectSendsAll,
-        SelectSaysFirst,
-        UnsentIsForgotten,
-        DeadlineLooksNoMore,
-        DeadlineIsEarly,
-        DeadlineIsLate,
-        /// A caller that waits sleeps without a deadline.
-        SleepsWithoutTime,
-        GivenUpStays,
-        GivenUpLosesAll,
-        BackComesFirst,
-        BackIsNotTold,
-        LenForgetsOne,
-        FirstCaseWins,
-        WakesIfFull,
-    }
-}
-
-use Mistake::*;
+use crate::shared::Mistakes;
 
 const MS: u64 = 1_000_000;
 
@@ -69,7 +32,7 @@ struct Call {
 
 /// Channels under one lock.
 pub(super) struct Lists {
-    mistakes: &'static [Mistake],
+    mistakes: Mistakes,
     pipes: Vec<Pipe>,
     /// The oldest first.
     calls: Vec<Call>,
@@ -79,12 +42,12 @@ pub(super) struct Lists {
 }
 
 impl Lists {
-    pub(super) fn with(mistakes: &'static [Mistake]) -> Self {
+    pub(super) fn with(mistakes: Mistakes) -> Self {
         let (pipes, calls) = (Vec::new(), Vec::new());
         Self { mistakes, pipes, calls, tickets: 0, handed: 0, came_twice: false }
     }
 
-    fn makes(&self, mistake: Mistake) -> bool {
+    fn makes(&self, mistake: &str) -> bool {
         self.mistakes.contains(&mistake)
     }
 
@@ -102,10 +65,11 @@ impl Lists {
 
     fn leave(&mut self, at: PipeId, side: Side, cx: &mut Cx<'_>) -> Vec<u8> {
         let first_ends = match side {
-            Side::Sending => self.makes(FirstSenderEnds),
-            Side::Receiving => self.makes(FirstReceiverEnds),
+            Side::Sending => self.makes("first_sender_ends"),
+            Side::Receiving => self.makes("first_receiver_ends"),
         };
-        let (takes, leaves) = (self.makes(LastSenderTakesAll), self.makes(LastReceiverLeavesAll));
+        let (takes, leaves) =
+            (self.makes("last_sender_takes_all"), self.makes("last_receiver_leaves_all"));
         let pipe = &mut self.pipes[at.0];
         let users = &mut pipe.users[side as usize];
         *users = if first_ends { 0 } else { users.saturating_sub(1) };
@@ -130,9 +94,9 @@ impl Lists {
         let pipe = &self.pipes[at.0];
         let kept = pipe.kept.len();
         pipe.capacity.is_none_or(|capacity| match capacity {
-            0 => self.makes(RendezvousKeepsOne) && kept == 0,
-            _ if self.makes(OneMoreFits) => kept <= capacity,
-            _ if self.makes(OneLessFits) => kept + 1 < capacity,
+            0 => self.makes("rendezvous_keeps_one") && kept == 0,
+            _ if self.makes("one_more_fits") => kept <= capacity,
+            _ if self.makes("one_less_fits") => kept + 1 < capacity,
             _ => kept < capacity,
         })
     }
@@ -147,7 +111,7 @@ impl Lists {
             let wants = |act: &Act<u8>| act.pipe() == at && act.side() == side;
             Some((number, call.acts.iter().position(wants)?))
         });
-        if self.makes(NewestIsMet) { wanting.next_back() } else { wanting.next() }
+        if self.makes("newest_is_met") { wanting.next_back() } else { wanting.next() }
     }
 
     fn is_ready(&self, act: &Act<u8>) -> bool {
@@ -182,8 +146,8 @@ impl Lists {
     }
 
     fn send(&mut self, at: PipeId, message: u8, cx: &mut Cx<'_>) -> Outcome<u8> {
-        if self.pipes[at.0].users[1] == 0 && !self.makes(SendsToNobody) {
-            let back = if self.makes(AnotherComesBack) { message + 100 } else { message };
+        if self.pipes[at.0].users[1] == 0 && !self.makes("sends_to_nobody") {
+            let back = if self.makes("another_comes_back") { message + 100 } else { message };
             return Outcome::Sent(Err(Disconnected(back)));
         }
         if let Some(partner) = self.partner(at, Side::Receiving) {
@@ -198,7 +162,7 @@ impl Lists {
     }
 
     fn take_kept(&mut self, at: PipeId) -> Option<u8> {
-        let (newest, twice) = (self.makes(NewestComesFirst), self.makes(FirstComesTwice));
+        let (newest, twice) = (self.makes("newest_comes_first"), self.makes("first_comes_twice"));
         let pipe = &mut self.pipes[at.0];
         if pipe.kept.is_empty() {
             return (!pipe.back.is_empty()).then(|| pipe.back.remove(0).1);
@@ -213,7 +177,7 @@ impl Lists {
         let pipe = &self.pipes[at.0];
         let was_full = pipe.capacity.is_some_and(|capacity| pipe.kept.len() >= capacity);
         if let Some(message) = self.take_kept(at) {
-            if was_full || !self.makes(WakesIfFull) {
+            if was_full || !self.makes("receive_wakes_if_full") {
                 self.wake(SENDERS, cx);
             }
             return Outcome::Received(Ok(message));
@@ -241,20 +205,20 @@ impl Lists {
         let nth = match ready.len() {
             0 => return None,
             1 => 0,
-            _ if self.makes(FirstCaseWins) => 0,
+            _ if self.makes("first_case_wins") => 0,
             several => cx.ambient().choose(several as u32) as usize,
         };
         let outcome = self.do_one(&acts[ready[nth]], cx);
         for other in ready.iter().filter(|other| **other != ready[nth]) {
             let too = match acts[*other].side() {
-                Side::Sending => SelectSendsAll,
-                Side::Receiving => SelectTakesAll,
+                Side::Sending => "select_sends_all",
+                Side::Receiving => "select_takes_all",
             };
             if self.makes(too) {
                 let _lost = self.do_one(&acts[*other], cx);
             }
         }
-        let says = if self.makes(SelectSaysFirst) { 0 } else { ready[nth] };
+        let says = if self.makes("select_says_first") { 0 } else { ready[nth] };
         Some((says, outcome))
     }
 
@@ -263,8 +227,8 @@ impl Lists {
         let until = call.until.as_nanos();
         match call.until {
             Instant::NEVER | Instant::ZERO => call.until,
-            _ if self.makes(DeadlineIsEarly) => Instant::from_nanos(until.saturating_sub(MS)),
-            _ if self.makes(DeadlineIsLate) => Instant::from_nanos(until + MS),
+            _ if self.makes("deadline_is_early") => Instant::from_nanos(until.saturating_sub(MS)),
+            _ if self.makes("deadline_is_late") => Instant::from_nanos(until + MS),
             _ => call.until,
         }
     }
@@ -276,7 +240,7 @@ impl Lists {
             Act::Send(_, message) => Some((at, (*message)?)),
             Act::Receive(_) => None,
         });
-        let unsent = if self.makes(UnsentIsForgotten) { vec![] } else { unsent.collect() };
+        let unsent = if self.makes("unsent_is_forgotten") { vec![] } else { unsent.collect() };
         Chosen { done, unsent }
     }
 
@@ -296,7 +260,7 @@ impl Lists {
         let until = self.until(call);
         let is_over = until != Instant::NEVER && until <= cx.now();
         let mut done = met.map(|(at, outcome, _)| (at, outcome));
-        if done.is_none() && !(is_over && has_waited && self.makes(DeadlineLooksNoMore)) {
+        if done.is_none() && !(is_over && has_waited && self.makes("deadline_looks_no_more")) {
             done = self.attempt(&acts, cx);
         }
         if done.is_some() || is_over {
@@ -314,27 +278,27 @@ impl Lists {
         call.ticket = Some(ticket);
         let place = self.calls.iter().filter(|other| other.ticket < ticket).count();
         self.calls.insert(place, Call { ticket, acts, met: None });
-        let sleeps = until != Instant::NEVER && !self.makes(SleepsWithoutTime);
+        let sleeps = until != Instant::NEVER && !self.makes("sleeps_without_time");
         Step::Wait { on, until: sleeps.then_some(until) }
     }
 
     fn give_up(&mut self, call: &Choose<u8>, cx: &mut Cx<'_>) {
-        if self.makes(GivenUpStays) {
+        if self.makes("given_up_stays") {
             return;
         }
         let Some(Call { acts, met, .. }) = self.take_call(call.ticket) else { return };
         let Some((act, Outcome::Received(Ok(message)), number)) = met else { return };
-        if self.makes(GivenUpLosesAll) {
+        if self.makes("given_up_loses_all") {
             return;
         }
         let at = acts[act].pipe();
-        if !self.makes(BackIsNotTold) {
+        if !self.makes("back_is_not_told") {
             cx.wakes.all(MEETING);
         }
         if let Some(partner) = self.partner(at, Side::Receiving) {
             self.hand(partner, number, message);
         } else {
-            let first = self.makes(BackComesFirst);
+            let first = self.makes("back_comes_first");
             let back = &mut self.pipes[at.0].back;
             let before = back.iter().filter(|(other, _)| !first && *other < number).count();
             back.insert(before, (number, message));
@@ -356,7 +320,7 @@ impl Machine for Lists {
             Op::Leave(leave) => Ret::Leave(self.leave(leave.0, leave.1, cx).into()),
             Op::Len(len) => {
                 let kept = self.pipes[len.0.0].kept.len();
-                Ret::Len(kept.saturating_sub(usize::from(self.makes(LenForgetsOne))))
+                Ret::Len(kept.saturating_sub(usize::from(self.makes("len_forgets_one"))))
             }
             Op::Choose(call) => return self.choose(call, cx).map(Ret::Choose),
         })

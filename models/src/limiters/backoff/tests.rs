@@ -1,11 +1,10 @@
-//! The recorded traces of the reference.
+//! Random calls and recorded traces.
 
-use crate::backoff::conformance;
-use crate::conformance::every_trace_replays;
+use ::proptest::collection::vec;
+use ::proptest::prelude::*;
 
-fn every_recorded_trace_replays() {
-    every_trace_replays(&conformance());
-}
+use crate::backoff::{check, conformance};
+use crate::regressions::tried;
 
 fn trace(steps: &str) -> String {
     let config = r#"{"initial_ms":1,"max_ms":3,"jitter":0}"#;
@@ -46,8 +45,16 @@ fn a_changed_result_is_noticed() {
     assert_eq!(outcome.failures.len(), lines.len());
 }
 
+proptest! {
+    #![proptest_config(tried!("backoff", cases: 2048))]
+
+    fn the_table_agrees_with_the_plain_one(bytes in vec(any::<u8>(), 0..240)) {
+        check(&bytes);
+    }
+}
+
 pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
-    every_recorded_trace_replays,
     a_trace_of_every_call_replays,
-    a_changed_result_is_noticed
+    a_changed_result_is_noticed,
+    the_table_agrees_with_the_plain_one
 ];

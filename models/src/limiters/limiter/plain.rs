@@ -1,7 +1,11 @@
-//! The limiters as sequential objects, in whole numbers.
+//! The limiters in whole numbers: the specification.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
+use seatrial_core::machine::{Cx, Machine, Step};
+
+use super::machine::{Call, Said};
 use crate::token_bucket::{self, Rate};
 
 /// The longest delay in nanoseconds.
@@ -41,25 +45,25 @@ pub enum Shape {
 
 /// A limiter and its state.
 #[derive(Clone, Debug)]
-pub enum Spec {
+pub enum Plain {
     /// A limiter that counts failures for each item.
     PerItem(Shape, BTreeMap<u8, u32>),
     /// A bucket.
-    Bucket(token_bucket::Spec),
+    Bucket(token_bucket::Plain),
     /// Several limiters.
-    MaxOf(Vec<Spec>),
+    MaxOf(Vec<Plain>),
     /// A limiter whose answer is cut.
-    WithMaxWait(Box<Spec>, u64),
+    WithMaxWait(Box<Plain>, u64),
 }
 
-impl Spec {
+impl Plain {
     /// Makes a limiter without any failures.
     pub fn new(shape: &Shape) -> Self {
         match shape {
             Shape::Exponential { .. } | Shape::FastSlow { .. } => {
                 Self::PerItem(shape.clone(), BTreeMap::new())
             }
-            Shape::Bucket { rate, burst } => Self::Bucket(token_bucket::Spec::new(*rate, *burst)),
+            Shape::Bucket { rate, burst } => Self::Bucket(token_bucket::Plain::new(*rate, *burst)),
             Shape::MaxOf(parts) => Self::MaxOf(parts.iter().map(Self::new).collect()),
             Shape::WithMaxWait(inner, max) => Self::WithMaxWait(Box::new(Self::new(inner)), *max),
         }
@@ -73,10 +77,7 @@ impl Spec {
                 *count += 1;
                 shape.delay_of(*count)
             }
-            Self::Bucket(bucket) => {
-                let reserved = bucket.reserve(now.into(), 1, i64::MAX.into());
-                reserved.map_or(FOREVER, |reserved| reserved.delay_from(now.into()).unsigned_abs())
-            }
+            Self::Bucket(bucket) => bucket.next(now),
             Self::MaxOf(parts) => {
                 let delays: Vec<_> = parts.iter_mut().map(|part| part.when(key, now)).collect();
                 delays.into_iter().max().unwrap_or(0)
@@ -124,5 +125,24 @@ impl Shape {
             }
             _ => 0,
         }
+    }
+}
+
+impl Machine for Plain {
+    type Op = Call;
+    type Ret = Said;
+
+    fn step(&mut self, call: &mut Call, cx: &mut Cx<'_>) -> Step<Said> {
+        Step::Done(match *call {
+            Call::When(key) => {
+                let delay = u64::try_from(self.when(key, cx.now().as_nanos()));
+                Said::Delay(Duration::from_nanos(delay.expect("it is at most for ever")))
+            }
+            Call::Forget(key) => {
+                self.forget(key);
+                Said::Forgotten
+            }
+            Call::NumRequeues(key) => Said::Count(self.num_requeues(key)),
+        })
     }
 }

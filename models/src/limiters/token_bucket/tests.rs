@@ -1,12 +1,11 @@
-//! The recorded traces of the reference.
+//! Random calls and recorded traces.
 
-use crate::conformance::every_trace_replays;
+use ::proptest::collection::vec;
+use ::proptest::prelude::*;
+
+use super::op::{Op, check, decode};
+use crate::regressions::tried;
 use crate::token_bucket::conformance;
-
-fn every_recorded_trace_replays_without_a_departure() {
-    // No trace departs, though a second cancel is computed anew (TB-28).
-    every_trace_replays(&conformance());
-}
 
 const CLIENT: &str = r#"{"kind":"flowcontrol","qps_f32":3.3,"burst":1}"#;
 const LIMITER: &str = r#"{"kind":"limiter","qps":10,"burst":2}"#;
@@ -54,8 +53,30 @@ fn a_changed_result_is_noticed() {
     assert_eq!(outcome.failures.len(), lines.len());
 }
 
+proptest! {
+    #![proptest_config(tried!("token_bucket", cases: 1024))]
+
+    fn the_bucket_agrees_with_the_one_in_whole_numbers(bytes in vec(any::<u8>(), 0..240)) {
+        check(&bytes);
+    }
+}
+
+/// The fuzzer found this: each cancel of tokens that were reserved at another rate halves the unit
+/// of time in use, and the next reservation halves it again.
+fn cancels_at_another_rate_are_compared_as_long_as_nanoseconds_tell() {
+    let bytes: &[u8] = &[
+        0xff, 0x9b, 0x3a, 0xff, 0x02, 0xc9, 0xc9, 0xc9, 0xc9, 0xc9, 0x28, 0x7c, 0x98, 0x85, 0xc9,
+        0xc9, 0xde, 0xde, 0xc9, 0x7c, 0x7c, 0x98, 0x98, 0x1d, 0x1d, 0x1d, 0x28, 0x28, 0x7c, 0x1d,
+        0x28, 0x7c, 0x7c, 0x98, 0x98, 0x01, 0x7c, 0x1d, 0x7c, 0x1d,
+    ];
+    let (_, ops) = decode(bytes);
+    assert!(ops.iter().filter(|op| matches!(op, Op::Cancel(_))).count() > 3);
+    check(bytes);
+}
+
 pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
-    every_recorded_trace_replays_without_a_departure,
     a_trace_of_every_call_replays,
-    a_changed_result_is_noticed
+    a_changed_result_is_noticed,
+    the_bucket_agrees_with_the_one_in_whole_numbers,
+    cancels_at_another_rate_are_compared_as_long_as_nanoseconds_tell
 ];

@@ -1,11 +1,16 @@
-//! The recorded traces of the reference.
+//! Random calls, recorded traces, and limiters with a mistake, which random calls must notice.
 
-use crate::conformance::every_trace_replays;
-use crate::limiter::conformance::conformance;
+use std::time::Duration;
 
-fn every_recorded_trace_replays() {
-    every_trace_replays(&conformance());
-}
+use ::proptest::collection::vec;
+use ::proptest::prelude::*;
+use seatrial_core::limiter::{Item, Limiter};
+use seatrial_core::runtime::Instant;
+
+use super::conformance::conformance;
+use super::op::{check, check_on};
+use crate::regressions::tried;
+use crate::single_step::doubt::notices;
 
 fn trace(limiter: &str, steps: &str) -> String {
     format!(r#"{{"id":"1","config":{{"limiter":{limiter}}},"steps":[{steps}]}}"#).replace('\n', " ")
@@ -57,9 +62,60 @@ fn what_is_no_trace_of_a_limiter_is_an_error() {
     assert_eq!(outcome.failures.len(), lines.len());
 }
 
+/// A limiter whose answers are changed, or that does not forget.
+struct Mistaken {
+    inner: Box<dyn Limiter<u8>>,
+    answer: fn(Duration) -> Duration,
+    forgets: bool,
+    counts: u32,
+}
+
+impl Limiter<u8> for Mistaken {
+    fn when(&mut self, item: Item<'_, u8>, now: Instant) -> Duration {
+        (self.answer)(self.inner.when(item, now))
+    }
+
+    fn forget(&mut self, item: Item<'_, u8>, left: &mut Vec<u8>) {
+        if self.forgets {
+            self.inner.forget(item, left);
+        }
+    }
+
+    fn num_requeues(&self, item: Item<'_, u8>) -> u32 {
+        self.inner.num_requeues(item) + self.counts
+    }
+
+    fn reads_time(&self) -> bool {
+        self.inner.reads_time()
+    }
+}
+
+fn convicts(answer: fn(Duration) -> Duration, forgets: bool, counts: u32) -> bool {
+    notices(|bytes| {
+        check_on(bytes, |inner| Box::new(Mistaken { inner, answer, forgets, counts }));
+    })
+}
+
+fn mistakes_are_noticed_and_their_absence_too() {
+    assert!(!convicts(|delay| delay, true, 0));
+    assert!(convicts(|delay| delay, false, 0), "a limiter that never forgets");
+    assert!(convicts(|delay| delay, true, 1), "a count that is off by one");
+    let wraps = |delay: Duration| if delay.as_nanos() > 1 << 62 { Duration::ZERO } else { delay };
+    assert!(convicts(wraps, true, 0), "W8: a delay that wraps to nothing");
+}
+
+proptest! {
+    #![proptest_config(tried!("limiter", cases: 1024))]
+
+    fn a_limiter_agrees_with_the_plain_one(bytes in vec(any::<u8>(), 0..240)) {
+        check(&bytes);
+    }
+}
+
 pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
-    every_recorded_trace_replays,
     the_longest_delay_is_compared_exactly,
     every_kind_of_limiter_is_made,
-    what_is_no_trace_of_a_limiter_is_an_error
+    what_is_no_trace_of_a_limiter_is_an_error,
+    mistakes_are_noticed_and_their_absence_too,
+    a_limiter_agrees_with_the_plain_one
 ];

@@ -1,5 +1,0 @@
-//! The limiters against their sequential objects and against the recorded traces.
-
-pub(crate) mod conformance;
-pub(crate) mod mistakes;
-pub(crate) mod proptest;
