@@ -99,7 +99,8 @@ struct DriveArguments {
     out: Option<PathBuf>,
     #[command(flatten)]
     reports: Reports,
-    /// The command. `{kubeconfig}`, `{port}` (each another free one) and `{dir}` are filled in.
+    /// The command. `{kubeconfig}`, `{port}` (each another free one), `{dir}`, `{service:NAMESPACE/NAME}` (the port at
+    /// which its webhooks are called) and `{certificates}` (a folder for them) are filled in.
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }

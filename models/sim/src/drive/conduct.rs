@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::process::{Used, free_memory, tail};
 use super::report::{Finding, Progress, Report};
-use super::run::{Ran, Setting};
+use super::run::{DOWN, Ran, Setting};
 use super::work::{ENOUGH, Work};
 use crate::simulation::judge::{judge, judge_reference, unlawful, unstruck};
 use crate::simulation::picture::{draw, events};
@@ -78,6 +78,8 @@ pub(super) fn conduct(
     let mut treated: Vec<String> = setting.rules.told();
     treated.extend(setting.learned.told());
     treated.extend(unstable.told());
+    let spared = runs[0].run.ignored.iter();
+    treated.extend(spared.map(|it| format!("not struck: webhook {it}, its failurePolicy is Ignore")));
     let rules = setting.rules.count();
     let mut report = Report { treated, rules, again: wish.again.clone(), ..Report::default() };
     let findings = runs.each_ref().map(|it| {
@@ -89,7 +91,8 @@ pub(super) fn conduct(
         return Ok(report);
     }
     let reference = &runs[0];
-    let mut mine = wish.plans(&Choices::of(&reference.run));
+    let down = (setting.rest * DOWN).as_secs().max(1) as u32;
+    let mut mine = wish.plans(&Choices::lasting(&reference.run, down));
     let most = wish.at_most.unwrap_or(u64::MAX) as usize;
     report.left_out = mine.len().saturating_sub(most) as u64;
     mine.truncate(most);

@@ -33,8 +33,9 @@ use serde_json::Value;
 
 use self::conduct::Wish;
 use self::guard::Guard;
+use self::process::folder;
 use self::run::{Program, Setting};
-use crate::http::Tls;
+use crate::http::{Tls, issue};
 use crate::simulation::plan::is_name;
 use crate::simulation::rights::Granted;
 use crate::simulation::rules::Rules;
@@ -287,6 +288,14 @@ impl Drive {
         if self.pod.is_some() && !cfg!(target_os = "linux") {
             return Err(invalid("a process can be as in a pod on Linux only".to_owned()));
         }
+        let services: Vec<_> =
+            self.programs.iter().flat_map(|it| process::services(&it.1)).collect();
+        let certificates = folder(self.wish.folder.join("certificates"))?;
+        let hosts = services.iter().map(|(name, namespace)| format!("{name}.{namespace}.svc"));
+        let issued = issue(hosts.chain([std::net::Ipv4Addr::LOCALHOST.to_string()]))?;
+        for (name, text) in ["ca.crt", "tls.crt", "tls.key"].into_iter().zip(&issued) {
+            std::fs::write(certificates.join(name), text)?;
+        }
         let mut setting = Setting {
             programs: self.programs,
             given: self.given,
@@ -303,6 +312,9 @@ impl Drive {
             stop: self.stop,
             mark: mark(),
             lives: AtomicU64::new(0),
+            services,
+            certificates,
+            authority: issued[0].clone(),
         };
         if setting.pod.is_some() {
             pod::try_out(&self.wish.folder.join("pod"), &setting.tls)?;
