@@ -93,7 +93,7 @@ impl fmt::Display for Act {
 
 impl Act {
     /// The request of the step; none if there is nothing to ask for.
-    fn request(&self, server: &Server) -> Result<Option<Request>, String> {
+    pub(crate) fn request(&self, server: &Server) -> Result<Option<Request>, String> {
         let request = match self {
             Self::Apply(object) => apply(object, server)?,
             Self::Patch(Patch { kind, name, patch, status }) => {

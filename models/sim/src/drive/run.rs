@@ -48,7 +48,7 @@ pub(super) const DOWN: u32 = 2;
 pub(super) type Program = (String, Vec<String>);
 
 /// The inputs that stay the same from run to run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Setting {
     pub(super) programs: Vec<Program>,
     pub(super) given: Vec<Value>,
@@ -69,7 +69,7 @@ pub(super) struct Setting {
     /// How the credentials of this campaign begin, which mark its processes as well.
     pub(super) mark: String,
     /// How many of them there were.
-    pub(super) lives: AtomicU64,
+    pub(super) lives: Arc<AtomicU64>,
     /// The services whose webhooks the processes are, by name and namespace.
     pub(super) services: Vec<(String, String)>,
     /// The folder with a certificate for them, and who has signed it.

@@ -2,6 +2,8 @@
 
 #![cfg(unix)]
 
+mod operations;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -23,10 +25,15 @@ impl Drop for Folder {
     }
 }
 
+/// The command that runs a script beside this file.
+fn command(script: &str, words: &[&str]) -> Vec<String> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/drive").join(script);
+    let words = words.iter().map(|it| (*it).to_owned());
+    ["python3".to_owned(), script.to_string_lossy().into_owned()].into_iter().chain(words).collect()
+}
+
 fn drive(folder: &Folder, words: &[&str]) -> Drive {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/drive/controller.py");
-    let mut command = vec!["python3".to_owned(), script.to_string_lossy().into_owned()];
-    command.extend(words.iter().map(|it| (*it).to_owned()));
+    let command = command("controller.py", words);
     let map = |name: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "labels": {"app": "x"}}});
     let two = serde_json::from_value(json!({"apply": map("two")})).expect("it is a step");
     let done = json!({"kind": "ConfigMap", "name": "two", "at": "/metadata/annotations/example.com~1done"});
@@ -64,15 +71,13 @@ fn a_controller_that_marks_too_early_is_convicted_by_one_crash() {
 
 /// Two controllers, each with a label of its own.
 fn two(folder: &Folder, words: [&str; 2], plan: &str) -> Report {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/drive/controller.py");
-    let command = |word: &str| {
-        vec!["python3".to_owned(), script.to_string_lossy().into_owned(), word.to_owned()]
-    };
     let map = |name: &str, label: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "labels": {label: "x"}}});
     let apply = |it| serde_json::from_value(json!({"apply": it})).expect("it is a step");
     let steps: [Act; 2] = [apply(map("one", "app")), apply(map("two", "beta"))];
     let drive = Drive::new(&folder.0).steps(steps).rest(Duration::from_millis(700));
-    let drive = drive.process("a", command(words[0])).process("b", command(words[1]));
+    let drive = drive
+        .process("a", command("controller.py", &words[..1]))
+        .process("b", command("controller.py", &words[1..]));
     check(drive.replay(plan).expect("it is a plan"))
 }
 
@@ -337,10 +342,7 @@ fn what_cannot_run_is_an_error() {
 
 /// A controller with webhooks of a service, which the user's maps need to be accepted and labelled.
 fn hooked(folder: &Folder, steps: &[serde_json::Value]) -> Drive {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/drive/hooks.py");
-    let script = script.to_string_lossy().into_owned();
-    let words = ["{service:default/hooks}".to_owned(), "{certificates}".to_owned()];
-    let command = ["python3".to_owned(), script].into_iter().chain(words).collect();
+    let command = command("hooks.py", &["{service:default/hooks}", "{certificates}"]);
     let steps = steps.iter().map(|it| serde_json::from_value::<Act>(it.clone()).expect("a step"));
     let drive = Drive::new(&folder.0).process("hooks", command).steps(steps);
     drive.rest(Duration::from_millis(700))
