@@ -45,6 +45,14 @@ struct DriveArguments {
     /// Runs one plan only, such as "crash(3) lost(5)".
     #[arg(long, value_name = "PLAN", conflicts_with = "plan")]
     replay: Option<String>,
+    /// In place of plans: changes of an object, drawn from the schema of this kind. The first one that a step
+    /// applies is changed, and others are examples. `--replay` takes operations then, and `--budget` a time or a
+    /// count of sequences.
+    #[arg(long, value_name = "KIND", conflicts_with_all = ["plan", "role"])]
+    operations: Option<String>,
+    /// With `--operations`: a field of which nothing depends is a finding.
+    #[arg(long, requires = "operations")]
+    needs_effect: bool,
     /// How many seconds nothing may change before a run is at rest.
     #[arg(long, value_name = "SECONDS", default_value_t = 2.0)]
     rest: f64,
@@ -99,7 +107,8 @@ struct DriveArguments {
     out: Option<PathBuf>,
     #[command(flatten)]
     reports: Reports,
-    /// The command. `{kubeconfig}`, `{port}` (each another free one) and `{dir}` are filled in.
+    /// The command. `{kubeconfig}`, `{port}` (each another free one), `{dir}`, `{service:NAMESPACE/NAME}` (the port at
+    /// which its webhooks are called) and `{certificates}` (a folder for them) are filled in.
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
@@ -201,10 +210,7 @@ fn configured(arguments: &DriveArguments, share: Share) -> Result<Drive, Failure
     if let Some(path) = &arguments.steps {
         drive = drive.steps(steps(path)?);
     }
-    let plan = Some(&arguments.plan).filter(|it| *it != "default");
-    if let Some(plan) = arguments.replay.as_ref().or(plan) {
-        drive = drive.replay(plan).map_err(|error| Failure::usage(error.to_string()))?;
-    }
+    drive = planned(drive, arguments)?;
     if let Some(path) = &arguments.role {
         let text = read(path)?;
         let bad = |why| Failure::usage(format!("{}: {why}", path.display()));
@@ -233,6 +239,20 @@ fn configured(arguments: &DriveArguments, share: Share) -> Result<Drive, Failure
     drive = arguments.jobs.into_iter().fold(drive, Drive::jobs);
     drive = if arguments.controllers { drive.controllers() } else { drive };
     Ok(if arguments.may_exit { drive.may_exit() } else { drive })
+}
+
+/// The plan that is asked for, or operations.
+fn planned(mut drive: Drive, arguments: &DriveArguments) -> Result<Drive, Failure> {
+    let plan = Some(&arguments.plan).filter(|it| *it != "default");
+    let plan = arguments.replay.as_ref().or(plan);
+    let Some(kind) = &arguments.operations else {
+        let Some(plan) = plan else { return Ok(drive) };
+        return drive.replay(plan).map_err(|error| Failure::usage(error.to_string()));
+    };
+    drive = drive.operations(kind);
+    drive = if arguments.needs_effect { drive.needs_effect() } else { drive };
+    let Some(text) = plan.filter(|it| !it.is_empty()) else { return Ok(drive) };
+    drive.replay_operations(text).map_err(|error| Failure::usage(error.to_string()))
 }
 
 /// A new folder that nobody else reads: there are credentials in it.

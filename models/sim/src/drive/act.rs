@@ -1,13 +1,17 @@
 //! The steps of the user, as they stand in a file.
 
 use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::apiserver::{Request, Server};
+use super::inside::Inside;
+use crate::apiserver::{self, Attempt, Request, Server, User};
+use crate::simulation::State;
 use crate::simulation::script::{Name, Step, refusal};
-use crate::simulation::{Outside, State};
+use crate::simulation::trace::Who;
+use crate::tower::Webhooks;
 
 /// One step of the user. In a file each is a map with one of these keys.
 #[derive(Clone, Debug, Deserialize)]
@@ -88,23 +92,47 @@ impl fmt::Display for Act {
 }
 
 impl Act {
-    /// Tries the step. The reason why it is not done, if it is not.
-    pub(crate) fn attempt(&self, outside: &mut Outside) -> Option<String> {
+    /// The request of the step; none if there is nothing to ask for.
+    pub(crate) fn request(&self, server: &Server) -> Result<Option<Request>, String> {
         let request = match self {
-            Self::Apply(object) => apply(object, &outside.server),
+            Self::Apply(object) => apply(object, server)?,
             Self::Patch(Patch { kind, name, patch, status }) => {
                 let subresource = if *status { "/status" } else { "" };
                 let (object, patch) = (named(kind, name), patch.clone());
-                Step::Patch { object, patch, subresource }.request(&outside.server)
+                Step::Patch { object, patch, subresource }.request(server)?
             }
             Self::Delete(Object { kind, name }) => {
-                Step::Delete(named(kind, name)).request(&outside.server)
+                Step::Delete(named(kind, name)).request(server)?
             }
-            Self::Wait(wait) => return wait.lacks(&outside.server),
+            Self::Wait(wait) => return wait.lacks(server).map_or(Ok(None), Err),
         };
-        match request {
-            Ok(request) => refusal(&outside.user(&request)),
-            Err(why) => Some(why),
+        Ok(Some(request.by(User::admin())))
+    }
+
+    /// Tries the step, and calls webhooks meanwhile, while the run goes on. The reason why it is not done, if it is
+    /// not.
+    pub(super) async fn attempt(
+        self,
+        world: Arc<Mutex<Inside>>,
+        webhooks: Webhooks,
+    ) -> Option<String> {
+        let lock = || world.lock().unwrap_or_else(PoisonError::into_inner);
+        let request = match self.request(&lock().outside.server) {
+            Ok(request) => request?,
+            Err(why) => return Some(why),
+        };
+        let mut attempt = Attempt::default();
+        loop {
+            let calls = {
+                let outside = &mut lock().outside;
+                let step = outside.server.attempt(outside.now(), &request, &mut attempt);
+                outside.absorb(Who::User);
+                match step {
+                    apiserver::Step::Answered(answer) => return refusal(&answer),
+                    apiserver::Step::Waits(calls) => calls,
+                }
+            };
+            webhooks.call(calls, &mut attempt).await;
         }
     }
 }

@@ -7,8 +7,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::process::{Used, free_memory, tail};
+use super::reference::Unstable;
 use super::report::{Finding, Progress, Report};
-use super::run::{Ran, Setting};
+use super::run::{DOWN, Ran, Setting};
 use super::work::{ENOUGH, Work};
 use crate::simulation::judge::{judge, judge_reference, unlawful, unstruck};
 use crate::simulation::picture::{draw, events};
@@ -62,6 +63,41 @@ fn digest(text: &str) -> u64 {
     })
 }
 
+/// A campaign of which the runs without faults are made.
+pub(super) struct Begun {
+    pub(super) report: Report,
+    /// Those runs, if nothing is wrong with them.
+    pub(super) good: Option<([Ran; 3], Unstable)>,
+}
+
+/// Makes the runs without faults.
+pub(super) fn begin(setting: &mut Setting, wish: &Wish, began: Instant) -> io::Result<Begun> {
+    let (runs, unstable) = match setting.reference(&wish.folder) {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+            let elapsed = began.elapsed();
+            let report = Report { is_stopped: true, elapsed, ..Report::default() };
+            return Ok(Begun { report, good: None });
+        }
+        done => done?,
+    };
+    let mut treated: Vec<String> = setting.rules.told();
+    treated.extend(setting.learned.told());
+    treated.extend(unstable.told());
+    let spared = runs[0].run.ignored.iter();
+    treated
+        .extend(spared.map(|it| format!("not struck: webhook {it}, its failurePolicy is Ignore")));
+    let rules = setting.rules.count();
+    let mut report = Report { treated, rules, again: wish.again.clone(), ..Report::default() };
+    let findings = runs.each_ref().map(|it| {
+        let violations = judge_reference(&it.run, &setting.rules);
+        (!violations.is_empty()).then(|| finding(Plan::default(), violations, it))
+    });
+    report.memory = runs.iter().map(|it| it.used.memory).max().unwrap_or(0);
+    report.elapsed = began.elapsed();
+    let good = (!convict(findings, &mut report)).then_some((runs, unstable));
+    Ok(Begun { report, good })
+}
+
 /// Runs everything.
 pub(super) fn conduct(
     mut setting: Setting,
@@ -69,32 +105,15 @@ pub(super) fn conduct(
     tell: &(dyn Fn(Progress) + Sync),
 ) -> io::Result<Report> {
     let began = Instant::now();
-    let (runs, unstable) = match setting.reference(&wish.folder) {
-        Err(error) if error.kind() == io::ErrorKind::Interrupted => {
-            return Ok(Report { is_stopped: true, elapsed: began.elapsed(), ..Report::default() });
-        }
-        done => done?,
-    };
-    let mut treated: Vec<String> = setting.rules.told();
-    treated.extend(setting.learned.told());
-    treated.extend(unstable.told());
-    let rules = setting.rules.count();
-    let mut report = Report { treated, rules, again: wish.again.clone(), ..Report::default() };
-    let findings = runs.each_ref().map(|it| {
-        let violations = judge_reference(&it.run, &setting.rules);
-        (!violations.is_empty()).then(|| finding(Plan::default(), violations, it))
-    });
-    if convict(findings, &mut report) {
-        report.elapsed = began.elapsed();
-        return Ok(report);
-    }
+    let Begun { mut report, good } = begin(&mut setting, wish, began)?;
+    let Some((runs, unstable)) = good else { return Ok(report) };
     let reference = &runs[0];
-    let mut mine = wish.plans(&Choices::of(&reference.run));
+    let down = (setting.rest * DOWN).as_secs().max(1) as u32;
+    let mut mine = wish.plans(&Choices::lasting(&reference.run, down));
     let most = wish.at_most.unwrap_or(u64::MAX) as usize;
     report.left_out = mine.len().saturating_sub(most) as u64;
     mine.truncate(most);
     report.planned = mine.len() as u64;
-    report.memory = runs.iter().map(|it| it.used.memory).max().unwrap_or(0);
     let busy = began.elapsed();
     report.jobs = wish.jobs.unwrap_or_else(|| at_once(&runs, busy)).clamp(1, mine.len().max(1));
     let needs = Mutex::new(Needs::new());
@@ -141,7 +160,7 @@ fn convict(runs: [Option<Finding>; 3], report: &mut Report) -> bool {
 }
 
 /// How many plans may run at once: as the memory allows, and the time that the processes compute.
-fn at_once(runs: &[Ran; 3], elapsed: Duration) -> usize {
+pub(super) fn at_once(runs: &[Ran; 3], elapsed: Duration) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, |it| it.get() as u64);
     let Used { memory, .. } =
         runs.iter().map(|it| it.used).max_by_key(|it| it.memory).unwrap_or_default();
@@ -163,6 +182,7 @@ fn finding(plan: Plan, violations: Vec<Violation>, ran: &Ran) -> Finding {
         folder: ran.folder.clone(),
         output: output(&ran.folder),
         also: Vec::new(),
+        operations: Vec::new(),
     }
 }
 

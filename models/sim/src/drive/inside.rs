@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::apiserver::{Answer, Attempt, Failure, Request, WatchId, WebhookCall};
+use crate::apiserver::{Answer, Attempt, Failure, Request, Step, WatchId, WebhookCall};
 use crate::simulation::Outside;
 use crate::simulation::rules::Rules;
 use crate::tower::{Backend, Told};
@@ -56,6 +56,13 @@ impl Inside {
         counts
     }
 
+    /// A life is over: a server lets go what waits for a webhook when its client hangs up.
+    pub(super) fn bury(&mut self, index: usize) {
+        let caller = &mut self.callers[index];
+        (caller.is_dying, caller.token) = (false, String::new());
+        self.outside.hooks.pending.retain(|_, it| it.process != index);
+    }
+
     /// The process of a watch is the current one.
     fn enter(&mut self, id: WatchId) {
         if let Some((process, _)) = self.outside.watches.get(&id) {
@@ -93,18 +100,28 @@ impl Backend for Inside {
     }
 
     fn arrive(&mut self, now: Duration, number: u64) -> Option<Answer> {
+        match self.attempt(now, number, &mut Attempt::default())? {
+            Step::Answered(answer) => Some(answer),
+            Step::Waits(_) => None,
+        }
+    }
+
+    fn attempt(&mut self, now: Duration, number: u64, attempt: &mut Attempt) -> Option<Step> {
         if number > STRANGERS {
             let answer = Failure::new(401, "Unauthorized", "Unauthorized").response();
-            return Some(Answer::Response(answer));
+            return Some(Step::Answered(Answer::Response(answer)));
         }
         let index = self.travelling.remove(&number)?;
         self.outside.current = index;
-        let answer = self.outside.arrive(now, number);
+        let step = self.outside.attempt(now, number, attempt);
+        if let Some(Step::Waits(_)) = step {
+            self.travelling.insert(number, index);
+        }
         // Only the process that has made this write dies.
         if std::mem::take(&mut self.outside.is_fenced) {
             self.callers[index].is_dying = true;
         }
-        answer
+        step
     }
 
     fn tell(&mut self, now: Duration, id: WatchId) -> Told {

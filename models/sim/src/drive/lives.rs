@@ -82,8 +82,7 @@ impl Runner<'_> {
             self.lives[index].ending = Some(process.end());
         }
         let mut world = self.lock();
-        let caller = &mut world.callers[index];
-        (caller.is_dying, caller.token) = (false, String::new());
+        world.bury(index);
         world.outside.last_change = now;
         self.lives[index].begins = now + later;
         self.active = self.active.max(now);
@@ -111,7 +110,13 @@ impl Runner<'_> {
             let token = self.setting.token();
             let kubeconfig = self.folder.join(format!("{name}.kubeconfig"));
             face::kubeconfig(&kubeconfig, address, &self.setting.tls, &token)?;
-            let mut command = filled(command, &kubeconfig, &self.folder)?;
+            let (folder, certificates) = (&self.folder, &self.setting.certificates);
+            let places = [
+                ("{kubeconfig}", &kubeconfig),
+                ("{dir}", folder),
+                ("{certificates}", certificates),
+            ];
+            let mut command = filled(command, &places, &self.ports)?;
             let program = command[0].clone();
             let failed = |error| io::Error::other(format!("{program} cannot be started: {error}"));
             if let Some(namespace) = &self.setting.pod {

@@ -13,6 +13,7 @@ mod face;
 mod guard;
 mod inside;
 mod lives;
+mod operations;
 mod pod;
 mod process;
 mod reference;
@@ -33,8 +34,10 @@ use serde_json::Value;
 
 use self::conduct::Wish;
 use self::guard::Guard;
+use self::process::folder;
 use self::run::{Program, Setting};
-use crate::http::Tls;
+use crate::http::{Tls, issue};
+use crate::simulation::operations::BadOperations;
 use crate::simulation::plan::is_name;
 use crate::simulation::rights::Granted;
 use crate::simulation::rules::Rules;
@@ -68,6 +71,7 @@ pub struct Drive {
     limit: Duration,
     stop: Arc<AtomicBool>,
     wish: Wish,
+    operations: Option<operations::Asked>,
 }
 
 impl Drive {
@@ -99,6 +103,7 @@ impl Drive {
             limit: Duration::from_secs(120),
             stop: Arc::default(),
             wish,
+            operations: None,
         }
     }
 
@@ -247,6 +252,32 @@ impl Drive {
         Ok(self)
     }
 
+    /// Draws changes of an object from the schema of its kind, in place of plans of faults: see
+    /// [`operations`](crate::simulation::operations). The object is the first one of the kind that a step applies,
+    /// after the steps before it; others are examples. [`at_most`](Self::at_most) bounds the sequences.
+    #[must_use]
+    pub fn operations(mut self, kind: &str) -> Self {
+        self.operations.get_or_insert_default().kind = kind.to_owned();
+        self
+    }
+
+    /// A field of which nothing depends is a finding. Otherwise it is only told.
+    #[must_use]
+    pub fn needs_effect(mut self) -> Self {
+        self.operations.get_or_insert_default().needs_effect = true;
+        self
+    }
+
+    /// Runs these operations only.
+    ///
+    /// # Errors
+    ///
+    /// The text is no list of operations.
+    pub fn replay_operations(mut self, text: &str) -> Result<Self, BadOperations> {
+        self.operations.get_or_insert_default().replay = Some(text.parse()?);
+        Ok(self)
+    }
+
     /// The command line that runs a plan again, as a report shows it; `{plan}` stands for the plan.
     #[must_use]
     pub fn shown_as(mut self, command: String) -> Self {
@@ -287,6 +318,14 @@ impl Drive {
         if self.pod.is_some() && !cfg!(target_os = "linux") {
             return Err(invalid("a process can be as in a pod on Linux only".to_owned()));
         }
+        let services: Vec<_> =
+            self.programs.iter().flat_map(|it| process::services(&it.1)).collect();
+        let certificates = folder(self.wish.folder.join("certificates"))?;
+        let hosts = services.iter().map(|(name, namespace)| format!("{name}.{namespace}.svc"));
+        let issued = issue(hosts.chain([std::net::Ipv4Addr::LOCALHOST.to_string()]))?;
+        for (name, text) in ["ca.crt", "tls.crt", "tls.key"].into_iter().zip(&issued) {
+            std::fs::write(certificates.join(name), text)?;
+        }
         let mut setting = Setting {
             programs: self.programs,
             given: self.given,
@@ -302,7 +341,10 @@ impl Drive {
             watched: BTreeMap::new(),
             stop: self.stop,
             mark: mark(),
-            lives: AtomicU64::new(0),
+            lives: Arc::default(),
+            services,
+            certificates,
+            authority: issued[0].clone(),
         };
         if setting.pod.is_some() {
             pod::try_out(&self.wish.folder.join("pod"), &setting.tls)?;
@@ -318,7 +360,10 @@ impl Drive {
             added.map_err(|why| invalid(format!("the rule {text:?}: {why}")))?;
         }
         let _ends_what_is_left = Guard::over(&setting.mark);
-        conduct::conduct(setting, &self.wish, tell)
+        match &self.operations {
+            Some(asked) => operations::conduct(setting, &self.wish, asked),
+            None => conduct::conduct(setting, &self.wish, tell),
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::pod::environment;
+use crate::http::webhooks::Services;
 
 /// The variable that says to which life a process belongs; what it starts inherits it.
 pub(super) const MARK: &str = "SEATRIAL_LIFE";
@@ -18,6 +19,8 @@ const LARGEST: u64 = 4 * 1024 * 1024;
 const TAIL: u64 = 2_000;
 /// How long the end of a killed process is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How the place of a service begins in a command.
+const SERVICE: &str = "{service:";
 
 /// A process that runs.
 #[derive(Debug)]
@@ -175,22 +178,41 @@ pub(super) fn last_line(output: &Path) -> String {
     last.chars().take(200).collect()
 }
 
-/// Fills in what may stand in a command: each `{port}` is another port that is free.
+/// Fills in what may stand in a command: each `{port}` is another port that is free, and `{service:NAMESPACE/NAME}`
+/// is the one at which the webhooks of a service are called.
 pub(super) fn filled(
     command: &[String],
-    kubeconfig: &Path,
-    folder: &Path,
+    places: &[(&str, &PathBuf)],
+    ports: &Services,
 ) -> io::Result<Vec<String>> {
     let word = |word: &String| {
-        let word = word.replace("{kubeconfig}", &kubeconfig.to_string_lossy());
-        let mut word = word.replace("{dir}", &folder.to_string_lossy());
+        let mut word = places
+            .iter()
+            .fold(word.clone(), |word, (place, path)| word.replace(place, &path.to_string_lossy()));
+        for ((name, namespace), port) in ports {
+            let place = format!("{SERVICE}{namespace}/{name}}}");
+            word = word.replace(&place, &port.to_string());
+        }
         while word.contains("{port}") {
-            let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-            word = word.replacen("{port}", &port.to_string(), 1);
+            word = word.replacen("{port}", &free_port()?.to_string(), 1);
         }
         Ok(word)
     };
     command.iter().map(word).collect()
+}
+
+/// The names and namespaces of the services that a command is to be.
+pub(super) fn services(command: &[String]) -> impl Iterator<Item = (String, String)> {
+    let places = command.iter().flat_map(|it| it.split(SERVICE).skip(1));
+    places.filter_map(|it| {
+        let (namespace, name) = it.split_once('}')?.0.split_once('/')?;
+        Some((name.to_owned(), namespace.to_owned()))
+    })
+}
+
+/// A port that nobody has.
+pub(super) fn free_port() -> io::Result<u16> {
+    Ok(std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }
 
 /// The memory that is free, in KiB; none where the system does not say.

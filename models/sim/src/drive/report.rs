@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::simulation::operations::{Operation, Survey};
 use crate::simulation::{Event, Plan, Rights, Violation};
 
 /// The broken promises and the objects that they are about: what distinguishes a failure.
@@ -54,6 +55,8 @@ pub struct Finding {
     pub output: String,
     /// Some more plans that fail in the same way.
     pub also: Vec<Plan>,
+    /// The operations after which it is wrong, if they were drawn.
+    pub operations: Vec<Operation>,
 }
 
 impl Finding {
@@ -88,6 +91,8 @@ pub struct Report {
     pub jobs: usize,
     /// The memory of a process at its largest, in KiB; 0 where the system does not say.
     pub memory: u64,
+    /// The counts of operations, if they were drawn: a plan is a sequence of them.
+    pub survey: Option<Survey>,
     /// It was stopped before its end.
     pub is_stopped: bool,
     /// How long that took.
@@ -115,15 +120,18 @@ impl Report {
 
     /// The command line that shows a failure again.
     pub(crate) fn again(&self, finding: &Finding) -> String {
-        self.again.replace("{plan}", &finding.plan.to_string())
+        self.again.replace("{plan}", &finding.replayed())
     }
 
     fn finding(&self, f: &mut fmt::Formatter<'_>, it: &Finding) -> fmt::Result {
         let (seen, runs) = it.seen;
+        let operations = it.operations.len();
         match it.plan.faults.is_empty() {
+            true if operations > 0 => writeln!(f, "wrong after {operations} operations")?,
             true => writeln!(f, "wrong without any fault ({seen} of {runs} runs)")?,
             false => writeln!(f, "this plan fails ({seen} of {runs} runs): {}", it.plan)?,
         }
+        it.operations.iter().try_for_each(|it| writeln!(f, "  {it}"))?;
         it.violations.iter().try_for_each(|it| writeln!(f, "{it}"))?;
         writeln!(f, "\n{}", it.picture)?;
         if !it.output.trim().is_empty() {
@@ -150,6 +158,9 @@ impl fmt::Display for Report {
         }
         self.treated.iter().try_for_each(|line| writeln!(f, "({line})"))?;
         self.rights.iter().try_for_each(|rights| writeln!(f, "{rights}"))?;
+        if let Some(survey) = &self.survey {
+            return write!(f, "{survey}");
+        }
         let Self { plans, planned, held, jobs, memory, .. } = self;
         let seconds = self.elapsed.as_secs_f64();
         let per_minute = *plans as f64 * 60.0 / seconds.max(1e-9);

@@ -9,14 +9,17 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tokio::sync::Notify;
+use tokio::task::JoinHandle;
 
 use super::act::Act;
 use super::face;
 use super::inside::Inside;
 use super::lives::{Life, RESTART};
-use super::process::{Used, folder};
+use super::process::{Used, folder, free_port};
+use crate::apiserver::WebhookCall;
 use crate::controllers::{AGAIN, Controller, Controllers};
 use crate::http::Tls;
+use crate::http::webhooks::{Services, caller};
 use crate::simulation::learn::Learned;
 use crate::simulation::network::Pace;
 use crate::simulation::normal::{Normal, Times};
@@ -24,8 +27,9 @@ use crate::simulation::rights::Granted;
 use crate::simulation::rules::Rules;
 use crate::simulation::run::Run;
 use crate::simulation::trace::{What, Who};
+use crate::simulation::webhooks::struck;
 use crate::simulation::{Outside, Plan, State};
-use crate::tower::Face;
+use crate::tower::{Face, Webhooks};
 
 /// How often everything is looked at that nobody tells of.
 const LOOK: Duration = Duration::from_millis(20);
@@ -37,12 +41,14 @@ const START: Duration = Duration::from_secs(30);
 const LOOKS: u32 = 5;
 /// How often the user tries a step, with a rest in between.
 const TRIES: u32 = 10;
+/// How many times of rest a webhook is down.
+pub(super) const DOWN: u32 = 2;
 
 /// A name, and a command.
 pub(super) type Program = (String, Vec<String>);
 
 /// The inputs that stay the same from run to run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Setting {
     pub(super) programs: Vec<Program>,
     pub(super) given: Vec<Value>,
@@ -63,7 +69,12 @@ pub(super) struct Setting {
     /// How the credentials of this campaign begin, which mark its processes as well.
     pub(super) mark: String,
     /// How many of them there were.
-    pub(super) lives: AtomicU64,
+    pub(super) lives: Arc<AtomicU64>,
+    /// The services whose webhooks the processes are, by name and namespace.
+    pub(super) services: Vec<(String, String)>,
+    /// The folder with a certificate for them, and who has signed it.
+    pub(super) certificates: PathBuf,
+    pub(super) authority: String,
 }
 
 /// A run, and where its output is.
@@ -79,6 +90,24 @@ impl Setting {
     /// A credential that no other life has.
     pub(super) fn token(&self) -> String {
         format!("{}{}", self.mark, self.lives.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Calls webhooks at their addresses, and those of services at the ports that are theirs.
+    fn webhooks(&self, world: &Arc<Mutex<Inside>>, services: Services) -> Webhooks {
+        let world = Arc::clone(world);
+        let strike = move |call: &WebhookCall| {
+            let mut world = world.lock().unwrap_or_else(PoisonError::into_inner);
+            world.outside.strike_call(call, false)
+        };
+        let (answer, authority) = (caller(services), self.authority.clone());
+        let answer = move |mut call: WebhookCall| {
+            // As an injector of authorities does, where there is one.
+            if call.to.service.is_some() && call.authorities.trim_ascii().is_empty() {
+                call.authorities = authority.clone().into_bytes();
+            }
+            answer(call)
+        };
+        struck(strike, Arc::new(answer))
     }
 
     /// Runs the processes under a plan.
@@ -98,9 +127,12 @@ impl Setting {
             }
             let (signal, now) = (Arc::clone(&outside.signal), outside.now());
             let world = Arc::new(Mutex::new(Inside::new(outside, self.programs.len())));
-            let face = Face::over(Arc::clone(&world), now);
+            let services = self.services.iter().map(|it| Ok((it.clone(), free_port()?)));
+            let services: Services = services.collect::<io::Result<_>>()?;
+            let webhooks = self.webhooks(&world, services.clone());
+            let face = Face::calling(Arc::clone(&world), now, webhooks.clone());
             let address = face::listen(face.service(), &self.tls).await?;
-            let mut runner = Runner::new(self, &world, &face, at);
+            let mut runner = Runner::new(self, &world, &face, (at, services, webhooks));
             let restless = runner.live(address, &signal).await;
             runner.finish();
             Ok(runner.record(restless?))
@@ -119,6 +151,11 @@ pub(super) struct Runner<'a> {
     pub(super) world: &'a Arc<Mutex<Inside>>,
     face: &'a Face<Inside>,
     pub(super) folder: PathBuf,
+    /// Where the processes listen for the webhooks of services.
+    pub(super) ports: Services,
+    webhooks: Webhooks,
+    /// The step of the user that is under way.
+    acting: Option<JoinHandle<Option<String>>>,
     pub(super) lives: Vec<Life>,
     /// When the user or a fault last did something.
     pub(super) active: Duration,
@@ -143,7 +180,7 @@ impl<'a> Runner<'a> {
         setting: &'a Setting,
         world: &'a Arc<Mutex<Inside>>,
         face: &'a Face<Inside>,
-        folder: PathBuf,
+        (folder, ports, webhooks): (PathBuf, Services, Webhooks),
     ) -> Self {
         let now = face.now();
         Self {
@@ -151,6 +188,8 @@ impl<'a> Runner<'a> {
             world,
             face,
             folder,
+            ports,
+            webhooks,
             lives: setting.programs.iter().map(|_| Life::default()).collect(),
             active: now,
             down: now,
@@ -159,6 +198,7 @@ impl<'a> Runner<'a> {
             controllers: setting.controllers.then(others),
             settled: (0, None, AGAIN),
             refused: None,
+            acting: None,
             tries: 0,
             exits: Vec::new(),
             used: Used::default(),
@@ -186,6 +226,9 @@ impl<'a> Runner<'a> {
                 return Ok(Some(why));
             }
             self.begin(now, address)?;
+            if let Some(acting) = self.acting.take_if(|it| it.is_finished()) {
+                self.acted(acting.await?);
+            }
             if let Some(end) = self.turn(now) {
                 return Ok(end);
             }
@@ -215,6 +258,9 @@ impl<'a> Runner<'a> {
 
     /// Lets the user act once all is quiet. At the end: why there is no rest, if there is none.
     fn turn(&mut self, now: Duration) -> Option<Option<String>> {
+        if self.acting.is_some() {
+            return None;
+        }
         let steps = self.setting.acts.len() as u32;
         let mut world = self.lock();
         let is_over = world.outside.steps == steps && !world.outside.waits_to_restart();
@@ -228,6 +274,9 @@ impl<'a> Runner<'a> {
         // What has ended is forgotten there, and the processes have yet to see what they have missed.
         self.disturbed =
             self.disturbed.max(world.outside.disturbed_until(true).unwrap_or_default());
+        // Who was refused for so long tries again as long after it.
+        let down = world.outside.hooks.down.values().max().map(|it| *it + self.setting.rest * DOWN);
+        self.disturbed = self.disturbed.max(down.unwrap_or_default());
         let lag = world.outside.disturbed_until(false).unwrap_or_default();
         let disturbed = if is_over { self.disturbed } else { lag };
         let since = world.outside.last_change.max(self.active).max(began);
@@ -259,7 +308,12 @@ impl<'a> Runner<'a> {
             self.note(index, "restarts");
             return None;
         }
-        self.act(&mut world.outside);
+        let act = self.setting.acts.get(world.outside.steps as usize)?.clone();
+        if self.tries == 0 {
+            world.outside.note(What::Step { text: act.to_string() });
+        }
+        let (world, webhooks) = (Arc::clone(self.world), self.webhooks.clone());
+        self.acting = Some(tokio::spawn(act.attempt(world, webhooks)));
         None
     }
 
@@ -271,20 +325,17 @@ impl<'a> Runner<'a> {
             && self.setting.watched.iter().all(is_watched)
     }
 
-    /// The user's next step.
-    fn act(&mut self, outside: &mut Outside) {
-        let Some(act) = self.setting.acts.get(outside.steps as usize) else { return };
-        if self.tries == 0 {
-            outside.note(What::Step { text: act.to_string() });
-        }
-        let lacks = act.attempt(outside);
+    /// The user has tried a step: why it is not done, if it is not.
+    fn acted(&mut self, lacks: Option<String>) {
         self.tries += 1;
         if lacks.is_some() && self.tries < TRIES {
             return;
         }
         self.tries = 0;
-        outside.steps += 1;
-        if let Some(why) = lacks {
+        let mut world = self.lock();
+        let act = self.setting.acts.get(world.outside.steps as usize);
+        world.outside.steps += 1;
+        if let (Some(why), Some(act)) = (lacks, act) {
             self.refused.get_or_insert(format!("{act}: {why}"));
         }
     }
@@ -310,8 +361,8 @@ impl<'a> Runner<'a> {
             restless,
             per_minute: self.per_minute,
             each: Vec::new(),
-            calls: std::collections::BTreeMap::new(),
-            ignored: std::collections::BTreeSet::new(),
+            calls: outside.hooks.calls.clone(),
+            ignored: outside.hooks.ignored.clone(),
             garbage: Vec::new(), // a collector that is late would take a minute of everybody's time
             needs: outside.needs.clone(),
             guide: None,

@@ -20,7 +20,7 @@ mod tls;
 #[cfg(feature = "tls")]
 mod trust;
 #[cfg(feature = "tls")]
-mod webhooks;
+pub(crate) mod webhooks;
 pub(crate) mod wire;
 
 use std::io;
@@ -32,6 +32,8 @@ use std::time::{Duration, SystemTime};
 use door::Door;
 #[cfg(feature = "tls")]
 pub use tls::Tls;
+#[cfg(feature = "drive")]
+pub(crate) use tls::issue;
 
 #[cfg(not(feature = "tls"))]
 use crate::apiserver::WebhookReply;

@@ -50,6 +50,19 @@ pub(super) fn provider() -> Arc<rustls::crypto::CryptoProvider> {
     Arc::new(rustls::crypto::ring::default_provider())
 }
 
+/// An authority, a certificate of it for `localhost` and these names, and its key, all in PEM.
+pub(crate) fn issue(names: impl IntoIterator<Item = String>) -> io::Result<[String; 3]> {
+    let key = || KeyPair::generate().map_err(refused);
+    let mut params = CertificateParams::new(vec![]).map_err(refused)?;
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.distinguished_name.push(rcgen::DnType::CommonName, "simulated cluster");
+    let authority = CertifiedIssuer::self_signed(params, key()?).map_err(refused)?;
+    let names: Vec<_> = std::iter::once("localhost".to_owned()).chain(names).collect();
+    let (params, own) = (CertificateParams::new(names).map_err(refused)?, key()?);
+    let certificate = params.signed_by(&own, &authority).map_err(refused)?;
+    Ok([authority.pem(), certificate.pem(), own.serialize_pem()])
+}
+
 impl Tls {
     /// Makes an authority and a certificate for `localhost` and an address. Both are new each time,
     /// and only clients that are given the authority trust them.
@@ -58,17 +71,8 @@ impl Tls {
     ///
     /// There is no randomness to make keys from.
     pub fn generate(address: IpAddr) -> io::Result<Self> {
-        let key = || KeyPair::generate().map_err(refused);
-        let mut params = CertificateParams::new(vec![]).map_err(refused)?;
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        params.distinguished_name.push(rcgen::DnType::CommonName, "simulated cluster");
-        let authority = CertifiedIssuer::self_signed(params, key()?).map_err(refused)?;
-        let names = vec!["localhost".to_owned(), address.to_string()];
-        let (params, own) = (CertificateParams::new(names).map_err(refused)?, key()?);
-        let certificate = params.signed_by(&own, &authority).map_err(refused)?;
-        let chain = vec![CertificateDer::from(certificate.der().to_vec())];
-        let own = PrivateKeyDer::try_from(own.serialize_der()).map_err(refused)?;
-        Self::with(chain, own, authority.pem()).map_err(refused)
+        let [authority, chain, key] = issue([address.to_string()])?;
+        Ok(Self { authority, ..Self::with_certificate(&chain, &key)? })
     }
 
     /// Speaks with a certificate and its key, in PEM. Others may follow the certificate, up to its

@@ -1,5 +1,6 @@
 //! Calls webhooks over HTTPS.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
@@ -20,13 +21,23 @@ use tokio_rustls::TlsConnector;
 use super::tls::provider;
 use super::trust::{Authorities, Purpose};
 use crate::apiserver::{Attempt, WebhookCall, WebhookReply};
-use crate::tower::{Webhooks, post, received};
+use crate::tower::{Caller, Webhooks, post, received};
+
+/// The ports of services on this machine, by name and namespace.
+pub(crate) type Services = BTreeMap<(String, String), u16>;
 
 /// Reaches whatever listens.
 pub(super) fn reaching() -> Webhooks {
-    Webhooks::reaching(Arc::new(|call| {
-        Box::pin(async move { ask(&call).await.unwrap_or_else(WebhookReply::Failed) })
-    }))
+    Webhooks::reaching(caller(Services::new()))
+}
+
+/// Reaches whatever listens, and these services.
+pub(crate) fn caller(services: Services) -> Caller {
+    let services = Arc::new(services);
+    Arc::new(move |call| {
+        let services = Arc::clone(&services);
+        Box::pin(async move { ask(&call, &services).await.unwrap_or_else(WebhookReply::Failed) })
+    })
 }
 
 /// Makes calls from a thread that has nothing else to do.
@@ -46,19 +57,22 @@ pub(super) fn call(webhooks: &Webhooks, calls: Vec<WebhookCall>, attempt: &mut A
     }
 }
 
-async fn ask(call: &WebhookCall) -> Result<WebhookReply, String> {
-    if let Some((name, _)) = &call.to.service {
-        // There is no network of a cluster in which it would have an address.
-        return Err(format!("service {name:?} not found"));
-    }
-    let (host, port) = (call.to.host.as_str(), call.to.port);
+async fn ask(call: &WebhookCall, services: &Services) -> Result<WebhookReply, String> {
+    // There is no network of a cluster in which a service would have an address.
+    let (host, port) = match &call.to.service {
+        None => (call.to.host.as_str(), call.to.port),
+        Some(service) => match services.get(service) {
+            Some(port) => ("127.0.0.1", *port),
+            None => return Err(format!("service {:?} not found", service.0)),
+        },
+    };
     let socket = TcpStream::connect((host, port)).await.map_err(|error| match error.kind() {
         io::ErrorKind::ConnectionRefused => {
             format!("dial tcp {host}:{port}: connect: connection refused")
         }
         _ => format!("dial tcp {host}:{port}: {error}"),
     })?;
-    let name = ServerName::try_from(host.to_owned()).map_err(|error| error.to_string())?;
+    let name = ServerName::try_from(call.to.host.clone()).map_err(|error| error.to_string())?;
     let config = trusting(&call.authorities).map_err(|error| untrusted(&error))?;
     let stream = TlsConnector::from(Arc::new(config)).connect(name, socket).await;
     let stream = TokioIo::new(stream.map_err(|error| {

@@ -121,6 +121,8 @@ impl Setup {
                 Name { kind: object["kind"].as_str()?.to_owned(), name }
             }
             Step::Patch { object, .. } | Step::Delete(object) => object.clone(),
+            #[cfg(feature = "drive")]
+            Step::Act(_) => return None,
         };
         let request = Step::Delete(name).request(&self.server).ok()?;
         let (resource, key) = self.server.subject(&request.path)?;

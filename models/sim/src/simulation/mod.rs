@@ -45,7 +45,7 @@ mod strike;
 pub(crate) mod suggest;
 mod system;
 pub(crate) mod trace;
-mod webhooks;
+pub(crate) mod webhooks;
 pub(crate) mod world;
 
 #[cfg(doctest)]

@@ -39,10 +39,24 @@ pub(crate) struct Setup {
     /// What the controller may do, if not everything.
     pub(crate) granted: Option<Arc<Granted>>,
     pub(crate) webhooks: Webhooks,
+    /// Runs it in place of this.
+    pub(crate) elsewhere: Option<Arc<dyn Elsewhere>>,
+}
+
+/// Runs a controller as processes of the machine, in real time.
+pub(crate) trait Elsewhere: Send + Sync {
+    /// A run without faults of the script; the seed is that of its server.
+    fn run(&self, setup: &Setup, seed: u64) -> Run;
+
+    /// How long nothing changes before a step.
+    fn rest(&self) -> Duration;
+
+    /// Takes out of an end what differs without any reason.
+    fn leave_out(&self, end: &mut Normal);
 }
 
 /// The record of a run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Run {
     pub(crate) trace: Vec<Entry>,
     pub(crate) changes: Vec<Written>,
@@ -92,6 +106,9 @@ impl Setup {
 
     /// Runs it in an order that is chosen.
     pub(crate) fn run_in(&self, plan: &Plan, guide: Option<Guide>) -> Run {
+        if let Some(elsewhere) = &self.elsewhere {
+            return elsewhere.run(self, 0);
+        }
         // Random plans also differ in the random numbers that a process draws.
         let wanted = self.wanted.with(plan.seed());
         let server = self.server.clone();
@@ -100,6 +117,9 @@ impl Setup {
 
     /// Runs it without faults, with another seed, on a cluster that begins later.
     pub(crate) fn run_otherwise(&self, seed: u64, later: Duration) -> Run {
+        if let Some(elsewhere) = &self.elsewhere {
+            return elsewhere.run(self, seed);
+        }
         let mut server = self.server.clone();
         server.advance(server.now() + later);
         let wanted = self.wanted.with(seed);

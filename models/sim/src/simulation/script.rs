@@ -10,8 +10,15 @@ use crate::apiserver::{Answer, Request, Resource, Server};
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     Create(Value),
-    Patch { object: Name, patch: Value, subresource: &'static str },
+    Patch {
+        object: Name,
+        patch: Value,
+        subresource: &'static str,
+    },
     Delete(Name),
+    /// One of processes of the machine.
+    #[cfg(feature = "drive")]
+    Act(Box<crate::drive::Act>),
 }
 
 /// Names an object: `StatefulSet` or `statefulsets.apps`, and `name` or `namespace/name`.
@@ -30,6 +37,8 @@ impl fmt::Display for Step {
             }
             Self::Patch { object: Name { kind, name }, .. } => write!(f, "patch {kind} {name}"),
             Self::Delete(Name { kind, name }) => write!(f, "delete {kind} {name}"),
+            #[cfg(feature = "drive")]
+            Self::Act(act) => act.fmt(f),
         }
     }
 }
@@ -53,6 +62,8 @@ impl Step {
                 Ok(Request::new("PATCH", &path).content("application/merge-patch+json", body))
             }
             Self::Delete(object) => Ok(Request::new("DELETE", &object.path(server)?)),
+            #[cfg(feature = "drive")]
+            Self::Act(act) => act.request(server)?.ok_or_else(|| format!("{act}")),
         }
     }
 }

@@ -30,6 +30,11 @@ pub(crate) struct Choices {
 impl Choices {
     /// The faults that can strike in a run without faults so far.
     pub(crate) fn of(reference: &Run) -> Self {
+        Self::lasting(reference, LATE)
+    }
+
+    /// The same, with webhooks that are down for so many seconds.
+    pub(crate) fn lasting(reference: &Run, down: u32) -> Self {
         let mut choices = Self::default();
         for (process, request) in asked(reference).filter(|it| it.1.write > 0) {
             let write = request.write;
@@ -51,7 +56,7 @@ impl Choices {
             for call in (1..=calls).step_by(every) {
                 let webhook = || webhook.clone();
                 let slow = |seconds| Fault::WebhookSlow { webhook: webhook(), call, seconds };
-                choices.down.push(Fault::WebhookDown { webhook: webhook(), call, seconds: LATE });
+                choices.down.push(Fault::WebhookDown { webhook: webhook(), call, seconds: down });
                 choices.others.extend([slow(5), slow(45)]);
             }
         }

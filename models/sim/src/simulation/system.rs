@@ -34,8 +34,18 @@ impl Simulation {
         let server = Server::new(&Options { begins_at: BEGINS_AT, ..Options::default() });
         let (script, rules, learned) = (Vec::new(), Arc::default(), Arc::default());
         let (programs, wanted) = (Vec::new(), Wanted::default());
-        let (granted, webhooks) = (None, Webhooks::default());
-        let setup = Setup { server, script, rules, programs, wanted, learned, granted, webhooks };
+        let (granted, webhooks, elsewhere) = (None, Webhooks::default(), None);
+        let setup = Setup {
+            server,
+            script,
+            rules,
+            programs,
+            wanted,
+            learned,
+            granted,
+            webhooks,
+            elsewhere,
+        };
         let wish = Wish {
             random: 30,
             seed: 1,

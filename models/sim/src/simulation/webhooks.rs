@@ -57,13 +57,13 @@ pub(crate) struct Hooks {
     /// Those that a request may do without.
     pub(crate) ignored: BTreeSet<String>,
     /// Until when nobody listens.
-    down: BTreeMap<String, Duration>,
+    pub(crate) down: BTreeMap<String, Duration>,
     /// The requests that wait for one.
     pub(crate) pending: BTreeMap<u64, Pending>,
 }
 
 /// What happens to a call.
-enum Struck {
+pub(crate) enum Struck {
     Down,
     Slow(Duration),
 }
@@ -88,7 +88,7 @@ impl Simulation {
 impl Outside {
     /// Counts a call, and lets the faults strike that wait for it. What is answered at once has no time for a
     /// webhook that is slow, but for one that is too slow.
-    fn strike_call(&mut self, call: &WebhookCall, is_at_once: bool) -> Struck {
+    pub(crate) fn strike_call(&mut self, call: &WebhookCall, is_at_once: bool) -> Struck {
         let (name, now) = (&call.webhook, self.now());
         if is_ignored(&self.server, call) {
             self.hooks.ignored.insert(name.clone());
@@ -211,18 +211,28 @@ fn is_ignored(server: &Server, call: &WebhookCall) -> bool {
 
 /// Calls the webhooks of a run, outside its lock and in its time.
 pub(crate) fn caller(world: &Arc<Mutex<Outside>>) -> tower::Webhooks {
-    let world = world.clone();
+    let (all, world) = (lock(world).hooks.all.clone(), world.clone());
+    let answer = Arc::new(move |call| {
+        let reply = all.answer(&call);
+        Box::pin(std::future::ready(reply)) as tower::Replying
+    });
+    struck(move |call| lock(&world).strike_call(call, false), answer)
+}
+
+/// Lets faults strike the calls of webhooks that somebody answers.
+pub(crate) fn struck(
+    strike: impl Fn(&WebhookCall) -> Struck + Send + Sync + 'static,
+    answer: tower::Caller,
+) -> tower::Webhooks {
     tower::Webhooks::reaching(Arc::new(move |call| {
-        let mut outside = lock(&world);
-        let (struck, all) = (outside.strike_call(&call, false), outside.hooks.all.clone());
-        drop(outside);
+        let (struck, answer) = (strike(&call), Arc::clone(&answer));
         Box::pin(async move {
             match struck {
                 Struck::Down => return refused(&call),
                 Struck::Slow(time) if time.is_zero() => {}
                 Struck::Slow(time) => tokio::time::sleep(time).await,
             }
-            all.answer(&call)
+            answer(call).await
         })
     }))
 }

@@ -17,7 +17,7 @@ use super::state::State;
 use super::trace::{Asked, Entry, What, Who};
 use super::webhooks::Hooks;
 use crate::apiserver::{
-    Answer, Attempt, Random, Request, Server, Step, User, WatchId, WebhookCall, Written,
+    Answer, Attempt, Random, Request, Server, Step, WatchId, WebhookCall, Written,
 };
 use crate::tower::{Backend, Told};
 
@@ -187,8 +187,9 @@ impl Outside {
     }
 
     /// Sends a request of the user, and returns the answer; no webhook is reached.
+    #[cfg(test)]
     pub(crate) fn user(&mut self, request: &Request) -> Answer {
-        let request = request.clone().by(User::admin());
+        let request = request.clone().by(crate::apiserver::User::admin());
         let now = self.now();
         let answer = self.settle(|world, attempt| world.server.attempt(now, &request, attempt));
         self.absorb(Who::User);

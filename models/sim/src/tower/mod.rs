@@ -30,9 +30,11 @@ use serde_json::Value;
 pub use stream::Stream;
 use tokio::time::Instant;
 
+#[cfg(any(feature = "tls", feature = "ordered"))]
+pub(crate) use webhooks::Caller;
 pub(crate) use webhooks::Webhooks;
 #[cfg(feature = "ordered")]
-pub(crate) use webhooks::unknown;
+pub(crate) use webhooks::{Replying, unknown};
 #[cfg(feature = "tls")]
 pub(crate) use webhooks::{post, received};
 

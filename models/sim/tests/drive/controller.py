@@ -155,4 +155,5 @@ def main():
     run(WORD == "bug")
 
 
-main()
+if __name__ == "__main__":
+    main()

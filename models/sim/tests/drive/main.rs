@@ -2,6 +2,8 @@
 
 #![cfg(unix)]
 
+mod operations;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -23,10 +25,15 @@ impl Drop for Folder {
     }
 }
 
+/// The command that runs a script beside this file.
+fn command(script: &str, words: &[&str]) -> Vec<String> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/drive").join(script);
+    let words = words.iter().map(|it| (*it).to_owned());
+    ["python3".to_owned(), script.to_string_lossy().into_owned()].into_iter().chain(words).collect()
+}
+
 fn drive(folder: &Folder, words: &[&str]) -> Drive {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/drive/controller.py");
-    let mut command = vec!["python3".to_owned(), script.to_string_lossy().into_owned()];
-    command.extend(words.iter().map(|it| (*it).to_owned()));
+    let command = command("controller.py", words);
     let map = |name: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "labels": {"app": "x"}}});
     let two = serde_json::from_value(json!({"apply": map("two")})).expect("it is a step");
     let done = json!({"kind": "ConfigMap", "name": "two", "at": "/metadata/annotations/example.com~1done"});
@@ -64,15 +71,13 @@ fn a_controller_that_marks_too_early_is_convicted_by_one_crash() {
 
 /// Two controllers, each with a label of its own.
 fn two(folder: &Folder, words: [&str; 2], plan: &str) -> Report {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/drive/controller.py");
-    let command = |word: &str| {
-        vec!["python3".to_owned(), script.to_string_lossy().into_owned(), word.to_owned()]
-    };
     let map = |name: &str, label: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "labels": {label: "x"}}});
     let apply = |it| serde_json::from_value(json!({"apply": it})).expect("it is a step");
     let steps: [Act; 2] = [apply(map("one", "app")), apply(map("two", "beta"))];
     let drive = Drive::new(&folder.0).steps(steps).rest(Duration::from_millis(700));
-    let drive = drive.process("a", command(words[0])).process("b", command(words[1]));
+    let drive = drive
+        .process("a", command("controller.py", &words[..1]))
+        .process("b", command("controller.py", &words[1..]));
     check(drive.replay(plan).expect("it is a plan"))
 }
 
@@ -333,4 +338,46 @@ fn what_cannot_run_is_an_error() {
     let error = bad.process("it", vec!["true".to_owned()]).check(&|_| {});
     let error = error.expect_err("the server has no such kind");
     assert!(error.to_string().contains("Nothing"), "{error}");
+}
+
+/// A controller with webhooks of a service, which the user's maps need to be accepted and labelled.
+fn hooked(folder: &Folder, steps: &[serde_json::Value]) -> Drive {
+    let command = command("hooks.py", &["{service:default/hooks}", "{certificates}"]);
+    let steps = steps.iter().map(|it| serde_json::from_value::<Act>(it.clone()).expect("a step"));
+    let drive = Drive::new(&folder.0).process("hooks", command).steps(steps);
+    drive.rest(Duration::from_millis(700))
+}
+
+fn map(data: &serde_json::Value) -> serde_json::Value {
+    json!({"apply": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one"}, "data": data}})
+}
+
+#[test]
+fn webhooks_that_a_process_installs_are_called_and_a_plan_strikes_them() {
+    let folder = Folder::new("hooks");
+    let foo = json!({"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": "foo"}, "spec": {"size": 3}});
+    let steps = [
+        map(&json!({"key": "value"})),
+        json!({"wait": {"kind": "Secret", "name": "one"}}),
+        json!({"apply": foo}),
+        json!({"wait": {"kind": "Secret", "name": "foo-3"}}),
+    ];
+    // Without a call the first step is refused; the label is what makes the controller look at the map.
+    let report = check(hooked(&folder, &steps).random(0, 1).jobs(4));
+    assert_eq!((report.exit_code(), report.held), (0, report.planned), "{report}");
+    // The answer to what asks for a webhook comes when nobody listens there.
+    for plan in ["webhook_down(label.example.com,1,2)", "webhook_down(foos.example.com,1,2)"] {
+        let report = check(hooked(&folder, &steps).replay(plan).expect("it is a plan"));
+        assert_eq!((report.exit_code(), report.held), (0, 1), "{report}");
+    }
+}
+
+#[test]
+fn what_a_webhook_or_a_policy_of_a_process_refuses_is_refused() {
+    for (word, why) in [("bad", "no bad maps"), ("worse", "no worse maps")] {
+        let folder = Folder::new(word);
+        let report = check(hooked(&folder, &[map(&json!({word: "x"}))]));
+        assert_eq!(report.exit_code(), 100, "{report}");
+        assert!(report.found[0].violations[0].to_string().contains(why), "{report}");
+    }
 }

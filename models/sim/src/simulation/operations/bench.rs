@@ -171,6 +171,7 @@ impl Bench {
     /// be the reason.
     pub(super) fn normal(&self, state: &State, run: &Run) -> Normal {
         let mut normal = normalise(state, &[], &self.setup.view(run));
+        self.setup.elsewhere.iter().for_each(|it| it.leave_out(&mut normal));
         normal.values_mut().for_each(same_units);
         normal
     }
@@ -178,9 +179,12 @@ impl Bench {
     /// Runs the controller through operations.
     pub(super) fn walk(&mut self, operations: &[Operation]) -> Walk {
         let (script, places) = self.script(operations);
-        let start = State::of(&self.setup.server);
         let run = self.run(script);
-        let ends = ends::after(&start, &run, &places);
+        let (start, recent) = match &self.setup.elsewhere {
+            Some(elsewhere) => (ends::start(&run), elsewhere.rest()),
+            None => (State::of(&self.setup.server), ends::RECENT),
+        };
+        let ends = ends::after(&start, &run, &places, recent);
         Walk { run, ends }
     }
 

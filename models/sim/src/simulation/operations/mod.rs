@@ -8,6 +8,7 @@
 mod bench;
 mod draw;
 mod ends;
+mod gathered;
 mod hard;
 mod operation;
 mod report;
@@ -21,15 +22,27 @@ mod survey;
 struct Guide;
 
 use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 use serde::Serialize;
 use serde_json::Value;
 
 pub use operation::{BadOperations, Intent, Operation};
+#[cfg(any(feature = "drive", feature = "campaign"))]
+pub(crate) use report::PROMISES;
 pub use report::{Finding, Misbehaviour, Promise, Survey};
+#[cfg(feature = "drive")]
+pub(crate) use {
+    gathered::Gathered,
+    survey::{Surveyor, ready, usual},
+};
 
 use super::{Simulation, json};
-use operation::Sequence;
+pub(crate) use operation::Sequence;
+#[cfg(feature = "drive")]
+pub(crate) use operation::written;
 
 /// The variable that holds the operations to run again.
 const REPLAY: &str = "SEATRIAL_OPERATIONS";
@@ -44,12 +57,15 @@ pub struct Operations {
 
 /// The settings of a survey.
 #[derive(Clone, Debug, Default)]
-struct Wish {
-    sequences: Option<u64>,
-    seed: u64,
-    replay: Option<Sequence>,
-    needs_effect: bool,
-    hard: bool,
+pub(crate) struct Wish {
+    pub(crate) sequences: Option<u64>,
+    pub(crate) seed: u64,
+    pub(crate) replay: Option<Sequence>,
+    pub(crate) needs_effect: bool,
+    pub(crate) hard: bool,
+    /// No sequence begins after that, or when it is to stop.
+    pub(crate) until: Option<Instant>,
+    pub(crate) stop: Arc<AtomicBool>,
 }
 
 impl fmt::Debug for Operations {

@@ -55,7 +55,7 @@ impl fmt::Display for Operation {
 }
 
 /// Operations as a replay writes them.
-pub(super) fn written(operations: &[Operation]) -> String {
+pub(crate) fn written(operations: &[Operation]) -> String {
     let all: Vec<_> = operations.iter().map(Operation::to_string).collect();
     format!("[{}]", all.join(","))
 }
@@ -78,7 +78,7 @@ impl std::error::Error for BadOperations {}
 
 /// Operations in their order, read from JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Sequence(pub(super) Vec<Operation>);
+pub(crate) struct Sequence(pub(crate) Vec<Operation>);
 
 impl FromStr for Sequence {
     type Err = BadOperations;

@@ -37,19 +37,45 @@ impl Promise {
     }
 }
 
+/// Every promise: a name, and as a finding says it.
+pub(crate) const PROMISES: [(Promise, &str, &str); 9] = [
+    (Promise::Alone, "is_fine_without_operations", "without any operation everything is fine"),
+    (Promise::Own, "keeps_the_rules", "the rules of this test hold"),
+    (Promise::NoPanic, "does_not_panic", "the controller does not panic"),
+    (Promise::Rests, "comes_to_rest", "the controller comes to rest, and is quiet then"),
+    (
+        Promise::Path,
+        "depends_on_no_path",
+        "the end is that of a fresh object (-), not another one (+)",
+    ),
+    (
+        Promise::Rollback,
+        "goes_back",
+        "going back leads to the first end (-), not to another one (+)",
+    ),
+    (
+        Promise::Others,
+        "looks_after_others",
+        "another object comes to its end (-) while this one makes no sense (+)",
+    ),
+    (Promise::Effect, "ignores_no_field", "a change of a field has an effect"),
+    (
+        Promise::Hard,
+        "survives_hard_objects",
+        "the end is as without what makes it hard (-), not another one (+)",
+    ),
+];
+
+impl Promise {
+    /// As a finding says it.
+    pub(crate) fn says(self) -> &'static str {
+        PROMISES.iter().find(|it| it.0 == self).map_or("", |it| it.2)
+    }
+}
+
 impl fmt::Display for Promise {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Alone => "without any operation everything is fine",
-            Self::Own => "the rules of this test hold",
-            Self::NoPanic => "the controller does not panic",
-            Self::Rests => "the controller comes to rest, and is quiet then",
-            Self::Path => "the end is that of a fresh object (-), not another one (+)",
-            Self::Rollback => "going back leads to the first end (-), not to another one (+)",
-            Self::Others => "another object comes to its end (-) while this one makes no sense (+)",
-            Self::Effect => "a change of a field has an effect",
-            Self::Hard => "the end is as without what makes it hard (-), not another one (+)",
-        })
+        f.write_str(self.says())
     }
 }
 

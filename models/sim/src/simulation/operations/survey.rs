@@ -1,12 +1,14 @@
 //! Draws sequences of operations, tries them one after the other, and counts.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use super::bench::{Bench, Walk, handle, is_same};
 use super::draw::Drawer;
+use super::gathered::Gathered;
 use super::operation::{Intent, Operation, between};
 use super::report::{Finding, Misbehaviour, Promise, Survey};
 use super::schema::{self, Field};
@@ -15,6 +17,7 @@ use crate::apiserver::{Random, Server};
 use crate::simulation::Simulation;
 use crate::simulation::campaign::Campaign;
 use crate::simulation::check::Failure;
+use crate::simulation::run::Setup;
 use crate::simulation::script::Step;
 
 /// How many operations a sequence has at most, before the last one that leads back.
@@ -34,7 +37,7 @@ struct Drawn {
 }
 
 /// A survey that goes on.
-struct Surveyor {
+pub(crate) struct Surveyor {
     bench: Bench,
     /// The server when the object has just been created.
     ready: Server,
@@ -42,10 +45,7 @@ struct Surveyor {
     fields: Vec<Field>,
     /// How often each field was changed.
     changes: Vec<u64>,
-    /// How often a change of a field could have an effect, how often it had, and such an operation.
-    effects: BTreeMap<String, (u64, u64, Operation)>,
-    findings: Vec<Finding>,
-    survey: Survey,
+    found: Gathered,
 }
 
 pub(super) fn conduct(operations: Operations) -> Result<Survey, Box<Misbehaviour>> {
@@ -59,7 +59,7 @@ pub(super) fn conduct(operations: Operations) -> Result<Survey, Box<Misbehaviour
         Some(sequence) => surveyor.replay(sequence.0.clone()),
         None => surveyor.explore(&wish, began),
     }
-    surveyor.end(&wish, began)
+    surveyor.gathered().end(wish.needs_effect, began)
 }
 
 /// The run without operations is wrong.
@@ -88,40 +88,47 @@ impl Surveyor {
         simulation.prepare();
         let Simulation { mut setup, wish, .. } = simulation;
         let before = setup.script.clone();
-        let mut ready = setup.server.clone();
-        for step in &before {
-            drop(handle(&mut ready, step)); // the run without operations tells of a refusal
-        }
-        let schema = schema::of(&ready, &object).unwrap_or_else(|why| panic!("{why}"));
-        drop(handle(&mut ready, &Step::Create(object.clone())));
+        let (ready, schema) = ready(&setup, &before, &object).unwrap_or_else(|why| panic!("{why}"));
         setup.script.push(Step::Create(object.clone()));
         let Campaign { setup, reference, .. } = Campaign::begin(setup, wish)?;
         let quiet = setup.rules.requests_per_minute.max(3 * reference.per_minute);
+        Ok(Self::of(setup, before, (ready, schema), examples, (quiet, seed)))
+    }
+
+    /// A survey of a controller that is fine without operations. The first of the examples is the object.
+    pub(crate) fn of(
+        setup: Setup,
+        before: Vec<Step>,
+        (ready, schema): (Server, Value),
+        examples: Vec<Value>,
+        (quiet, seed): (u32, u64),
+    ) -> Self {
+        let object = examples[0].clone();
         let mut other = object.clone();
         let name = object["metadata"]["name"].as_str().unwrap_or_default();
         other["metadata"]["name"] = format!("{name}-other").into();
         let (fresh, learned, unsure) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
         let bench = Bench { setup, before, object, other, quiet, fresh, learned, unsure, runs: 2 };
         let fields = schema::fields(&schema);
-        let (changes, effects) = (vec![0; fields.len()], BTreeMap::new());
+        let changes = vec![0; fields.len()];
         let drawer = Drawer { random: Random::new(seed), schema, examples, is_guess: false };
-        let (findings, survey) = (Vec::new(), Survey::default());
-        Ok(Self { bench, ready, drawer, fields, changes, effects, findings, survey })
+        Self { bench, ready, drawer, fields, changes, found: Gathered::default() }
     }
 
     /// Draws sequences and tries them.
-    fn explore(&mut self, wish: &Wish, began: Instant) {
+    pub(crate) fn explore(&mut self, wish: &Wish, began: Instant) {
         if wish.hard {
             let (bench, schema) = (&mut self.bench, &self.drawer.schema);
             let (count, found) = hard::try_all(bench, &self.ready, schema);
-            self.survey.hard = count;
-            self.findings.extend(found);
+            self.found.survey.hard = count;
+            self.found.findings.extend(found);
         }
-        let usual = (2 * self.fields.len() as u64).clamp(20, 200);
-        let all = wish.sequences.unwrap_or(usual);
+        let all = wish.sequences.unwrap_or_else(|| usual(&self.drawer.schema));
         let mut told = began;
         for number in 0..all {
-            if self.findings.len() >= FINDINGS || self.fields.is_empty() {
+            let is_late = wish.until.is_some_and(|it| Instant::now() >= it);
+            let is_over = is_late || wish.stop.load(Ordering::Relaxed);
+            if is_over || self.found.findings.len() >= FINDINGS || self.fields.is_empty() {
                 break;
             }
             let drawn = self.draw();
@@ -130,7 +137,7 @@ impl Surveyor {
             }
             if told.elapsed() > SILENT {
                 told = Instant::now();
-                let (count, found) = (self.survey.operations, self.findings.len());
+                let (count, found) = (self.found.survey.operations, self.found.findings.len());
                 let number = number + 1;
                 eprintln!("{number} of {all} sequences, {count} operations, {found} findings");
             }
@@ -138,13 +145,21 @@ impl Surveyor {
     }
 
     /// Runs these operations. What the server refuses of them would make it another sequence.
-    fn replay(&mut self, operations: Vec<Operation>) {
+    pub(crate) fn replay(&mut self, operations: Vec<Operation>) {
         let accepted = self.bench.accepted(&operations);
         if accepted.len() < operations.len() {
             let text = vec!["the server refuses an operation that is to be replayed".to_owned()];
             let (objects, picture) = (Vec::new(), String::new());
             let (promise, hard, also) = (Promise::Alone, None, 0);
-            self.findings.push(Finding { promise, operations, hard, text, objects, also, picture });
+            self.found.findings.push(Finding {
+                promise,
+                operations,
+                hard,
+                text,
+                objects,
+                also,
+                picture,
+            });
             return;
         }
         let fields = vec![None; operations.len()];
@@ -196,7 +211,7 @@ impl Surveyor {
             drawn.fields.push(field);
             field.into_iter().for_each(|it| self.changes[it] += 1);
         } else {
-            self.survey.refused += 1;
+            self.found.survey.refused += 1;
         }
         is_accepted
     }
@@ -216,41 +231,27 @@ impl Surveyor {
     fn attempt(&mut self, drawn: &Drawn) {
         let operations = &drawn.operations;
         let walk = self.bench.walk(operations);
-        self.survey.sequences += 1;
-        self.survey.operations += operations.len() as u64;
+        let survey = &mut self.found.survey;
+        survey.sequences += 1;
+        survey.operations += operations.len() as u64;
         let misuses = operations.iter().filter(|it| it.intent == Intent::Misuse);
-        self.survey.misused += misuses.count() as u64;
-        self.survey.unjudged += u64::from(walk.run.refused_step.is_some());
+        survey.misused += misuses.count() as u64;
+        survey.unjudged += u64::from(walk.run.refused_step.is_some());
         self.note_effects(drawn, &walk);
         let mut from = 1;
         while let Some(suspicion) = self.bench.judge(operations, &walk, from) {
             let done = &operations[..suspicion.after];
-            if self.is_known(done, suspicion.promise) {
+            if self.found.is_known(done, suspicion.promise) {
                 return;
             }
             if let Some(finding) = shrink::smallest(&mut self.bench, done, suspicion.promise) {
-                if !self.is_known(&finding.operations, finding.promise) {
-                    self.findings.push(finding);
+                if !self.found.is_known(&finding.operations, finding.promise) {
+                    self.found.findings.push(finding);
                 }
                 return;
             }
             from = suspicion.after + 1;
         }
-    }
-
-    /// Takes note of a sequence in which the fields of a finding are changed.
-    fn is_known(&mut self, operations: &[Operation], promise: Promise) -> bool {
-        let fields = |all: &[Operation]| -> BTreeSet<String> {
-            all.iter().flat_map(Operation::fields).collect()
-        };
-        let own = fields(operations);
-        let known = self.findings.iter_mut().find(|finding| {
-            // A hard object has no operations: its fields are a part of all others.
-            finding.hard.is_none()
-                && finding.promise.is_like(promise)
-                && fields(&finding.operations).is_subset(&own)
-        });
-        known.map(|it| it.also += 1).is_some()
     }
 
     fn note_effects(&mut self, drawn: &Drawn, walk: &Walk) {
@@ -267,62 +268,40 @@ impl Surveyor {
             if is_sound(index) && is_sound(index + 1) {
                 let name = self.fields[field].name();
                 let has_effect = self.bench.has_effect(walk, index);
-                let entry = self.effects.entry(name).or_insert((0, 0, operation.clone()));
+                let entry = self.found.effects.entry(name).or_insert((0, 0, operation.clone()));
                 entry.0 += 1;
                 entry.1 += u64::from(has_effect);
             }
         }
     }
 
-    /// The counts, and what was found.
-    fn end(mut self, wish: &Wish, began: Instant) -> Result<Survey, Box<Misbehaviour>> {
-        let ignored = self.effects.iter().filter(|(_, (tried, had, _))| *tried > 0 && *had == 0);
-        for (name, (tried, _, operation)) in ignored {
-            self.survey.ignored.push(name.clone());
-            if wish.needs_effect {
-                let text = format!("{name} was changed {tried} times, and nothing else changed");
-                self.findings.push(Finding {
-                    promise: Promise::Effect,
-                    operations: vec![operation.clone()],
-                    hard: None,
-                    text: vec![text],
-                    objects: Vec::new(),
-                    also: 0,
-                    picture: String::new(),
-                });
-            }
-        }
-        if self.findings.is_empty() && self.survey.operations == 0 && self.survey.hard == 0 {
-            let refused = self.survey.refused;
-            let text = format!("no operation was tried, and {refused} were refused by the server");
-            self.findings.push(Finding {
-                promise: Promise::Alone,
-                operations: Vec::new(),
-                hard: None,
-                text: vec![text],
-                objects: Vec::new(),
-                also: 0,
-                picture: String::new(),
-            });
-        }
-        let fields = self.fields.iter().map(Field::name).zip(&self.changes);
-        let (changed, unchanged): (Vec<_>, Vec<_>) = fields.partition(|it| *it.1 > 0);
-        let names = |all: Vec<(String, &u64)>| all.into_iter().map(|it| it.0).collect();
-        let survey = Survey {
-            runs: self.bench.runs,
-            changed: names(changed),
-            unchanged: names(unchanged),
-            treated: self.bench.setup.treated(),
-            elapsed: began.elapsed(),
-            ..self.survey
-        };
-        let findings = self.findings;
-        if findings.is_empty() {
-            Ok(survey)
-        } else {
-            Err(Box::new(Misbehaviour { findings, survey }))
-        }
+    /// What was gathered so far.
+    pub(crate) fn gathered(self) -> Gathered {
+        let (bench, mut found) = (&self.bench, self.found);
+        (found.survey.runs, found.survey.treated) = (bench.runs, bench.setup.treated());
+        found.changes = self.fields.iter().map(Field::name).zip(self.changes).collect();
+        found
     }
+}
+
+/// How many sequences are drawn of a schema if nothing else is asked for.
+pub(crate) fn usual(schema: &Value) -> u64 {
+    (2 * schema::fields(schema).len() as u64).clamp(20, 200)
+}
+
+/// The server when the object has just been created, and the schema of the object.
+pub(crate) fn ready(
+    setup: &Setup,
+    before: &[Step],
+    object: &Value,
+) -> Result<(Server, Value), String> {
+    let mut ready = setup.server.clone();
+    for step in before {
+        drop(handle(&mut ready, step)); // the run without operations tells of a refusal
+    }
+    let schema = schema::of(&ready, object)?;
+    drop(handle(&mut ready, &Step::Create(object.clone())));
+    Ok((ready, schema))
 }
 
 /// The change from one object to another.
