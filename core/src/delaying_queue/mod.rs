@@ -37,7 +37,7 @@ use std::time::Duration;
 
 use foldhash::fast::SeedableRandomState;
 
-use crate::machine::Host;
+use crate::machine::Hosted;
 use crate::metrics::Metrics;
 use crate::monitor::Monitor;
 use crate::queue::{DrainUntil, Fifo, Key, Storage, Token, queue_calls};
@@ -52,14 +52,9 @@ for_harness! {
 /// The delaying queue. Shared by reference or in an `Arc`.
 ///
 /// The parameters are those of [`WorkQueue`](crate::queue::WorkQueue).
-pub struct DelayingQueue<
-    K: Key,
-    R: Runtime = System,
-    S: Storage<K> = Fifo,
-    B = SeedableRandomState,
-    H: Host<Delaying<K, S>> = Delaying<K, S>,
-> {
-    monitor: Monitor<Delaying<K, S>, R, H>,
+pub struct DelayingQueue<K: Key, R: Runtime = System, S: Storage<K> = Fifo, B = SeedableRandomState>
+{
+    monitor: Monitor<Delaying<K, S>, R>,
     hasher: B,
 }
 
@@ -82,13 +77,12 @@ impl<K: Key + Hash, R: Runtime, S: Storage<K>> DelayingQueue<K, R, S> {
     }
 }
 
-impl<K, R, S, B, H> DelayingQueue<K, R, S, B, H>
+impl<K, R, S, B> DelayingQueue<K, R, S, B>
 where
     K: Key + Hash,
     R: Runtime,
     S: Storage<K>,
     B: BuildHasher,
-    H: Host<Delaying<K, S>>,
 {
     /// Makes a queue around a given state, with a given hasher.
     ///
@@ -96,7 +90,7 @@ where
     /// If the state holds items, their hashes must come from this hasher. This is not checked: with
     /// another hasher none of them is found again.
     #[cfg_attr(not(feature = "harness"), doc(hidden))]
-    pub fn with_host(runtime: &R, hasher: B, host: H) -> Self {
+    pub fn with_host(runtime: &R, hasher: B, host: impl Into<Hosted<Delaying<K, S>>>) -> Self {
         Self { monitor: Monitor::new(runtime, host), hasher }
     }
 
@@ -133,6 +127,6 @@ where
 }
 
 queue_calls! {
-    "DelayingQueue", [K, R, S, B, H] DelayingQueue<K, R, S, B, H>,
-    [K: Key + Hash, R: Runtime, S: Storage<K>, B: BuildHasher, H: Host<Delaying<K, S>>]
+    "DelayingQueue", [K, R, S, B] DelayingQueue<K, R, S, B>,
+    [K: Key + Hash, R: Runtime, S: Storage<K>, B: BuildHasher]
 }

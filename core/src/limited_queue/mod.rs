@@ -40,7 +40,7 @@ use foldhash::fast::SeedableRandomState;
 
 use crate::delaying_queue::{AddAfter, Drain, Retries, ShutDown};
 use crate::limiter::{DefaultLimiter, Limiter, default_controller};
-use crate::machine::Host;
+use crate::machine::Hosted;
 use crate::metrics::Metrics;
 use crate::monitor::Monitor;
 use crate::queue::{DrainUntil, Fifo, Get, Key, Storage, Token, queue_calls};
@@ -64,9 +64,8 @@ pub struct LimitedQueue<
     L: Limiter<K> = DefaultLimiter<K>,
     S: Storage<K> = Fifo,
     B = SeedableRandomState,
-    H: Host<Limited<K, L, S>> = Limited<K, L, S>,
 > {
-    monitor: Monitor<Limited<K, L, S>, R, H>,
+    monitor: Monitor<Limited<K, L, S>, R>,
     hasher: B,
 }
 
@@ -97,14 +96,13 @@ impl<K: Key + Hash, R: Runtime, L: Limiter<K>, S: Storage<K>> LimitedQueue<K, R,
     }
 }
 
-impl<K, R, L, S, B, H> LimitedQueue<K, R, L, S, B, H>
+impl<K, R, L, S, B> LimitedQueue<K, R, L, S, B>
 where
     K: Key + Hash,
     R: Runtime,
     L: Limiter<K>,
     S: Storage<K>,
     B: BuildHasher,
-    H: Host<Limited<K, L, S>>,
 {
     /// Makes a queue around a given state, with a given hasher.
     ///
@@ -112,7 +110,7 @@ where
     /// If the state holds items, their hashes must come from this hasher. This is not checked: with
     /// another hasher none of them is found again.
     #[cfg_attr(not(feature = "harness"), doc(hidden))]
-    pub fn with_host(runtime: &R, hasher: B, host: H) -> Self {
+    pub fn with_host(runtime: &R, hasher: B, host: impl Into<Hosted<Limited<K, L, S>>>) -> Self {
         Self { monitor: Monitor::new(runtime, host), hasher }
     }
 
@@ -196,6 +194,6 @@ where
 }
 
 queue_calls! {
-    "LimitedQueue", [K, R, L, S, B, H] LimitedQueue<K, R, L, S, B, H>,
-    [K: Key + Hash, R: Runtime, L: Limiter<K>, S: Storage<K>, B: BuildHasher, H: Host<Limited<K, L, S>>]
+    "LimitedQueue", [K, R, L, S, B] LimitedQueue<K, R, L, S, B>,
+    [K: Key + Hash, R: Runtime, L: Limiter<K>, S: Storage<K>, B: BuildHasher]
 }

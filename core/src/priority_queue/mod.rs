@@ -44,7 +44,7 @@ use foldhash::fast::SeedableRandomState;
 
 use crate::limited_queue::{Forget, NumRequeues, Outcome};
 use crate::limiter::{Exponential, Limiter};
-use crate::machine::{Host, Many, Remains};
+use crate::machine::{Hosted, Many, Remains};
 use crate::metrics::{Metrics, Sink};
 use crate::monitor::Monitor;
 use crate::queue::{Batch, Token, Work, ended};
@@ -74,9 +74,8 @@ pub struct PriorityQueue<
     L: Limiter<K> = Exponential<K>,
     O: Observer = (),
     B = SeedableRandomState,
-    H: Host<Prioritized<K, L, O>> = Prioritized<K, L, O>,
 > {
-    monitor: Monitor<Prioritized<K, L, O>, R, H>,
+    monitor: Monitor<Prioritized<K, L, O>, R>,
     hasher: B,
 }
 
@@ -104,14 +103,13 @@ impl<K: Key + Hash, R: Runtime, L: Limiter<K>> PriorityQueue<K, R, L, Told> {
     }
 }
 
-impl<K, R, L, O, B, H> PriorityQueue<K, R, L, O, B, H>
+impl<K, R, L, O, B> PriorityQueue<K, R, L, O, B>
 where
     K: Key + Hash,
     R: Runtime,
     L: Limiter<K>,
     O: Observer,
     B: BuildHasher,
-    H: Host<Prioritized<K, L, O>>,
 {
     /// Makes a queue around a given state, with a given hasher.
     ///
@@ -119,7 +117,11 @@ where
     /// If the state holds items, their hashes must come from this hasher. This is not checked: with
     /// another hasher none of them is found again.
     #[cfg_attr(not(feature = "harness"), doc(hidden))]
-    pub fn with_host(runtime: &R, hasher: B, host: H) -> Self {
+    pub fn with_host(
+        runtime: &R,
+        hasher: B,
+        host: impl Into<Hosted<Prioritized<K, L, O>>>,
+    ) -> Self {
         Self { monitor: Monitor::new(runtime, host), hasher }
     }
 
@@ -360,14 +362,13 @@ where
     }
 }
 
-impl<K, R, L, O, B, H> Deliver for PriorityQueue<K, R, L, O, B, H>
+impl<K, R, L, O, B> Deliver for PriorityQueue<K, R, L, O, B>
 where
     K: Key + Hash,
     R: Runtime,
     L: Limiter<K>,
     O: Observer,
     B: BuildHasher,
-    H: Host<Prioritized<K, L, O>>,
 {
     type Key = K;
 
@@ -386,13 +387,12 @@ where
     }
 }
 
-impl<K, R, L, O, B, H> fmt::Debug for PriorityQueue<K, R, L, O, B, H>
+impl<K, R, L, O, B> fmt::Debug for PriorityQueue<K, R, L, O, B>
 where
     K: Key,
     R: Runtime,
     L: Limiter<K>,
     O: Observer,
-    H: Host<Prioritized<K, L, O>>,
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("PriorityQueue")

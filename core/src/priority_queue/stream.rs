@@ -6,20 +6,18 @@ use std::sync::Arc;
 use futures_core::Stream;
 
 use crate::limiter::Limiter;
-use crate::machine::Host;
 use crate::queue::{Key, OwnedWork, Repeated, Work, owned};
 use crate::runtime::Runtime;
 
-use super::{Observer, Prioritized, PriorityQueue};
+use super::{Observer, PriorityQueue};
 
-impl<K, R, L, O, B, H> PriorityQueue<K, R, L, O, B, H>
+impl<K, R, L, O, B> PriorityQueue<K, R, L, O, B>
 where
     K: Key + Hash,
     R: Runtime,
     L: Limiter<K>,
     O: Observer,
     B: BuildHasher,
-    H: Host<Prioritized<K, L, O>>,
 {
     /// Returns the items and their priorities as a stream, for tasks: repeated calls of
     /// [`get_async`](Self::get_async). It ends after shutdown. Dropping it stops the wait.
@@ -33,7 +31,7 @@ where
     /// As [`stream`](Self::stream), but owns a share of the queue, so it can be spawned.
     pub fn owned_stream(
         self: &Arc<Self>,
-    ) -> impl Stream<Item = (OwnedWork<Self>, i32)> + Send + Unpin + use<K, R, L, O, B, H>
+    ) -> impl Stream<Item = (OwnedWork<Self>, i32)> + Send + Unpin + use<K, R, L, O, B>
     where
         Self: Send + Sync + 'static,
     {

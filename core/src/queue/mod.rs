@@ -68,7 +68,7 @@ use std::hash::{BuildHasher, Hash};
 
 use foldhash::fast::SeedableRandomState;
 
-use crate::machine::Host;
+use crate::machine::Hosted;
 use crate::metrics::Metrics;
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
@@ -101,14 +101,8 @@ for_harness! {
 ///
 /// `K` is the item, `R` the runtime, `S` the order of delivery, `B` the hasher. `H` is the machine
 /// behind the lock: the rules themselves or, in a harness, a recorder or a mutant.
-pub struct WorkQueue<
-    K: Key,
-    R: Runtime = System,
-    S: Storage<K> = Fifo,
-    B = SeedableRandomState,
-    H: Host<Queue<K, S>> = Queue<K, S>,
-> {
-    monitor: Monitor<Queue<K, S>, R, H>,
+pub struct WorkQueue<K: Key, R: Runtime = System, S: Storage<K> = Fifo, B = SeedableRandomState> {
+    monitor: Monitor<Queue<K, S>, R>,
     hasher: B,
 }
 
@@ -133,13 +127,12 @@ impl<K: Key + Hash, R: Runtime, S: Storage<K>> WorkQueue<K, R, S> {
     }
 }
 
-impl<K, R, S, B, H> WorkQueue<K, R, S, B, H>
+impl<K, R, S, B> WorkQueue<K, R, S, B>
 where
     K: Key + Hash,
     R: Runtime,
     S: Storage<K>,
     B: BuildHasher,
-    H: Host<Queue<K, S>>,
 {
     /// Makes a queue around a given state, with a given hasher.
     ///
@@ -147,7 +140,7 @@ where
     /// If the state holds items, their hashes must come from this hasher. This is not checked. With
     /// another hasher, calls do not find these items.
     #[cfg_attr(not(feature = "harness"), doc(hidden))]
-    pub fn with_host(runtime: &R, hasher: B, host: H) -> Self {
+    pub fn with_host(runtime: &R, hasher: B, host: impl Into<Hosted<Queue<K, S>>>) -> Self {
         Self { monitor: Monitor::new(runtime, host), hasher }
     }
 
@@ -169,6 +162,6 @@ where
 }
 
 queue_calls! {
-    "WorkQueue", [K, R, S, B, H] WorkQueue<K, R, S, B, H>,
-    [K: Key + Hash, R: Runtime, S: Storage<K>, B: BuildHasher, H: Host<Queue<K, S>>]
+    "WorkQueue", [K, R, S, B] WorkQueue<K, R, S, B>,
+    [K: Key + Hash, R: Runtime, S: Storage<K>, B: BuildHasher]
 }

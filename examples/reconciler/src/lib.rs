@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash};
 
-use seatrial_core::machine::Host;
-use seatrial_core::queue::{Fifo, Queue, WorkQueue};
+use seatrial_core::queue::{Fifo, WorkQueue};
 use seatrial_core::runtime::Runtime;
 
 /// The desired and the actual number of replicas, for each object. A real operator has a cache and
@@ -46,11 +45,10 @@ impl<R: Runtime> Cluster<R> {
 }
 
 /// Works until the queue is shut down: each delivery of a key reconciles it once.
-pub fn reconcile<R, B, H>(queue: &WorkQueue<u8, R, Fifo, B, H>, cluster: &Cluster<R>)
+pub fn reconcile<R, B>(queue: &WorkQueue<u8, R, Fifo, B>, cluster: &Cluster<R>)
 where
     R: Runtime,
     B: BuildHasher,
-    H: Host<Queue<u8>>,
     u8: Hash,
 {
     while let Some(item) = queue.get() {
@@ -62,11 +60,10 @@ where
 /// The same with a common mistake: done is called before the work is finished. So a change that
 /// comes meanwhile is reconciled by another worker at the same time, and the older number may be
 /// written last.
-pub fn reconcile_too_early<R, B, H>(queue: &WorkQueue<u8, R, Fifo, B, H>, cluster: &Cluster<R>)
+pub fn reconcile_too_early<R, B>(queue: &WorkQueue<u8, R, Fifo, B>, cluster: &Cluster<R>)
 where
     R: Runtime,
     B: BuildHasher,
-    H: Host<Queue<u8>>,
     u8: Hash,
 {
     while let Some((token, key)) = queue.take() {

@@ -27,7 +27,7 @@ fn replay(trace: &Trace) -> Result<Replayed, TraceError> {
 
 /// A machine driven by the steps of a trace.
 struct Driven {
-    queue: OrderedFifo<String, Object, Store, System, Boxed<Machine>>,
+    queue: OrderedFifo<String, Object, Store, System>,
     store: Store,
 }
 

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use seatrial_core::machine::Boxed;
 use seatrial_core::store::expiring::Op;
 use seatrial_core::store::{ExpiringStore as Shell, Intake, KeyHasher, LastState};
 
@@ -30,13 +29,13 @@ type Tried = Arc<Stage>;
 /// next note then count as parts of that call.
 struct Stage {
     world: World<ExpiringStore>,
-    store: Shell<u8, Object, AnyRuntime, Boxed<Machine>>,
+    store: Shell<u8, Object, AnyRuntime>,
     /// Whether a read removes in a second step, as in a shell with a mistake.
     split: bool,
 }
 
 impl Stage {
-    fn says(&self, call: Called) -> &Shell<u8, Object, AnyRuntime, Boxed<Machine>> {
+    fn says(&self, call: Called) -> &Shell<u8, Object, AnyRuntime> {
         self.world.note(CALLS, call as u64);
         &self.store
     }

@@ -13,7 +13,6 @@ use std::time::Duration;
 
 use seatrial_core::limited_queue::Outcome;
 use seatrial_core::limiter::Exponential;
-use seatrial_core::machine::Boxed;
 use seatrial_core::priority_queue::{AddOptions, PriorityQueue as Queue, Told};
 use seatrial_core::queue::{Deliver, Token};
 
@@ -94,7 +93,7 @@ fn busy_holder() -> Scenario<PriorityQueue> {
     })
 }
 
-type Queued = Queue<u8, AnyRuntime, Exponential<u8>, Told, FixedHasher, Boxed<Ours>>;
+type Queued = Queue<u8, AnyRuntime, Exponential<u8>, Told, FixedHasher>;
 type Tried = Arc<Queued>;
 
 const fn priority(priority: i32) -> AddOptions {
