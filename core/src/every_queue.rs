@@ -369,17 +369,17 @@ mod late {
 
     due_half_a_delay_later! {
         a_delay_counts_from_the_call: DelayingQueue of Delaying::<u8>::default(),
-            |queue: &DelayingQueue<u8, _, _, _>| queue.add_after(1, DELAY);
+            |queue: &DelayingQueue<u8, _, _>| queue.add_after(1, DELAY);
         a_delay_beside_a_limiter_counts_from_the_call:
             LimitedQueue of Limited::new(limiter(), Fifo::default()),
-            |queue: &LimitedQueue<u8, _, _, _, _>| queue.add_after(1, DELAY);
+            |queue: &LimitedQueue<u8, _, _, _>| queue.add_after(1, DELAY);
         a_failure_counts_from_the_call: LimitedQueue of Limited::new(limiter(), Fifo::default()),
-            |queue: &LimitedQueue<u8, _, _, _, _>| queue.add_rate_limited(1);
+            |queue: &LimitedQueue<u8, _, _, _>| queue.add_rate_limited(1);
         a_delay_of_a_priority_counts_from_the_call:
             PriorityQueue of Prioritized::new(limiter(), ()),
-            |queue: &PriorityQueue<u8, _, _, _, _>| queue.add_after(1, DELAY);
+            |queue: &PriorityQueue<u8, _, _, _>| queue.add_after(1, DELAY);
         a_failure_of_a_priority_counts_from_the_call:
             PriorityQueue of Prioritized::new(limiter(), ()),
-            |queue: &PriorityQueue<u8, _, _, _, _>| queue.add_rate_limited(1);
+            |queue: &PriorityQueue<u8, _, _, _>| queue.add_rate_limited(1);
     }
 }

@@ -60,8 +60,7 @@ for_harness! {
 /// A token. Copies name the same token. When the last copy is dropped, the token is not cancelled,
 /// and from then on it can end only with an ancestor.
 ///
-/// `R` is the runtime, `H` the content of the lock: the rules themselves, or a recorded or mutated
-/// machine in a harness.
+/// `R` is the runtime.
 pub struct CancelToken<R: Runtime = System> {
     node: Arc<Node<R>>,
     /// Its place among its parent's children; `None` if it has no parent.

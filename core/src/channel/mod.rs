@@ -84,8 +84,7 @@ type Shared<T, R> = Arc<Monitor<Group<T>, R>>;
 
 /// Channels that can be selected together. Copies name the same channels.
 ///
-/// `R` is the runtime, `H` the content of the lock: the rules themselves, or a recorded or mutated
-/// machine in a harness.
+/// `R` is the runtime.
 pub struct Channels<T: Message, R: Runtime = System>(Shared<T, R>);
 
 impl<T: Message, R: Runtime> Channels<T, R> {

@@ -99,8 +99,7 @@ impl<N> fmt::Debug for Options<N> {
 /// The queue of changes. Shared by reference or in an `Arc`.
 ///
 /// `K` is the key, `O` the handle to an object (normally an `Arc`), `N` the consumer's store, `R`
-/// the runtime, `H` the content of the lock: the rules themselves, or a recorded or mutated machine
-/// in a harness.
+/// the runtime.
 pub struct DeltaFifo<K: Key, O: Handle, N: KnownObjects<K, O> = NothingKnown, R: Runtime = System> {
     monitor: Monitor<DeltaQueue<K, O, N>, R>,
     intake: Intake<K, O>,

@@ -125,8 +125,7 @@ use driver::Reporter;
 
 /// A participant in an election. Shared by reference or in an `Arc`.
 ///
-/// `L` is the lock, a [`Lock`] or an [`AsyncLock`], `R` the runtime, `H` the content of the
-/// monitor: the rules themselves, or a recorded or mutated machine in a harness.
+/// `L` is the lock, a [`Lock`] or an [`AsyncLock`], `R` the runtime.
 pub struct Elector<L: Send + 'static, R: Runtime = System> {
     monitor: Arc<Monitor<Election, R>>,
     /// Lent during one run, attempt or release; a second one is refused meanwhile.

@@ -55,8 +55,7 @@ for_harness! {
 
 /// The queue of newest objects. Shared by reference or in an `Arc`.
 ///
-/// `K` is the key, `O` the handle to an object (normally an `Arc`), `R` the runtime, `H` the
-/// content of the lock: the rules themselves, or a recorded or mutated machine in a harness.
+/// `K` is the key, `O` the handle to an object (normally an `Arc`), `R` the runtime.
 pub struct Fifo<K: Key, O: Handle, R: Runtime = System> {
     monitor: Monitor<FifoQueue<K, O>, R>,
     intake: Intake<K, O>,

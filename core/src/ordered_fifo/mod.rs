@@ -66,8 +66,7 @@ for_harness! {
 /// The queue of events. Shared by reference or in an `Arc`.
 ///
 /// `K` is the key, `O` the handle to an object (normally an `Arc`), `N` the consumer's store in
-/// plain mode, `R` the runtime, `H` the content of the lock: the rules themselves, or a recorded or
-/// mutated machine in a harness.
+/// plain mode, `R` the runtime.
 pub struct OrderedFifo<K: Key, O: Handle, N: KnownObjects<K, O> = NothingKnown, R: Runtime = System>
 {
     monitor: Monitor<OrderedQueue<K, O, N>, R>,

@@ -1,7 +1,7 @@
 //! The queues that workers of a pool can take items from.
 
 use std::fmt;
-use std::hash::{BuildHasher, Hash};
+use std::hash::Hash;
 use std::time::Duration;
 
 use crate::cancel::CancelToken;
@@ -52,13 +52,12 @@ async fn sleep<R: Runtime>(runtime: &R, time: Duration) {
     CancelToken::with_deadline(runtime, runtime.now() + time).wait_async().await;
 }
 
-impl<K, R, L, S, B> Source for LimitedQueue<K, R, L, S, B>
+impl<K, R, L, S> Source for LimitedQueue<K, R, L, S>
 where
     K: Key + Hash + Sync,
     R: Runtime,
     L: Limiter<K>,
     S: Storage<K>,
-    B: BuildHasher + Send + Sync + 'static,
 {
     type Key = K;
     type Delivery = Token;
@@ -98,13 +97,12 @@ where
 
 /// An item that comes back keeps the priority that it was handed out with, unless it is given
 /// another (`workqueue:PQ-42`).
-impl<K, R, L, O, B> Source for PriorityQueue<K, R, L, O, B>
+impl<K, R, L, O> Source for PriorityQueue<K, R, L, O>
 where
     K: Key + Hash + Sync,
     R: Runtime,
     L: Limiter<K>,
     O: Observer,
-    B: BuildHasher + Send + Sync + 'static,
 {
     type Key = K;
     type Delivery = (Token, i32);

@@ -1,6 +1,6 @@
 //! A priority queue reports how much is unfinished.
 
-use std::hash::{BuildHasher, Hash};
+use std::hash::Hash;
 use std::time::Duration;
 
 use crate::limiter::Limiter;
@@ -10,14 +10,7 @@ use crate::runtime::Runtime;
 
 use super::{Observer, PriorityQueue};
 
-impl<K, R, L, O, B> Measured for PriorityQueue<K, R, L, O, B>
-where
-    K: Key + Hash,
-    R: Runtime,
-    L: Limiter<K>,
-    O: Observer,
-    B: BuildHasher + Send + Sync + 'static,
-{
+impl<K: Key + Hash, R: Runtime, L: Limiter<K>, O: Observer> Measured for PriorityQueue<K, R, L, O> {
     fn refresh_metrics(&self, every: Duration) {
         Self::refresh_metrics(self, every);
     }

@@ -35,22 +35,19 @@ mod stream;
 mod tests;
 
 use std::fmt;
-use std::hash::{BuildHasher, Hash};
+use std::hash::Hash;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
-
-use foldhash::fast::SeedableRandomState;
 
 use crate::limited_queue::{Forget, NumRequeues, Outcome};
 use crate::limiter::{Exponential, Limiter};
 use crate::machine::{Hosted, Many, Remains};
 use crate::metrics::{Metrics, Sink};
 use crate::monitor::Monitor;
-use crate::queue::{Batch, Token, Work, ended};
+use crate::queue::{Batch, Hashing, Token, Work, ended};
 use crate::queue::{Deliver, Done, DoneKey, Key, Len, Refresh, ShutDown, ShuttingDown};
 use crate::runtime::{Instant, Runtime, System};
-use crate::slab::hasher;
 
 pub use options::AddOptions;
 
@@ -66,17 +63,15 @@ pub type Told = Option<Meter<Arc<dyn Sink>>>;
 
 /// The priority queue. Shared by reference or in an `Arc`.
 ///
-/// `K` is the item, `R` the runtime, `L` the limiter, `O` the observer, `B` the hasher, `H` the
-/// rules.
+/// `K` is the item, `R` the runtime, `L` the limiter, `O` the observer.
 pub struct PriorityQueue<
     K: Key,
     R: Runtime = System,
     L: Limiter<K> = Exponential<K>,
     O: Observer = (),
-    B = SeedableRandomState,
 > {
     monitor: Monitor<Prioritized<K, L, O>, R>,
-    hasher: B,
+    hasher: Hashing,
 }
 
 impl<K: Key + Hash, R: Runtime> PriorityQueue<K, R> {
@@ -90,7 +85,7 @@ impl<K: Key + Hash, R: Runtime> PriorityQueue<K, R> {
 impl<K: Key + Hash, R: Runtime, L: Limiter<K>> PriorityQueue<K, R, L> {
     /// Makes an empty queue with your own limiter.
     pub fn with_limiter(runtime: &R, limiter: L) -> Self {
-        Self::with_host(runtime, hasher(runtime), Prioritized::new(limiter, ()))
+        Self::with_host(runtime, Hashing::keyed(runtime), Prioritized::new(limiter, ()))
     }
 }
 
@@ -99,18 +94,11 @@ impl<K: Key + Hash, R: Runtime, L: Limiter<K>> PriorityQueue<K, R, L, Told> {
     /// (`workqueue:PQ-37`, `MX-1`).
     pub fn with_metrics(runtime: &R, limiter: L, metrics: &Metrics) -> Self {
         let told = metrics.sink().map(Meter::new);
-        Self::with_host(runtime, hasher(runtime), Prioritized::new(limiter, told))
+        Self::with_host(runtime, Hashing::keyed(runtime), Prioritized::new(limiter, told))
     }
 }
 
-impl<K, R, L, O, B> PriorityQueue<K, R, L, O, B>
-where
-    K: Key + Hash,
-    R: Runtime,
-    L: Limiter<K>,
-    O: Observer,
-    B: BuildHasher,
-{
+impl<K: Key + Hash, R: Runtime, L: Limiter<K>, O: Observer> PriorityQueue<K, R, L, O> {
     /// Makes a queue around a given state, with a given hasher.
     ///
     /// # For harnesses
@@ -119,10 +107,10 @@ where
     #[cfg_attr(not(feature = "harness"), doc(hidden))]
     pub fn with_host(
         runtime: &R,
-        hasher: B,
+        hasher: impl Into<Hashing>,
         host: impl Into<Hosted<Prioritized<K, L, O>>>,
     ) -> Self {
-        Self { monitor: Monitor::new(runtime, host), hasher }
+        Self { monitor: Monitor::new(runtime, host), hasher: hasher.into() }
     }
 
     /// Adds an item with priority 0.
@@ -362,14 +350,7 @@ where
     }
 }
 
-impl<K, R, L, O, B> Deliver for PriorityQueue<K, R, L, O, B>
-where
-    K: Key + Hash,
-    R: Runtime,
-    L: Limiter<K>,
-    O: Observer,
-    B: BuildHasher,
-{
+impl<K: Key + Hash, R: Runtime, L: Limiter<K>, O: Observer> Deliver for PriorityQueue<K, R, L, O> {
     type Key = K;
 
     #[inline]
@@ -387,13 +368,7 @@ where
     }
 }
 
-impl<K, R, L, O, B> fmt::Debug for PriorityQueue<K, R, L, O, B>
-where
-    K: Key,
-    R: Runtime,
-    L: Limiter<K>,
-    O: Observer,
-{
+impl<K: Key, R: Runtime, L: Limiter<K>, O: Observer> fmt::Debug for PriorityQueue<K, R, L, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("PriorityQueue")
     }

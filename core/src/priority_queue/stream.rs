@@ -1,6 +1,6 @@
 //! The items of a priority queue as a stream (feature `stream`).
 
-use std::hash::{BuildHasher, Hash};
+use std::hash::Hash;
 use std::sync::Arc;
 
 use futures_core::Stream;
@@ -11,14 +11,7 @@ use crate::runtime::Runtime;
 
 use super::{Observer, PriorityQueue};
 
-impl<K, R, L, O, B> PriorityQueue<K, R, L, O, B>
-where
-    K: Key + Hash,
-    R: Runtime,
-    L: Limiter<K>,
-    O: Observer,
-    B: BuildHasher,
-{
+impl<K: Key + Hash, R: Runtime, L: Limiter<K>, O: Observer> PriorityQueue<K, R, L, O> {
     /// Returns the items and their priorities as a stream, for tasks: repeated calls of
     /// [`get_async`](Self::get_async). It ends after shutdown. Dropping it stops the wait.
     pub fn stream(&self) -> impl Stream<Item = (Work<'_, Self>, i32)> {
@@ -31,7 +24,7 @@ where
     /// As [`stream`](Self::stream), but owns a share of the queue, so it can be spawned.
     pub fn owned_stream(
         self: &Arc<Self>,
-    ) -> impl Stream<Item = (OwnedWork<Self>, i32)> + Send + Unpin + use<K, R, L, O, B>
+    ) -> impl Stream<Item = (OwnedWork<Self>, i32)> + Send + Unpin + use<K, R, L, O>
     where
         Self: Send + Sync + 'static,
     {

@@ -49,8 +49,7 @@ for_harness! {
 
 /// A priority queue of objects. Shared by reference or in an `Arc`.
 ///
-/// `K` is the key, `O` the handle to an object, `R` the runtime, `H` the content of the lock: the
-/// rules themselves, or a recorded or mutated machine in a harness.
+/// `K` is the key, `O` the handle to an object, `R` the runtime.
 pub struct KeyedHeap<K: Key, O: Handle, R: Runtime = System> {
     monitor: Monitor<HeapQueue<K, O>, R>,
     intake: Intake<K, O>,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::task::{Wake, Waker};
 use std::time::Duration;
 
-use seatrial_core::cancel::{CancelToken, OnEnd, Op, Tree};
+use seatrial_core::cancel::{CancelToken, OnEnd, Op};
 use seatrial_core::runtime::Instant;
 
 use super::family::{Family, Token, pair, word};

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Wake, Waker};
 
-use seatrial_core::cancel::{CancelToken, Reason, Tree};
+use seatrial_core::cancel::{CancelToken, Reason};
 use seatrial_core::limiter::{FlowLimiter, TokenBucketFlow, WaitError};
 use seatrial_core::runtime::{Ambient as _, Runtime};
 

@@ -12,7 +12,6 @@ use crate::events::fixtures::traced::{
     write_event,
 };
 
-type Machine = OrderedQueue<String, Object, Store>;
 type Happened = Event<String, Object>;
 
 /// How the recorded traces of the ordered FIFO are replayed.

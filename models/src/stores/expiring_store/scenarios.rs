@@ -7,7 +7,7 @@ use seatrial_core::store::expiring::Op;
 use seatrial_core::store::{ExpiringStore as Shell, Intake, KeyHasher, LastState};
 
 use super::ledger::{CALLS, Called, ExpiringLedger};
-use super::{Event, ExpiringStore, Machine, TIME_TO_LIVE};
+use super::{Event, ExpiringStore, TIME_TO_LIVE};
 use crate::engine::AnyRuntime;
 use crate::events::fixtures::{Object, key_of};
 use crate::queues::fixtures::{caller, sleep};

@@ -11,7 +11,7 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use seatrial_core::channel::{Channels, Group, Op, Receiver, Sender, Side};
+use seatrial_core::channel::{Channels, Op, Receiver, Sender, Side};
 use seatrial_core::machine::Step;
 use seatrial_core::runtime::{Ambient as _, Runtime};
 

@@ -9,7 +9,7 @@ mod times;
 use std::sync::Arc;
 use std::time::Duration;
 
-use seatrial_core::delaying_queue::{Delaying, DelayingQueue as Queue};
+use seatrial_core::delaying_queue::DelayingQueue as Queue;
 use seatrial_core::limited_queue::Outcome;
 use seatrial_core::queue::{Fifo, Token};
 
@@ -74,7 +74,7 @@ fn together() -> Vec<Scenario<DelayingQueue>> {
     ]
 }
 
-type Queued = Queue<u8, AnyRuntime, Fifo, FixedHasher>;
+type Queued = Queue<u8, AnyRuntime, Fifo>;
 type Tried = Arc<Queued>;
 
 impl Page for DelayingQueue {

@@ -17,7 +17,6 @@ use seatrial_core::priority_queue::{AddOptions, PriorityQueue as Queue, Told};
 use seatrial_core::queue::{Deliver, Token};
 
 use super::ledger::PriorityLedger;
-use super::op::Ours;
 use super::{Call, Event, PriorityQueue, Ret};
 use crate::engine::AnyRuntime;
 use crate::queues::fixtures::every_call::TWO;
@@ -93,7 +92,7 @@ fn busy_holder() -> Scenario<PriorityQueue> {
     })
 }
 
-type Queued = Queue<u8, AnyRuntime, Exponential<u8>, Told, FixedHasher>;
+type Queued = Queue<u8, AnyRuntime, Exponential<u8>, Told>;
 type Tried = Arc<Queued>;
 
 const fn priority(priority: i32) -> AddOptions {

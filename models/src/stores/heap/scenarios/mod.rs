@@ -10,7 +10,7 @@ use seatrial_core::store::heap::{Op, Ret};
 use seatrial_core::store::{Intake, KeyHasher, KeyedHeap};
 
 use super::ledger::HeapLedger;
-use super::{Event, Heap, Machine};
+use super::{Event, Heap};
 use crate::engine::AnyRuntime;
 use crate::events::fixtures::{Object, key_of};
 use crate::queues::fixtures::caller;
