@@ -77,9 +77,7 @@ impl<R: Runtime> CancelToken<R> {
     pub fn with_deadline(runtime: &R, deadline: Instant) -> Self {
         Self::with_host(runtime, deadline, Tree::new)
     }
-}
 
-impl<R: Runtime> CancelToken<R> {
     /// Makes the root of a tree whose rules come from `make`, which is called for each token.
     #[cfg_attr(not(feature = "harness"), doc(hidden))]
     pub fn with_host<H: Into<Hosted<Tree>>>(

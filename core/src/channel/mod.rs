@@ -92,9 +92,7 @@ impl<T: Message, R: Runtime> Channels<T, R> {
     pub fn new(runtime: &R) -> Self {
         Self::with_host(runtime, Group::default())
     }
-}
 
-impl<T: Message, R: Runtime> Channels<T, R> {
     /// Makes a group with given rules.
     #[cfg_attr(not(feature = "harness"), doc(hidden))]
     pub fn with_host(runtime: &R, host: impl Into<Hosted<Group<T>>>) -> Self {

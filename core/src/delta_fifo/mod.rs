@@ -123,15 +123,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>, R: Runtime> DeltaFifo<K, O, N, R>
         let state = DeltaQueue::new(intake.hasher().clone(), known, emit_replaced);
         Self::with_host(runtime, intake, on_slow, state)
     }
-}
 
-impl<K, O, N, R> DeltaFifo<K, O, N, R>
-where
-    K: Key,
-    O: Handle,
-    N: KnownObjects<K, O>,
-    R: Runtime,
-{
     /// Makes a queue around a given state.
     ///
     /// # For harnesses

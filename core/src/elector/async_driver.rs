@@ -236,9 +236,7 @@ impl<L: AsyncLock, R: Runtime, C: AsyncCallbacks<R>> Running<'_, L, R, C> {
         };
         self.elector.tell(notes, event, |leader| self.callbacks.new_leader(&leader));
     }
-}
 
-impl<L: AsyncLock, R: Runtime, C: AsyncCallbacks<R>> Running<'_, L, R, C> {
     /// Ends the run, once: first the leadership, then the work, then calls the stop callback.
     /// Returns the panic of the stop callback.
     fn stop(&mut self) -> Option<Panic> {

@@ -145,9 +145,7 @@ impl<L: Send + 'static, R: Runtime> Elector<L, R> {
         let election = Election::new(config.clone())?;
         Ok(Self::with_host(runtime, lock, &config, election))
     }
-}
 
-impl<L: Send + 'static, R: Runtime> Elector<L, R> {
     /// Makes a participant around a given state.
     ///
     /// # For harnesses

@@ -77,9 +77,7 @@ impl<K: Key, O: Handle, R: Runtime> Fifo<K, O, R> {
         let state = FifoQueue::new(intake.hasher().clone());
         Self::with_host(runtime, intake, on_slow, state)
     }
-}
 
-impl<K: Key, O: Handle, R: Runtime> Fifo<K, O, R> {
     /// Makes a queue around a given state.
     ///
     /// # For harnesses

@@ -94,9 +94,7 @@ impl<K: Key + Hash, R: Runtime, L: Limiter<K>, S: Storage<K>> LimitedQueue<K, R,
             Limited::measured(limiter, storage, metrics),
         )
     }
-}
 
-impl<K: Key + Hash, R: Runtime, L: Limiter<K>, S: Storage<K>> LimitedQueue<K, R, L, S> {
     /// Makes a queue around a given state, with a given hasher.
     ///
     /// # For harnesses

@@ -93,15 +93,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>, R: Runtime> OrderedFifo<K, O, N, 
         let state = OrderedQueue::new(intake.clone(), mode, batch_size.get());
         Self::with_host(runtime, intake, atomic, on_slow, state)
     }
-}
 
-impl<K, O, N, R> OrderedFifo<K, O, N, R>
-where
-    K: Key,
-    O: Handle,
-    N: KnownObjects<K, O>,
-    R: Runtime,
-{
     /// Makes a queue around a given state.
     ///
     /// # For harnesses

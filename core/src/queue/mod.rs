@@ -123,9 +123,7 @@ impl<K: Key + Hash, R: Runtime, S: Storage<K>> WorkQueue<K, R, S> {
     pub fn with_metrics(runtime: &R, storage: S, metrics: &Metrics) -> Self {
         Self::with_host(runtime, Hashing::keyed(runtime), Queue::measured(storage, metrics))
     }
-}
 
-impl<K: Key + Hash, R: Runtime, S: Storage<K>> WorkQueue<K, R, S> {
     /// Makes a queue around a given state, with a given hasher.
     ///
     /// # For harnesses

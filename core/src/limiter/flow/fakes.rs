@@ -44,9 +44,7 @@ impl<R: Runtime> NeverAccept<R> {
     pub fn new(runtime: &R) -> Self {
         Self::with_host(runtime, Gate::default())
     }
-}
 
-impl<R: Runtime> NeverAccept<R> {
     /// Makes a limiter around a given state.
     #[cfg_attr(not(feature = "harness"), doc(hidden))]
     pub fn with_host(runtime: &R, host: impl Into<Hosted<Gate>>) -> Self {

@@ -58,9 +58,7 @@ impl<K: Key, O: Handle, R: Runtime> ExpiringStore<K, O, R> {
         let intake = Intake::new(runtime, key_of);
         Self::with_host(runtime, intake, ExpiringObjects::new(Arc::new(expiry)))
     }
-}
 
-impl<K: Key, O: Handle, R: Runtime> ExpiringStore<K, O, R> {
     /// Makes a store around a given state.
     ///
     /// # For harnesses

@@ -66,9 +66,7 @@ impl<K: Key, O: Handle, R: Runtime> KeyedHeap<K, O, R> {
         let state = HeapQueue::new(Arc::new(less));
         Self::with_host(runtime, intake, state)
     }
-}
 
-impl<K: Key, O: Handle, R: Runtime> KeyedHeap<K, O, R> {
     /// Makes a heap around a given state.
     ///
     /// # For harnesses
