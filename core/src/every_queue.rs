@@ -257,7 +257,7 @@ mod late {
     use crate::delaying_queue::{Delaying, DelayingQueue};
     use crate::limited_queue::{Limited, LimitedQueue};
     use crate::limiter::Exponential;
-    use crate::machine::{Cx, Host, Machine, Operation, Step};
+    use crate::machine::{Boxed, Cx, Machine, Step};
     use crate::priority_queue::{Prioritized, PriorityQueue};
     use crate::queue::Fifo;
     use crate::runtime::Manual;
@@ -270,17 +270,20 @@ mod late {
         machine: M,
     }
 
-    impl<M: Machine> Host<M> for Late<M> {
-        fn run<O: Operation<M>>(&mut self, op: &mut O, cx: &mut Cx<'_>) -> Step<O::Ret> {
+    impl<M: Machine> Machine for Late<M> {
+        type Op = M::Op;
+        type Ret = M::Ret;
+
+        fn step(&mut self, op: &mut M::Op, cx: &mut Cx<'_>) -> Step<M::Ret> {
             if let Some(clock) = self.clock.take() {
                 clock.advance(DELAY / 2);
             }
-            op.step(&mut self.machine, cx)
+            self.machine.step(op, cx)
         }
+    }
 
-        fn give_up<O: Operation<M>>(&mut self, op: &mut O, cx: &mut Cx<'_>) {
-            op.cancel(&mut self.machine, cx);
-        }
+    fn late<M: Machine>(clock: &Manual, machine: M) -> Boxed<M> {
+        Boxed(Box::new(Late { clock: Some(clock.clone()), machine }))
     }
 
     fn limiter() -> Exponential<u8> {
@@ -293,7 +296,7 @@ mod late {
             #[test]
             fn $name() {
                 let clock = Manual::new();
-                let host = Late { clock: Some(clock.clone()), machine: $machine };
+                let host = late(&clock, $machine);
                 let queue = $queue::with_host(&clock, FixedState::default(), host);
                 $add(&queue);
                 assert!(queue.is_empty());
@@ -366,17 +369,17 @@ mod late {
 
     due_half_a_delay_later! {
         a_delay_counts_from_the_call: DelayingQueue of Delaying::<u8>::default(),
-            |queue: &DelayingQueue<u8, _, _, _, _>| queue.add_after(1, DELAY);
+            |queue: &DelayingQueue<u8, _, _>| queue.add_after(1, DELAY);
         a_delay_beside_a_limiter_counts_from_the_call:
             LimitedQueue of Limited::new(limiter(), Fifo::default()),
-            |queue: &LimitedQueue<u8, _, _, _, _, _>| queue.add_after(1, DELAY);
+            |queue: &LimitedQueue<u8, _, _, _>| queue.add_after(1, DELAY);
         a_failure_counts_from_the_call: LimitedQueue of Limited::new(limiter(), Fifo::default()),
-            |queue: &LimitedQueue<u8, _, _, _, _, _>| queue.add_rate_limited(1);
+            |queue: &LimitedQueue<u8, _, _, _>| queue.add_rate_limited(1);
         a_delay_of_a_priority_counts_from_the_call:
             PriorityQueue of Prioritized::new(limiter(), ()),
-            |queue: &PriorityQueue<u8, _, _, _, _, _>| queue.add_after(1, DELAY);
+            |queue: &PriorityQueue<u8, _, _, _>| queue.add_after(1, DELAY);
         a_failure_of_a_priority_counts_from_the_call:
             PriorityQueue of Prioritized::new(limiter(), ()),
-            |queue: &PriorityQueue<u8, _, _, _, _, _>| queue.add_rate_limited(1);
+            |queue: &PriorityQueue<u8, _, _, _>| queue.add_rate_limited(1);
     }
 }

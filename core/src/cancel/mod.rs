@@ -46,7 +46,7 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 
 use crate::caught::{drop_caught, wake_all};
-use crate::machine::Host;
+use crate::machine::Hosted;
 use crate::runtime::{Instant, Runtime, System};
 use node::{Make, Node, Up};
 
@@ -60,10 +60,9 @@ for_harness! {
 /// A token. Copies name the same token. When the last copy is dropped, the token is not cancelled,
 /// and from then on it can end only with an ancestor.
 ///
-/// `R` is the runtime, `H` the content of the lock: the rules themselves, or a recorded or mutated
-/// machine in a harness.
-pub struct CancelToken<R: Runtime = System, H: Host<Tree> = Tree> {
-    node: Arc<Node<R, H>>,
+/// `R` is the runtime.
+pub struct CancelToken<R: Runtime = System> {
+    node: Arc<Node<R>>,
     /// Its place among its parent's children; `None` if it has no parent.
     place: Option<ChildId>,
 }
@@ -78,17 +77,15 @@ impl<R: Runtime> CancelToken<R> {
     pub fn with_deadline(runtime: &R, deadline: Instant) -> Self {
         Self::with_host(runtime, deadline, Tree::new)
     }
-}
 
-impl<R: Runtime, H: Host<Tree>> CancelToken<R, H> {
     /// Makes the root of a tree whose rules come from `make`, which is called for each token.
     #[cfg_attr(not(feature = "harness"), doc(hidden))]
-    pub fn with_host(
+    pub fn with_host<H: Into<Hosted<Tree>>>(
         runtime: &R,
         deadline: Instant,
         make: impl Fn() -> H + Send + Sync + 'static,
     ) -> Self {
-        let make: Make<H> = Arc::new(make);
+        let make: Make = Arc::new(move || make().into());
         let node = Arc::new(Node::new(runtime, make, deadline, None));
         node.begin(None);
         Self { node, place: None }
@@ -108,7 +105,7 @@ impl<R: Runtime, H: Host<Tree>> CancelToken<R, H> {
         let up = Up::new(self);
         let node =
             Arc::new(Node::new(self.runtime(), Arc::clone(&parent.make), deadline, Some(up)));
-        let adopted = parent.monitor.call(Adopt(Arc::<Node<R, H>>::clone(&node)));
+        let adopted = parent.monitor.call(Adopt(Arc::<Node<R>>::clone(&node)));
         node.begin(parent.learn(adopted.err()));
         Self { node, place: adopted.ok() }
     }
@@ -124,7 +121,7 @@ impl<R: Runtime, H: Host<Tree>> CancelToken<R, H> {
     pub fn cancel(&self) {
         let mut hooks = Vec::new();
         let mut parents = Vec::new();
-        let mut next: Vec<Arc<dyn Below>> = vec![Arc::<Node<R, H>>::clone(&self.node)];
+        let mut next: Vec<Arc<dyn Below>> = vec![Arc::<Node<R>>::clone(&self.node)];
         while let Some(node) = next.pop() {
             let ended = node.end();
             hooks.extend(ended.hooks);
@@ -167,7 +164,7 @@ impl<R: Runtime, H: Host<Tree>> CancelToken<R, H> {
 
     /// As [`wait`](Self::wait), for tasks. Dropping the future stops the wait.
     pub async fn wait_async(&self) -> Reason {
-        let mut hook: Option<(OnEnd<R, H>, Waker)> = None;
+        let mut hook: Option<(OnEnd<R>, Waker)> = None;
         poll_fn(|context| {
             if let Some(reason) = self.reason() {
                 hook = None;
@@ -195,7 +192,7 @@ impl<R: Runtime, H: Host<Tree>> CancelToken<R, H> {
     /// As usual for wakers, it may be woken more than once. Dropping the result removes the waker;
     /// a cancellation that is under way at that moment may still wake it.
     #[must_use = "dropping it takes the waker back"]
-    pub fn on_end(&self, waker: Waker) -> OnEnd<R, H> {
+    pub fn on_end(&self, waker: Waker) -> OnEnd<R> {
         let hook = self.node.monitor.call(Hook(Some(waker.clone())));
         let hook = match hook {
             Ok(hook) => Some(hook),
@@ -221,20 +218,20 @@ impl<R: Runtime, H: Host<Tree>> CancelToken<R, H> {
     }
 }
 
-impl<R: Runtime, H: Host<Tree>> Clone for CancelToken<R, H> {
+impl<R: Runtime> Clone for CancelToken<R> {
     fn clone(&self) -> Self {
         self.node.hold();
         Self { node: Arc::clone(&self.node), place: self.place }
     }
 }
 
-impl<R: Runtime, H: Host<Tree>> Drop for CancelToken<R, H> {
+impl<R: Runtime> Drop for CancelToken<R> {
     fn drop(&mut self) {
         self.node.release(self.place);
     }
 }
 
-impl<R: Runtime, H: Host<Tree>> fmt::Debug for CancelToken<R, H> {
+impl<R: Runtime> fmt::Debug for CancelToken<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (ended, deadline) = (self.node.known(), self.deadline());
         f.debug_struct("CancelToken").field("ended", &ended).field("deadline", &deadline).finish()
@@ -242,13 +239,13 @@ impl<R: Runtime, H: Host<Tree>> fmt::Debug for CancelToken<R, H> {
 }
 
 /// A waker that waits for a token ([`CancelToken::on_end`]); dropping it removes the waker.
-pub struct OnEnd<R: Runtime = System, H: Host<Tree> = Tree> {
-    token: CancelToken<R, H>,
+pub struct OnEnd<R: Runtime = System> {
+    token: CancelToken<R>,
     hook: Option<HookId>,
     at_deadline: Option<R::Timer>,
 }
 
-impl<R: Runtime, H: Host<Tree>> Drop for OnEnd<R, H> {
+impl<R: Runtime> Drop for OnEnd<R> {
     fn drop(&mut self) {
         drop(self.at_deadline.take());
         if let Some(hook) = self.hook {
@@ -258,7 +255,7 @@ impl<R: Runtime, H: Host<Tree>> Drop for OnEnd<R, H> {
     }
 }
 
-impl<R: Runtime, H: Host<Tree>> fmt::Debug for OnEnd<R, H> {
+impl<R: Runtime> fmt::Debug for OnEnd<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("OnEnd").field(&self.token).finish()
     }

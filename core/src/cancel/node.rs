@@ -7,29 +7,29 @@ use std::sync::atomic::Ordering;
 use super::operations::{Begin, Cancel, Forget, Leave, Look, Wait};
 use super::state::{Below, ChildId, Ended, Reason, Tree};
 use crate::cancel::CancelToken;
-use crate::machine::{AT_ONCE, Host};
+use crate::machine::{AT_ONCE, Hosted};
 use crate::monitor::Monitor;
 use crate::runtime::{Atomic, Instant, Runtime};
 
 /// Makes the content of a token's lock.
-pub(super) type Make<H> = Arc<dyn Fn() -> H + Send + Sync>;
+pub(super) type Make = Arc<dyn Fn() -> Hosted<Tree> + Send + Sync>;
 
-pub(super) struct Node<R: Runtime, H: Host<Tree>> {
-    pub(super) monitor: Monitor<Tree, R, H>,
+pub(super) struct Node<R: Runtime> {
+    pub(super) monitor: Monitor<Tree, R>,
     /// The end as the rules have reported it, readable without the lock. A caller that learns of
     /// the end from the rules writes it here before anyone else can learn it from them.
     known: R::Atomic,
     /// The earliest deadline on the path to the root. It never changes.
     pub(super) deadline: Instant,
-    pub(super) make: Make<H>,
+    pub(super) make: Make,
     /// `None` in the root of a tree.
-    up: Option<Up<R, H>>,
+    up: Option<Up<R>>,
 }
 
 /// A token's connection to its parent.
-pub(super) struct Up<R: Runtime, H: Host<Tree>> {
+pub(super) struct Up<R: Runtime> {
     /// The parent.
-    parent: Arc<Node<R, H>>,
+    parent: Arc<Node<R>>,
     /// The place of the parent among the children of its own parent.
     place: Option<ChildId>,
     /// The number of copies and children of the token. The count belongs to the runtime, because
@@ -37,17 +37,17 @@ pub(super) struct Up<R: Runtime, H: Host<Tree>> {
     holders: R::Atomic,
 }
 
-impl<R: Runtime, H: Host<Tree>> Up<R, H> {
+impl<R: Runtime> Up<R> {
     /// Makes a connection to a token.
-    pub(super) fn new(parent: &CancelToken<R, H>) -> Self {
+    pub(super) fn new(parent: &CancelToken<R>) -> Self {
         parent.node.hold();
         let holders = parent.runtime().atomic(1);
         Self { parent: Arc::clone(&parent.node), place: parent.place, holders }
     }
 }
 
-impl<R: Runtime, H: Host<Tree>> Node<R, H> {
-    pub(super) fn new(runtime: &R, make: Make<H>, deadline: Instant, up: Option<Up<R, H>>) -> Self {
+impl<R: Runtime> Node<R> {
+    pub(super) fn new(runtime: &R, make: Make, deadline: Instant, up: Option<Up<R>>) -> Self {
         let monitor = Monitor::new(runtime, make());
         Self { monitor, known: runtime.atomic(0), deadline, make, up }
     }
@@ -123,7 +123,7 @@ impl<R: Runtime, H: Host<Tree>> Node<R, H> {
     }
 }
 
-impl<R: Runtime, H: Host<Tree>> Below for Node<R, H> {
+impl<R: Runtime> Below for Node<R> {
     fn end(&self) -> Ended {
         let ended = self.monitor.call(Cancel::default());
         self.learn(ended.reason);
@@ -136,7 +136,7 @@ impl<R: Runtime, H: Host<Tree>> Below for Node<R, H> {
 }
 
 /// Drops a long path upwards step by step: recursive drops would overflow the stack.
-impl<R: Runtime, H: Host<Tree>> Drop for Node<R, H> {
+impl<R: Runtime> Drop for Node<R> {
     fn drop(&mut self) {
         let mut up = self.up.take();
         while let Some(Up { parent, .. }) = up {
@@ -145,7 +145,7 @@ impl<R: Runtime, H: Host<Tree>> Drop for Node<R, H> {
     }
 }
 
-impl<R: Runtime, H: Host<Tree>> fmt::Debug for Node<R, H> {
+impl<R: Runtime> fmt::Debug for Node<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Node").field(&self.known()).finish()
     }

@@ -2,25 +2,22 @@
 
 use std::sync::Arc;
 
-use super::{
-    Act, Acts, Case, Choose, Chosen, Group, Hold, Leave, Len, Message, PipeId, Shared, Side,
-};
+use super::{Act, Acts, Case, Choose, Chosen, Hold, Leave, Len, Message, PipeId, Shared, Side};
 use crate::caught::drop_each;
-use crate::machine::Host;
 use crate::runtime::{Instant, Runtime};
 
 /// A copy of one end of a channel. The end is in use while a copy exists.
-pub(super) struct End<T: Message, R: Runtime, H: Host<Group<T>>> {
-    pub(super) group: Shared<T, R, H>,
+pub(super) struct End<T: Message, R: Runtime> {
+    pub(super) group: Shared<T, R>,
     pub(super) pipe: PipeId,
     pub(super) capacity: Option<usize>,
     side: Side,
 }
 
-impl<T: Message, R: Runtime, H: Host<Group<T>>> End<T, R, H> {
+impl<T: Message, R: Runtime> End<T, R> {
     /// Makes a copy of an end that the channel has already counted.
     pub(super) fn new(
-        group: &Shared<T, R, H>,
+        group: &Shared<T, R>,
         pipe: PipeId,
         capacity: Option<usize>,
         side: Side,
@@ -36,7 +33,7 @@ impl<T: Message, R: Runtime, H: Host<Group<T>>> End<T, R, H> {
         self.group.call_async(Choose::new(Acts::One([act]), Instant::NEVER)).await
     }
 
-    pub(super) fn case(&self, act: Act<T>) -> Case<'_, T, R, H> {
+    pub(super) fn case(&self, act: Act<T>) -> Case<'_, T, R> {
         Case { group: &self.group, act }
     }
 
@@ -46,14 +43,14 @@ impl<T: Message, R: Runtime, H: Host<Group<T>>> End<T, R, H> {
     }
 }
 
-impl<T: Message, R: Runtime, H: Host<Group<T>>> Clone for End<T, R, H> {
+impl<T: Message, R: Runtime> Clone for End<T, R> {
     fn clone(&self) -> Self {
         self.group.call(Hold(self.pipe, self.side));
         Self::new(&self.group, self.pipe, self.capacity, self.side)
     }
 }
 
-impl<T: Message, R: Runtime, H: Host<Group<T>>> Drop for End<T, R, H> {
+impl<T: Message, R: Runtime> Drop for End<T, R> {
     fn drop(&mut self) {
         drop_each(self.group.call(Leave(self.pipe, self.side))); // without the lock
     }
@@ -62,7 +59,7 @@ impl<T: Message, R: Runtime, H: Host<Group<T>>> Drop for End<T, R, H> {
 /// Writes the methods that both ends have.
 macro_rules! ends {
     ($($end:ident),+) => {$(
-        impl<T: Message, R: Runtime, H: Host<Group<T>>> $end<T, R, H> {
+        impl<T: Message, R: Runtime> $end<T, R> {
             /// Counts the messages that wait.
             pub fn len(&self) -> usize {
                 self.0.len()
@@ -84,13 +81,13 @@ macro_rules! ends {
             }
         }
 
-        impl<T: Message, R: Runtime, H: Host<Group<T>>> Clone for $end<T, R, H> {
+        impl<T: Message, R: Runtime> Clone for $end<T, R> {
             fn clone(&self) -> Self {
                 Self(self.0.clone())
             }
         }
 
-        impl<T: Message, R: Runtime, H: Host<Group<T>>> std::fmt::Debug for $end<T, R, H> {
+        impl<T: Message, R: Runtime> std::fmt::Debug for $end<T, R> {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 let mut shown = f.debug_struct(stringify!($end));
                 shown.field("capacity", &self.capacity()).finish_non_exhaustive()

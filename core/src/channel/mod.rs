@@ -58,7 +58,7 @@ mod tests;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::machine::Host;
+use crate::machine::Hosted;
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
 
@@ -78,57 +78,54 @@ for_harness! {
 }
 
 /// The two ends of a channel.
-pub type Ends<T, R = System, H = Group<T>> = (Sender<T, R, H>, Receiver<T, R, H>);
+pub type Ends<T, R = System> = (Sender<T, R>, Receiver<T, R>);
 
-type Shared<T, R, H> = Arc<Monitor<Group<T>, R, H>>;
+type Shared<T, R> = Arc<Monitor<Group<T>, R>>;
 
 /// Channels that can be selected together. Copies name the same channels.
 ///
-/// `R` is the runtime, `H` the content of the lock: the rules themselves, or a recorded or mutated
-/// machine in a harness.
-pub struct Channels<T: Message, R: Runtime = System, H: Host<Group<T>> = Group<T>>(Shared<T, R, H>);
+/// `R` is the runtime.
+pub struct Channels<T: Message, R: Runtime = System>(Shared<T, R>);
 
 impl<T: Message, R: Runtime> Channels<T, R> {
     /// Makes a group without channels.
     pub fn new(runtime: &R) -> Self {
         Self::with_host(runtime, Group::default())
     }
-}
 
-impl<T: Message, R: Runtime, H: Host<Group<T>>> Channels<T, R, H> {
     /// Makes a group with given rules.
     #[cfg_attr(not(feature = "harness"), doc(hidden))]
-    pub fn with_host(runtime: &R, host: H) -> Self {
+    pub fn with_host(runtime: &R, host: impl Into<Hosted<Group<T>>>) -> Self {
         Self(Arc::new(Monitor::new(runtime, host)))
     }
 
     /// Opens a channel in which at most `capacity` messages wait. A capacity of zero makes a
     /// rendezvous.
     #[must_use = "a channel without its ends is gone"]
-    pub fn bounded(&self, capacity: usize) -> Ends<T, R, H> {
+    pub fn bounded(&self, capacity: usize) -> Ends<T, R> {
         self.open(Some(capacity))
     }
 
     /// Opens a channel in which any number of messages may wait.
     #[must_use = "a channel without its ends is gone"]
-    pub fn unbounded(&self) -> Ends<T, R, H> {
+    pub fn unbounded(&self) -> Ends<T, R> {
         self.open(None)
     }
 
-    fn open(&self, capacity: Option<usize>) -> Ends<T, R, H> {
+    fn open(&self, capacity: Option<usize>) -> Ends<T, R> {
         let pipe = self.0.call(Open(capacity));
         let end = |side| End::new(&self.0, pipe, capacity, side);
         (Sender(end(Side::Sending)), Receiver(end(Side::Receiving)))
     }
 }
 
-impl<T: Message, R: Runtime, H: Host<Group<T>>> Clone for Channels<T, R, H> {
+impl<T: Message, R: Runtime> Clone for Channels<T, R> {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
 }
 
-impl<T: Message, R: Runtime, H: Host<Group<T>>> fmt::Debug for Channels<T, R, H> {
+impl<T: Message, R: Runtime> fmt::Debug for Channels<T, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Channels")
     }

@@ -4,17 +4,14 @@ use std::iter::from_fn;
 use std::time::Duration;
 
 use super::end::End;
-use super::{Act, Case, Chosen, Disconnected, Group, Message, NotReceived, Outcome};
-use crate::machine::Host;
+use super::{Act, Case, Chosen, Disconnected, Message, NotReceived, Outcome};
 use crate::runtime::{Instant, Runtime, System};
 
 /// Receives messages. When the last copy is dropped, waiting messages are dropped and sending
 /// fails.
-pub struct Receiver<T: Message, R: Runtime = System, H: Host<Group<T>> = Group<T>>(
-    pub(super) End<T, R, H>,
-);
+pub struct Receiver<T: Message, R: Runtime = System>(pub(super) End<T, R>);
 
-impl<T: Message, R: Runtime, H: Host<Group<T>>> Receiver<T, R, H> {
+impl<T: Message, R: Runtime> Receiver<T, R> {
     /// Receives a message, waiting for one.
     ///
     /// # Errors
@@ -49,7 +46,7 @@ impl<T: Message, R: Runtime, H: Host<Group<T>>> Receiver<T, R, H> {
     }
 
     /// Makes a case of a [`select`](super::select) that receives a message.
-    pub fn receiving(&self) -> Case<'_, T, R, H> {
+    pub fn receiving(&self) -> Case<'_, T, R> {
         self.0.case(self.act())
     }
 

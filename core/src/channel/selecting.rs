@@ -4,21 +4,20 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Act, Acts, Choose, Chosen, Group, Message, Outcome, Shared};
-use crate::machine::Host;
+use super::{Act, Acts, Choose, Chosen, Message, Outcome, Shared};
 use crate::runtime::{Instant, Runtime, System};
 
 /// A possible act of a [`select`], made by [`Sender::sending`](super::Sender::sending) or
 /// [`Receiver::receiving`](super::Receiver::receiving).
-pub struct Case<'a, T: Message, R: Runtime = System, H: Host<Group<T>> = Group<T>> {
-    pub(super) group: &'a Shared<T, R, H>,
+pub struct Case<'a, T: Message, R: Runtime = System> {
+    pub(super) group: &'a Shared<T, R>,
     pub(super) act: Act<T>,
 }
 
 /// Cases, one of which will happen; made by [`select`].
 #[must_use = "nothing is selected before it is said how long to wait"]
-pub struct Select<'a, T: Message, R: Runtime = System, H: Host<Group<T>> = Group<T>> {
-    group: &'a Shared<T, R, H>,
+pub struct Select<'a, T: Message, R: Runtime = System> {
+    group: &'a Shared<T, R>,
     acts: Vec<Act<T>>,
 }
 
@@ -48,9 +47,9 @@ pub struct Unready<T> {
 ///
 /// # Panics
 /// If there is no case, or if the channels are not of the same [`Channels`](super::Channels).
-pub fn select<'a, T: Message, R: Runtime, H: Host<Group<T>>>(
-    cases: impl IntoIterator<Item = Case<'a, T, R, H>>,
-) -> Select<'a, T, R, H> {
+pub fn select<'a, T: Message, R: Runtime>(
+    cases: impl IntoIterator<Item = Case<'a, T, R>>,
+) -> Select<'a, T, R> {
     let mut cases = cases.into_iter();
     let first = cases.next().expect("there is something to select from");
     let (group, mut acts) = (first.group, vec![first.act]);
@@ -61,7 +60,7 @@ pub fn select<'a, T: Message, R: Runtime, H: Host<Group<T>>>(
     Select { group, acts }
 }
 
-impl<T: Message, R: Runtime, H: Host<Group<T>>> Select<'_, T, R, H> {
+impl<T: Message, R: Runtime> Select<'_, T, R> {
     /// Waits until a case happens.
     pub fn wait(self) -> Selected<T> {
         let group = self.group;
@@ -126,13 +125,13 @@ impl<T> fmt::Display for Unready<T> {
 
 impl<T: fmt::Debug> Error for Unready<T> {}
 
-impl<T: Message, R: Runtime, H: Host<Group<T>>> fmt::Debug for Case<'_, T, R, H> {
+impl<T: Message, R: Runtime> fmt::Debug for Case<'_, T, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Case").field("side", &self.act.side()).finish_non_exhaustive()
     }
 }
 
-impl<T: Message, R: Runtime, H: Host<Group<T>>> fmt::Debug for Select<'_, T, R, H> {
+impl<T: Message, R: Runtime> fmt::Debug for Select<'_, T, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Select").field("cases", &self.acts.len()).finish_non_exhaustive()
     }

@@ -3,17 +3,14 @@
 use std::time::Duration;
 
 use super::end::End;
-use super::{Act, Case, Chosen, Disconnected, Group, Message, NotSent, Outcome};
-use crate::machine::Host;
+use super::{Act, Case, Chosen, Disconnected, Message, NotSent, Outcome};
 use crate::runtime::{Instant, Runtime, System};
 
 /// Sends messages. When the last copy is dropped, receivers get the remaining messages and then an
 /// error.
-pub struct Sender<T: Message, R: Runtime = System, H: Host<Group<T>> = Group<T>>(
-    pub(super) End<T, R, H>,
-);
+pub struct Sender<T: Message, R: Runtime = System>(pub(super) End<T, R>);
 
-impl<T: Message, R: Runtime, H: Host<Group<T>>> Sender<T, R, H> {
+impl<T: Message, R: Runtime> Sender<T, R> {
     /// Sends a message, waiting for room, or in a rendezvous for a receiver.
     ///
     /// # Errors
@@ -50,7 +47,7 @@ impl<T: Message, R: Runtime, H: Host<Group<T>>> Sender<T, R, H> {
     }
 
     /// Makes a case of a [`select`](super::select) that sends a message.
-    pub fn sending(&self, message: T) -> Case<'_, T, R, H> {
+    pub fn sending(&self, message: T) -> Case<'_, T, R> {
         self.0.case(self.act(message))
     }
 

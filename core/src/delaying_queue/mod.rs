@@ -32,17 +32,14 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use std::hash::{BuildHasher, Hash};
+use std::hash::Hash;
 use std::time::Duration;
 
-use foldhash::fast::SeedableRandomState;
-
-use crate::machine::Host;
+use crate::machine::Hosted;
 use crate::metrics::Metrics;
 use crate::monitor::Monitor;
-use crate::queue::{DrainUntil, Fifo, Key, Storage, Token, queue_calls};
+use crate::queue::{DrainUntil, Fifo, Hashing, Key, Storage, Token, queue_calls};
 use crate::runtime::{Runtime, System};
-use crate::slab::hasher;
 
 for_harness! {
     use operations::{AddAfter, Drain, Op, Ret, Retries, ShutDown};
@@ -52,15 +49,9 @@ for_harness! {
 /// The delaying queue. Shared by reference or in an `Arc`.
 ///
 /// The parameters are those of [`WorkQueue`](crate::queue::WorkQueue).
-pub struct DelayingQueue<
-    K: Key,
-    R: Runtime = System,
-    S: Storage<K> = Fifo,
-    B = SeedableRandomState,
-    H: Host<Delaying<K, S>> = Delaying<K, S>,
-> {
-    monitor: Monitor<Delaying<K, S>, R, H>,
-    hasher: B,
+pub struct DelayingQueue<K: Key, R: Runtime = System, S: Storage<K> = Fifo> {
+    monitor: Monitor<Delaying<K, S>, R>,
+    hasher: Hashing,
 }
 
 impl<K: Key + Hash, R: Runtime> DelayingQueue<K, R> {
@@ -73,31 +64,26 @@ impl<K: Key + Hash, R: Runtime> DelayingQueue<K, R> {
 impl<K: Key + Hash, R: Runtime, S: Storage<K>> DelayingQueue<K, R, S> {
     /// Makes an empty queue with your own order of delivery (`workqueue:ST-1`).
     pub fn with_storage(runtime: &R, storage: S) -> Self {
-        Self::with_host(runtime, hasher(runtime), Delaying::new(storage))
+        Self::with_host(runtime, Hashing::keyed(runtime), Delaying::new(storage))
     }
 
     /// As [`with_storage`](Self::with_storage), measured (`workqueue:MX-3`).
     pub fn with_metrics(runtime: &R, storage: S, metrics: &Metrics) -> Self {
-        Self::with_host(runtime, hasher(runtime), Delaying::measured(storage, metrics))
+        Self::with_host(runtime, Hashing::keyed(runtime), Delaying::measured(storage, metrics))
     }
-}
 
-impl<K, R, S, B, H> DelayingQueue<K, R, S, B, H>
-where
-    K: Key + Hash,
-    R: Runtime,
-    S: Storage<K>,
-    B: BuildHasher,
-    H: Host<Delaying<K, S>>,
-{
     /// Makes a queue around a given state, with a given hasher.
     ///
     /// # For harnesses
     /// If the state holds items, their hashes must come from this hasher. This is not checked: with
     /// another hasher none of them is found again.
     #[cfg_attr(not(feature = "harness"), doc(hidden))]
-    pub fn with_host(runtime: &R, hasher: B, host: H) -> Self {
-        Self { monitor: Monitor::new(runtime, host), hasher }
+    pub fn with_host(
+        runtime: &R,
+        hasher: impl Into<Hashing>,
+        host: impl Into<Hosted<Delaying<K, S>>>,
+    ) -> Self {
+        Self { monitor: Monitor::new(runtime, host), hasher: hasher.into() }
     }
 
     /// Adds an item after `delay`, counted from now; at once if it is zero. Never blocks.
@@ -133,6 +119,6 @@ where
 }
 
 queue_calls! {
-    "DelayingQueue", [K, R, S, B, H] DelayingQueue<K, R, S, B, H>,
-    [K: Key + Hash, R: Runtime, S: Storage<K>, B: BuildHasher, H: Host<Delaying<K, S>>]
+    "DelayingQueue", [K, R, S] DelayingQueue<K, R, S>,
+    [K: Key + Hash, R: Runtime, S: Storage<K>]
 }

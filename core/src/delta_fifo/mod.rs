@@ -43,7 +43,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::events::{self, SlowHook, event_queue_calls};
-use crate::machine::Host;
+use crate::machine::Hosted;
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
 use crate::store::{Cause, Handle, Hashed, Key, KeyError, KnownObjects, LastState, NothingKnown};
@@ -99,16 +99,9 @@ impl<N> fmt::Debug for Options<N> {
 /// The queue of changes. Shared by reference or in an `Arc`.
 ///
 /// `K` is the key, `O` the handle to an object (normally an `Arc`), `N` the consumer's store, `R`
-/// the runtime, `H` the content of the lock: the rules themselves, or a recorded or mutated machine
-/// in a harness.
-pub struct DeltaFifo<
-    K: Key,
-    O: Handle,
-    N: KnownObjects<K, O> = NothingKnown,
-    R: Runtime = System,
-    H: Host<DeltaQueue<K, O, N>> = DeltaQueue<K, O, N>,
-> {
-    monitor: Monitor<DeltaQueue<K, O, N>, R, H>,
+/// the runtime.
+pub struct DeltaFifo<K: Key, O: Handle, N: KnownObjects<K, O> = NothingKnown, R: Runtime = System> {
+    monitor: Monitor<DeltaQueue<K, O, N>, R>,
     intake: Intake<K, O>,
     on_slow: Option<SlowHook>,
 }
@@ -130,16 +123,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>, R: Runtime> DeltaFifo<K, O, N, R>
         let state = DeltaQueue::new(intake.hasher().clone(), known, emit_replaced);
         Self::with_host(runtime, intake, on_slow, state)
     }
-}
 
-impl<K, O, N, R, H> DeltaFifo<K, O, N, R, H>
-where
-    K: Key,
-    O: Handle,
-    N: KnownObjects<K, O>,
-    R: Runtime,
-    H: Host<DeltaQueue<K, O, N>>,
-{
     /// Makes a queue around a given state.
     ///
     /// # For harnesses
@@ -150,7 +134,7 @@ where
         runtime: &R,
         intake: Intake<K, O>,
         on_slow: Option<SlowHook>,
-        host: H,
+        host: impl Into<Hosted<DeltaQueue<K, O, N>>>,
     ) -> Self {
         Self { monitor: Monitor::new(runtime, host), intake, on_slow }
     }
@@ -257,8 +241,8 @@ event_queue_calls! {
     "DeltaFifo",
     /// Tells whether the whole first list has been processed; true at once if another write came
     /// before it (`cache:QU-15`).
-    [K, O, N, R, H] DeltaFifo<K, O, N, R, H>,
-    [K: Key, O: Handle, N: KnownObjects<K, O>, R: Runtime, H: Host<DeltaQueue<K, O, N>>]
+    [K, O, N, R] DeltaFifo<K, O, N, R>,
+    [K: Key, O: Handle, N: KnownObjects<K, O>, R: Runtime]
 }
 
 /// A list of changes without a change has no key.

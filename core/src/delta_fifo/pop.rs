@@ -1,7 +1,6 @@
 //! Taking the next entry, by threads and by tasks.
 
 use crate::events::{AfterPop, Closed, Taken, Taking};
-use crate::machine::Host;
 use crate::runtime::Runtime;
 use crate::store::{Handle, Key, KnownObjects};
 
@@ -17,13 +16,12 @@ fn name<K: Key, O>(popped: &Popped<K, O>) -> String {
     format!("{:?}", popped.key)
 }
 
-impl<K, O, N, R, H> DeltaFifo<K, O, N, R, H>
+impl<K, O, N, R> DeltaFifo<K, O, N, R>
 where
     K: Key,
     O: Handle,
     N: KnownObjects<K, O>,
     R: Runtime,
-    H: Host<DeltaQueue<K, O, N>>,
 {
     /// Takes the next entry, sleeping until there is one, and lets `process` look at it.
     ///
@@ -80,7 +78,7 @@ where
     }
 
     #[inline]
-    fn taking(&self) -> Taking<'_, DeltaQueue<K, O, N>, R, H> {
+    fn taking(&self) -> Taking<'_, DeltaQueue<K, O, N>, R> {
         Taking { monitor: &self.monitor, on_slow: self.on_slow.as_ref() }
     }
 

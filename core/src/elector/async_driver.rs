@@ -8,7 +8,7 @@ use std::task::Poll;
 
 use crate::cancel::{CancelToken, OnEnd};
 use crate::caught;
-use crate::machine::{Host, Operation};
+use crate::machine::Operation;
 use crate::runtime::{Instant, Panic, Runtime};
 
 use super::Elector;
@@ -23,7 +23,7 @@ use super::turn::{Io, Next, Notes, Turn};
 use super::work::EndOfWork;
 
 /// Callbacks of a run that is awaited: the work of a leader, and reports.
-pub trait AsyncCallbacks<R: Runtime, H: Host<Election> = Election>: Send + Sync {
+pub trait AsyncCallbacks<R: Runtime>: Send + Sync {
     /// Does the protected work, inside the task that awaits the run. The lease is renewed between
     /// two of its waits, so work that keeps a processor busy belongs on its own executor.
     ///
@@ -31,7 +31,7 @@ pub trait AsyncCallbacks<R: Runtime, H: Host<Election> = Election>: Send + Sync 
     /// the term ends, as in the [blocking](super::Callbacks::started_leading) form. Work that is
     /// unfinished when the run ends, or when the lease is freed, is dropped, so it has stopped
     /// before the stop callback is called.
-    fn started_leading(&self, leadership: Leadership<R, H>) -> impl Future<Output = ()> + Send;
+    fn started_leading(&self, leadership: Leadership<R>) -> impl Future<Output = ()> + Send;
 
     /// Called when the run is over, even if it never led or was dropped (`election:LE-47`). The
     /// elector can be used again.
@@ -45,7 +45,7 @@ pub trait AsyncCallbacks<R: Runtime, H: Host<Election> = Election>: Send + Sync 
     }
 }
 
-impl<L: AsyncLock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
+impl<L: AsyncLock, R: Runtime> Elector<L, R> {
     /// As [`run`](Self::run), for tasks (`election:LE-46`): competes for the lease, leads once, and
     /// returns when that term is over or the token has ended. Returns whether it led.
     ///
@@ -84,7 +84,7 @@ impl<L: AsyncLock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
     ///
     /// # Panics
     /// If a call on the lock, the work or a callback panics. The stop callback has run before.
-    pub async fn run_async<C: AsyncCallbacks<R, H>>(
+    pub async fn run_async<C: AsyncCallbacks<R>>(
         &self,
         token: &CancelToken<R>,
         callbacks: &C,
@@ -150,12 +150,12 @@ impl<L: AsyncLock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
 }
 
 /// Drops the attempt of an elector unless it was completed.
-struct AbortsOnDrop<'a, L: Send + 'static, R: Runtime, H: Host<Election>> {
-    elector: &'a Elector<L, R, H>,
+struct AbortsOnDrop<'a, L: Send + 'static, R: Runtime> {
+    elector: &'a Elector<L, R>,
     armed: bool,
 }
 
-impl<L: Send + 'static, R: Runtime, H: Host<Election>> Drop for AbortsOnDrop<'_, L, R, H> {
+impl<L: Send + 'static, R: Runtime> Drop for AbortsOnDrop<'_, L, R> {
     fn drop(&mut self) {
         if self.armed {
             let _nothing_to_tell = self.elector.ask(Abort);
@@ -164,8 +164,8 @@ impl<L: Send + 'static, R: Runtime, H: Host<Election>> Drop for AbortsOnDrop<'_,
 }
 
 /// A run that is under way.
-struct Running<'a, L: AsyncLock, R: Runtime, H: Host<Election>, C: AsyncCallbacks<R, H>> {
-    elector: &'a Elector<L, R, H>,
+struct Running<'a, L: AsyncLock, R: Runtime, C: AsyncCallbacks<R>> {
+    elector: &'a Elector<L, R>,
     callbacks: &'a C,
     token: CancelToken<R>,
     /// The panic of the work.
@@ -173,19 +173,19 @@ struct Running<'a, L: AsyncLock, R: Runtime, H: Host<Election>, C: AsyncCallback
     end: Option<OnEnd<R>>,
     /// `None` once the run was stopped.
     lock: Option<Lent<'a, L, R>>,
-    work: Option<Work<'a, R, H>>,
+    work: Option<Work<'a, R>>,
     /// Whether the rules have ended the run.
     is_over: bool,
 }
 
 /// The protected work that is under way.
-struct Work<'a, R: Runtime, H: Host<Election>> {
+struct Work<'a, R: Runtime> {
     task: Pin<Box<dyn Future<Output = ()> + Send + 'a>>,
     /// Dropped after the task.
-    end: EndOfWork<R, H>,
+    end: EndOfWork<R>,
 }
 
-impl<L: AsyncLock, R: Runtime, H: Host<Election>, C: AsyncCallbacks<R, H>> Running<'_, L, R, H, C> {
+impl<L: AsyncLock, R: Runtime, C: AsyncCallbacks<R>> Running<'_, L, R, C> {
     async fn drive(&mut self, first: Turn) -> bool {
         let mut turn = first;
         loop {
@@ -236,9 +236,7 @@ impl<L: AsyncLock, R: Runtime, H: Host<Election>, C: AsyncCallbacks<R, H>> Runni
         };
         self.elector.tell(notes, event, |leader| self.callbacks.new_leader(&leader));
     }
-}
 
-impl<L: AsyncLock, R: Runtime, H: Host<Election>, C: AsyncCallbacks<R, H>> Running<'_, L, R, H, C> {
     /// Ends the run, once: first the leadership, then the work, then calls the stop callback.
     /// Returns the panic of the stop callback.
     fn stop(&mut self) -> Option<Panic> {
@@ -257,17 +255,13 @@ impl<L: AsyncLock, R: Runtime, H: Host<Election>, C: AsyncCallbacks<R, H>> Runni
 }
 
 /// A run that is dropped before its end.
-impl<L: AsyncLock, R: Runtime, H: Host<Election>, C: AsyncCallbacks<R, H>> Drop
-    for Running<'_, L, R, H, C>
-{
+impl<L: AsyncLock, R: Runtime, C: AsyncCallbacks<R>> Drop for Running<'_, L, R, C> {
     fn drop(&mut self) {
         caught::pass_on(self.stop());
     }
 }
 
-impl<L: AsyncLock, R: Runtime, H: Host<Election>, C: AsyncCallbacks<R, H>> fmt::Debug
-    for Running<'_, L, R, H, C>
-{
+impl<L: AsyncLock, R: Runtime, C: AsyncCallbacks<R>> fmt::Debug for Running<'_, L, R, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Running").field("is_over", &self.is_over).finish_non_exhaustive()
     }
@@ -282,8 +276,8 @@ async fn send<L: AsyncLock>(lock: &mut L, io: &Io) -> Result<Stored, StoreError>
 }
 
 /// Awaits something while the work goes on. A panic of the work is kept.
-async fn beside<R: Runtime, H: Host<Election>, T>(
-    work: &mut Option<Work<'_, R, H>>,
+async fn beside<R: Runtime, T>(
+    work: &mut Option<Work<'_, R>>,
     broken: &mut Option<Panic>,
     awaited: impl Future<Output = T>,
 ) -> T {

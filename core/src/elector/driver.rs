@@ -7,7 +7,7 @@ use std::task::Wake;
 
 use crate::cancel::{CancelToken, OnEnd};
 use crate::caught;
-use crate::machine::{Host, Operation};
+use crate::machine::Operation;
 use crate::monitor::Monitor;
 use crate::queue::WorkQueue;
 use crate::runtime::{Panic, Runtime};
@@ -22,11 +22,11 @@ use super::work::Passed;
 use super::{Config, ConfigError, Elector, HealthCheck};
 
 /// Callbacks of a run: the work of a leader, and reports (`election:LE-1`).
-pub trait Callbacks<R: Runtime, H: Host<Election> = Election>: Send + Sync + 'static {
+pub trait Callbacks<R: Runtime>: Send + Sync + 'static {
     /// Does the protected work, on its own thread, as long as the leadership is valid. Called at
     /// most once per run (`election:LE-49`). Work that returns earlier ends the term and the run,
     /// unless [`Config::work_ends_term`] says otherwise; work that panics always ends them.
-    fn started_leading(&self, leadership: &Leadership<R, H>);
+    fn started_leading(&self, leadership: &Leadership<R>);
 
     /// Called when the run is over, even if it never led (`election:LE-47`). Leadership was revoked
     /// before; the work may not have returned yet (`election:LE-48`). The elector can be used
@@ -72,7 +72,7 @@ pub(super) fn ended(
     }
 }
 
-impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
+impl<L: Lock, R: Runtime> Elector<L, R> {
     /// Competes for the lease, leads once, and returns when that term is over or the token has
     /// ended (`election:LE-46`). Returns whether it led. The end of the token interrupts sleeps at
     /// once, and leadership is revoked before a cancelled run returns.
@@ -85,7 +85,7 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
     /// passed on. The stop callback has run before. Work that panics ends the term like a
     /// cancellation, so the lease is freed if the settings say so. Work that panics after the run
     /// is over does so on its own thread.
-    pub fn run<C: Callbacks<R, H>>(
+    pub fn run<C: Callbacks<R>>(
         &self,
         token: &CancelToken<R>,
         callbacks: &Arc<C>,
@@ -169,7 +169,7 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
         self.ask(Reply(Some(reply)))
     }
 
-    fn drive<C: Callbacks<R, H>>(
+    fn drive<C: Callbacks<R>>(
         &self,
         lock: &mut L,
         first: Turn,
@@ -200,9 +200,9 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
         }
     }
 
-    fn start_work<C: Callbacks<R, H>>(
+    fn start_work<C: Callbacks<R>>(
         &self,
-        leadership: Leadership<R, H>,
+        leadership: Leadership<R>,
         callbacks: &Arc<C>,
         broken: &Arc<Passed<R>>,
     ) {
@@ -220,7 +220,7 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
         drop(work); // detached: nobody waits for the work (LE-48)
     }
 
-    fn tell_all<C: Callbacks<R, H>>(&self, notes: Notes, lock: &L, callbacks: &Arc<C>) {
+    fn tell_all<C: Callbacks<R>>(&self, notes: Notes, lock: &L, callbacks: &Arc<C>) {
         let event = |text| lock.record_event(&self.identity, text);
         self.tell(notes, event, |leader| {
             if callbacks.wants_new_leader() {
@@ -229,7 +229,7 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
         });
     }
 
-    fn report<C: Callbacks<R, H>>(&self, leader: Name, callbacks: &Arc<C>) {
+    fn report<C: Callbacks<R>>(&self, leader: Name, callbacks: &Arc<C>) {
         let mut reporter = self.runtime().lock(&self.reporter);
         if reporter.queue.is_none() {
             let queue = Arc::new(WorkQueue::new(self.runtime()));
@@ -259,7 +259,7 @@ impl<L: Lock, R: Runtime, H: Host<Election>> Elector<L, R, H> {
 }
 
 /// The parts that all drivers share.
-impl<L: Send + 'static, R: Runtime, H: Host<Election>> Elector<L, R, H> {
+impl<L: Send + 'static, R: Runtime> Elector<L, R> {
     /// Begins a run. While the second value lives, the run ends with its token.
     pub(super) fn begin(&self, token: &CancelToken<R>) -> Result<(Turn, OnEnd<R>), AlreadyRunning> {
         let first = accepted(self.ask(Begin { cancelled: token.is_cancelled() }))?;
@@ -313,12 +313,12 @@ pub(super) fn accepted(turn: Turn) -> Result<Turn, AlreadyRunning> {
 }
 
 /// Cancels a run when its token ends.
-struct EndRun<R: Runtime, H: Host<Election>> {
-    monitor: Arc<Monitor<Election, R, H>>,
+struct EndRun<R: Runtime> {
+    monitor: Arc<Monitor<Election, R>>,
     run: u64,
 }
 
-impl<R: Runtime, H: Host<Election>> Wake for EndRun<R, H> {
+impl<R: Runtime> Wake for EndRun<R> {
     fn wake(self: Arc<Self>) {
         self.monitor.call(Cancel { run: self.run });
     }

@@ -4,7 +4,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::machine::Host;
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
 
@@ -36,19 +35,19 @@ impl fmt::Display for Wedged {
 
 impl std::error::Error for Wedged {}
 
-struct Watched<R: Runtime, H: Host<Election>> {
-    monitor: Arc<Monitor<Election, R, H>>,
+struct Watched<R: Runtime> {
+    monitor: Arc<Monitor<Election, R>>,
     name: Arc<str>,
 }
 
 /// Watches the attached elector, if any. It may be called from any thread.
-pub struct HealthCheck<R: Runtime = System, H: Host<Election> = Election> {
+pub struct HealthCheck<R: Runtime = System> {
     runtime: R,
     tolerance: Duration,
-    watched: R::Mutex<Option<Watched<R, H>>>,
+    watched: R::Mutex<Option<Watched<R>>>,
 }
 
-impl<R: Runtime, H: Host<Election>> HealthCheck<R, H> {
+impl<R: Runtime> HealthCheck<R> {
     /// The name of the check.
     pub const NAME: &'static str = "leaderElection";
 
@@ -58,7 +57,7 @@ impl<R: Runtime, H: Host<Election>> HealthCheck<R, H> {
     }
 
     /// Watches this elector from now on.
-    pub fn attach<L: Send + 'static>(&self, elector: &Elector<L, R, H>) {
+    pub fn attach<L: Send + 'static>(&self, elector: &Elector<L, R>) {
         let watched =
             Watched { monitor: Arc::clone(&elector.monitor), name: Arc::clone(&elector.name) };
         let previous = self.runtime.lock(&self.watched).replace(watched);
@@ -80,7 +79,7 @@ impl<R: Runtime, H: Host<Election>> HealthCheck<R, H> {
     }
 }
 
-impl<L: Send + 'static, R: Runtime, H: Host<Election>> Elector<L, R, H> {
+impl<L: Send + 'static, R: Runtime> Elector<L, R> {
     /// Checks whether this elector is wedged (`election:LE-55`).
     ///
     /// # Errors
@@ -94,7 +93,7 @@ impl<L: Send + 'static, R: Runtime, H: Host<Election>> Elector<L, R, H> {
     }
 }
 
-impl<R: Runtime, H: Host<Election>> fmt::Debug for HealthCheck<R, H> {
+impl<R: Runtime> fmt::Debug for HealthCheck<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HealthCheck").field("tolerance", &self.tolerance).finish_non_exhaustive()
     }

@@ -4,7 +4,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::cancel::CancelToken;
-use crate::machine::Host;
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
 
@@ -19,8 +18,8 @@ use super::work::EndOfWork;
 ///
 /// Asking and waiting also act as the watchdog: both compare the end of the term with the clock, so
 /// a stuck thread cannot hide it (`election:SF-11`).
-pub struct Leadership<R: Runtime = System, H: Host<Election> = Election> {
-    monitor: Arc<Monitor<Election, R, H>>,
+pub struct Leadership<R: Runtime = System> {
+    monitor: Arc<Monitor<Election, R>>,
     term: u64,
     fence: Fence,
     run: CancelToken<R>,
@@ -28,9 +27,9 @@ pub struct Leadership<R: Runtime = System, H: Host<Election> = Election> {
     leading: Arc<R::Mutex<Option<CancelToken<R>>>>,
 }
 
-impl<R: Runtime, H: Host<Election>> Leadership<R, H> {
+impl<R: Runtime> Leadership<R> {
     pub(super) fn new(
-        monitor: &Arc<Monitor<Election, R, H>>,
+        monitor: &Arc<Monitor<Election, R>>,
         term: u64,
         fence: Fence,
         run: &CancelToken<R>,
@@ -76,7 +75,7 @@ impl<R: Runtime, H: Host<Election>> Leadership<R, H> {
     }
 
     /// Returns a value that reports the end of the work when it drops.
-    pub(super) fn end_of_work(&self) -> EndOfWork<R, H> {
+    pub(super) fn end_of_work(&self) -> EndOfWork<R> {
         EndOfWork {
             monitor: Arc::clone(&self.monitor),
             term: self.term,
@@ -86,7 +85,7 @@ impl<R: Runtime, H: Host<Election>> Leadership<R, H> {
     }
 }
 
-impl<R: Runtime, H: Host<Election>> Clone for Leadership<R, H> {
+impl<R: Runtime> Clone for Leadership<R> {
     fn clone(&self) -> Self {
         Self {
             monitor: Arc::clone(&self.monitor),
@@ -98,7 +97,7 @@ impl<R: Runtime, H: Host<Election>> Clone for Leadership<R, H> {
     }
 }
 
-impl<R: Runtime, H: Host<Election>> fmt::Debug for Leadership<R, H> {
+impl<R: Runtime> fmt::Debug for Leadership<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Leadership")
             .field("term", &self.term)

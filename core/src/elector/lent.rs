@@ -3,11 +3,9 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-use crate::machine::Host;
 use crate::runtime::Runtime;
 
 use super::Elector;
-use super::state::Election;
 
 /// The lock of an elector during one run, attempt or release. It is returned when this drops.
 pub(super) struct Lent<'a, L: Send + 'static, R: Runtime> {
@@ -17,7 +15,7 @@ pub(super) struct Lent<'a, L: Send + 'static, R: Runtime> {
     lock: Option<L>,
 }
 
-impl<L: Send + 'static, R: Runtime, H: Host<Election>> Elector<L, R, H> {
+impl<L: Send + 'static, R: Runtime> Elector<L, R> {
     /// Lends the lock; `None` if it is already lent.
     pub(super) fn lend(&self) -> Option<Lent<'_, L, R>> {
         let runtime = self.runtime();

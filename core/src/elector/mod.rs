@@ -90,7 +90,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::caught::tell;
-use crate::machine::{Host, Operation};
+use crate::machine::{Hosted, Operation};
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
 
@@ -125,10 +125,9 @@ use driver::Reporter;
 
 /// A participant in an election. Shared by reference or in an `Arc`.
 ///
-/// `L` is the lock, a [`Lock`] or an [`AsyncLock`], `R` the runtime, `H` the content of the
-/// monitor: the rules themselves, or a recorded or mutated machine in a harness.
-pub struct Elector<L: Send + 'static, R: Runtime = System, H: Host<Election> = Election> {
-    monitor: Arc<Monitor<Election, R, H>>,
+/// `L` is the lock, a [`Lock`] or an [`AsyncLock`], `R` the runtime.
+pub struct Elector<L: Send + 'static, R: Runtime = System> {
+    monitor: Arc<Monitor<Election, R>>,
     /// Lent during one run, attempt or release; a second one is refused meanwhile.
     lock: R::Mutex<Option<L>>,
     reporter: R::Mutex<Reporter<R>>,
@@ -146,9 +145,7 @@ impl<L: Send + 'static, R: Runtime> Elector<L, R> {
         let election = Election::new(config.clone())?;
         Ok(Self::with_host(runtime, lock, &config, election))
     }
-}
 
-impl<L: Send + 'static, R: Runtime, H: Host<Election>> Elector<L, R, H> {
     /// Makes a participant around a given state.
     ///
     /// # For harnesses
@@ -156,7 +153,12 @@ impl<L: Send + 'static, R: Runtime, H: Host<Election>> Elector<L, R, H> {
     /// [valid](Config::validate). This is not checked: the participant would use the durations of
     /// the state, and report under the names of `config`.
     #[cfg_attr(not(feature = "harness"), doc(hidden))]
-    pub fn with_host(runtime: &R, lock: L, config: &Config, host: H) -> Self {
+    pub fn with_host(
+        runtime: &R,
+        lock: L,
+        config: &Config,
+        host: impl Into<Hosted<Election>>,
+    ) -> Self {
         let elector = Self {
             monitor: Arc::new(Monitor::new(runtime, host)),
             lock: runtime.mutex(Some(lock)),
@@ -204,7 +206,7 @@ impl<L: Send + 'static, R: Runtime, H: Host<Election>> Elector<L, R, H> {
     }
 }
 
-impl<L: Send + 'static, R: Runtime, H: Host<Election>> fmt::Debug for Elector<L, R, H> {
+impl<L: Send + 'static, R: Runtime> fmt::Debug for Elector<L, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Elector").field("identity", &self.identity).finish_non_exhaustive()
     }

@@ -5,7 +5,6 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use crate::cancel::CancelToken;
-use crate::machine::Host;
 use crate::monitor::Monitor;
 use crate::runtime::{Panic, Runtime};
 
@@ -13,15 +12,15 @@ use super::operations::WorkEnded;
 use super::state::Election;
 
 /// Reports the end of the work when it drops.
-pub(super) struct EndOfWork<R: Runtime, H: Host<Election>> {
-    pub(super) monitor: Arc<Monitor<Election, R, H>>,
+pub(super) struct EndOfWork<R: Runtime> {
+    pub(super) monitor: Arc<Monitor<Election, R>>,
     pub(super) term: u64,
     /// The token of the run. It ends with the work, so that no call on the lock delays the run.
     pub(super) run: CancelToken<R>,
     pub(super) panicked: bool,
 }
 
-impl<R: Runtime, H: Host<Election>> Drop for EndOfWork<R, H> {
+impl<R: Runtime> Drop for EndOfWork<R> {
     fn drop(&mut self) {
         let ends_the_run =
             self.monitor.call(WorkEnded { term: self.term, panicked: self.panicked });
@@ -31,7 +30,7 @@ impl<R: Runtime, H: Host<Election>> Drop for EndOfWork<R, H> {
     }
 }
 
-impl<R: Runtime, H: Host<Election>> fmt::Debug for EndOfWork<R, H> {
+impl<R: Runtime> fmt::Debug for EndOfWork<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("EndOfWork").field("term", &self.term).finish_non_exhaustive()
     }

@@ -2,7 +2,7 @@
 //! objects.
 
 use crate::caught;
-use crate::machine::{Host, Machine, Operation};
+use crate::machine::{Machine, Operation};
 use crate::monitor::Monitor;
 use crate::runtime::Runtime;
 
@@ -20,12 +20,12 @@ pub(crate) trait Taken {
 }
 
 /// A queue to take entries from, and the hook for slow processing.
-pub(crate) struct Taking<'a, M: Machine, R: Runtime, H: Host<M>> {
-    pub(crate) monitor: &'a Monitor<M, R, H>,
+pub(crate) struct Taking<'a, M: Machine, R: Runtime> {
+    pub(crate) monitor: &'a Monitor<M, R>,
     pub(crate) on_slow: Option<&'a SlowHook>,
 }
 
-impl<M: Machine, R: Runtime, H: Host<M>> Taking<'_, M, R, H> {
+impl<M: Machine, R: Runtime> Taking<'_, M, R> {
     /// Steps `first`, lets `process` look at the result, and steps the call that `end` makes of the
     /// answer, or `abandoned` if either panics. Slow processing is reported with `name`; the time
     /// of `end` does not count.

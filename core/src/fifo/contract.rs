@@ -1,13 +1,12 @@
 //! The queue of newest objects as one of the queues that informers can fill.
 
 use crate::events::{Queue, own_calls};
-use crate::machine::Host;
 use crate::runtime::Runtime;
 use crate::store::{EnqueueError, Handle, Key, LastState};
 
-use super::{Fifo, FifoQueue, Popped};
+use super::{Fifo, Popped};
 
-impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Queue<K, O> for Fifo<K, O, R, H> {
+impl<K: Key, O: Handle, R: Runtime> Queue<K, O> for Fifo<K, O, R> {
     type Popped = Popped<K, O>;
 
     fn add(&self, object: O) -> Result<(), EnqueueError> {

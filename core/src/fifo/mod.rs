@@ -35,7 +35,7 @@ mod state;
 mod tests;
 
 use crate::caught::drop_caught;
-use crate::machine::Host;
+use crate::machine::Hosted;
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
 use crate::store::{Cause, Handle, Hashed, Intake, Key, KeyError, LastState};
@@ -55,11 +55,9 @@ for_harness! {
 
 /// The queue of newest objects. Shared by reference or in an `Arc`.
 ///
-/// `K` is the key, `O` the handle to an object (normally an `Arc`), `R` the runtime, `H` the
-/// content of the lock: the rules themselves, or a recorded or mutated machine in a harness.
-pub struct Fifo<K: Key, O: Handle, R: Runtime = System, H: Host<FifoQueue<K, O>> = FifoQueue<K, O>>
-{
-    monitor: Monitor<FifoQueue<K, O>, R, H>,
+/// `K` is the key, `O` the handle to an object (normally an `Arc`), `R` the runtime.
+pub struct Fifo<K: Key, O: Handle, R: Runtime = System> {
+    monitor: Monitor<FifoQueue<K, O>, R>,
     intake: Intake<K, O>,
     on_slow: Option<SlowHook>,
 }
@@ -79,9 +77,7 @@ impl<K: Key, O: Handle, R: Runtime> Fifo<K, O, R> {
         let state = FifoQueue::new(intake.hasher().clone());
         Self::with_host(runtime, intake, on_slow, state)
     }
-}
 
-impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Fifo<K, O, R, H> {
     /// Makes a queue around a given state.
     ///
     /// # For harnesses
@@ -92,7 +88,7 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Fifo<K, O, R, H> {
         runtime: &R,
         intake: Intake<K, O>,
         on_slow: Option<SlowHook>,
-        host: H,
+        host: impl Into<Hosted<FifoQueue<K, O>>>,
     ) -> Self {
         Self { monitor: Monitor::new(runtime, host), intake, on_slow }
     }
@@ -182,6 +178,6 @@ event_queue_calls! {
     ///
     /// Places are counted without regard to their keys: after a second, shorter list this can stay
     /// false on an empty queue (`cache:FF-10`).
-    [K, O, R, H] Fifo<K, O, R, H>,
-    [K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>]
+    [K, O, R] Fifo<K, O, R>,
+    [K: Key, O: Handle, R: Runtime]
 }

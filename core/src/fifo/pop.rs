@@ -1,7 +1,6 @@
 //! Taking the next object, by threads and by tasks.
 
 use crate::events::{Taken, Taking};
-use crate::machine::Host;
 use crate::runtime::Runtime;
 use crate::store::{Handle, Key};
 
@@ -17,7 +16,7 @@ fn name<K: Key, O>(popped: &Popped<K, O>) -> String {
     format!("{:?}", popped.key)
 }
 
-impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Fifo<K, O, R, H> {
+impl<K: Key, O: Handle, R: Runtime> Fifo<K, O, R> {
     /// Takes the next object, sleeping until there is one, and lets `process` look at it.
     ///
     /// `process` runs under the queue's lock (`cache:QU-12`) and must not call the queue. The
@@ -69,7 +68,7 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<FifoQueue<K, O>>> Fifo<K, O, R, H> {
         self.taking().take_async(Pop::new(), Processed { requeue: None }, name, process, end).await
     }
 
-    fn taking(&self) -> Taking<'_, FifoQueue<K, O>, R, H> {
+    fn taking(&self) -> Taking<'_, FifoQueue<K, O>, R> {
         Taking { monitor: &self.monitor, on_slow: self.on_slow.as_ref() }
     }
 

@@ -33,19 +33,16 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use std::hash::{BuildHasher, Hash};
+use std::hash::Hash;
 use std::time::Duration;
-
-use foldhash::fast::SeedableRandomState;
 
 use crate::delaying_queue::{AddAfter, Drain, Retries, ShutDown};
 use crate::limiter::{DefaultLimiter, Limiter, default_controller};
-use crate::machine::Host;
+use crate::machine::Hosted;
 use crate::metrics::Metrics;
 use crate::monitor::Monitor;
-use crate::queue::{DrainUntil, Fifo, Get, Key, Storage, Token, queue_calls};
+use crate::queue::{DrainUntil, Fifo, Get, Hashing, Key, Storage, Token, queue_calls};
 use crate::runtime::{Runtime, System};
-use crate::slab::hasher;
 
 pub use state::Outcome;
 
@@ -63,11 +60,9 @@ pub struct LimitedQueue<
     R: Runtime = System,
     L: Limiter<K> = DefaultLimiter<K>,
     S: Storage<K> = Fifo,
-    B = SeedableRandomState,
-    H: Host<Limited<K, L, S>> = Limited<K, L, S>,
 > {
-    monitor: Monitor<Limited<K, L, S>, R, H>,
-    hasher: B,
+    monitor: Monitor<Limited<K, L, S>, R>,
+    hasher: Hashing,
 }
 
 impl<K: Key + Hash, R: Runtime> LimitedQueue<K, R> {
@@ -88,32 +83,30 @@ impl<K: Key + Hash, R: Runtime, L: Limiter<K>> LimitedQueue<K, R, L> {
 impl<K: Key + Hash, R: Runtime, L: Limiter<K>, S: Storage<K>> LimitedQueue<K, R, L, S> {
     /// Makes an empty queue with your own order of delivery (`workqueue:ST-1`).
     pub fn with_storage(runtime: &R, limiter: L, storage: S) -> Self {
-        Self::with_host(runtime, hasher(runtime), Limited::new(limiter, storage))
+        Self::with_host(runtime, Hashing::keyed(runtime), Limited::new(limiter, storage))
     }
 
     /// As [`with_storage`](Self::with_storage), measured (`workqueue:MX-3`).
     pub fn with_metrics(runtime: &R, limiter: L, storage: S, metrics: &Metrics) -> Self {
-        Self::with_host(runtime, hasher(runtime), Limited::measured(limiter, storage, metrics))
+        Self::with_host(
+            runtime,
+            Hashing::keyed(runtime),
+            Limited::measured(limiter, storage, metrics),
+        )
     }
-}
 
-impl<K, R, L, S, B, H> LimitedQueue<K, R, L, S, B, H>
-where
-    K: Key + Hash,
-    R: Runtime,
-    L: Limiter<K>,
-    S: Storage<K>,
-    B: BuildHasher,
-    H: Host<Limited<K, L, S>>,
-{
     /// Makes a queue around a given state, with a given hasher.
     ///
     /// # For harnesses
     /// If the state holds items, their hashes must come from this hasher. This is not checked: with
     /// another hasher none of them is found again.
     #[cfg_attr(not(feature = "harness"), doc(hidden))]
-    pub fn with_host(runtime: &R, hasher: B, host: H) -> Self {
-        Self { monitor: Monitor::new(runtime, host), hasher }
+    pub fn with_host(
+        runtime: &R,
+        hasher: impl Into<Hashing>,
+        host: impl Into<Hosted<Limited<K, L, S>>>,
+    ) -> Self {
+        Self { monitor: Monitor::new(runtime, host), hasher: hasher.into() }
     }
 
     /// Adds an item after `delay`, as
@@ -196,6 +189,6 @@ where
 }
 
 queue_calls! {
-    "LimitedQueue", [K, R, L, S, B, H] LimitedQueue<K, R, L, S, B, H>,
-    [K: Key + Hash, R: Runtime, L: Limiter<K>, S: Storage<K>, B: BuildHasher, H: Host<Limited<K, L, S>>]
+    "LimitedQueue", [K, R, L, S] LimitedQueue<K, R, L, S>,
+    [K: Key + Hash, R: Runtime, L: Limiter<K>, S: Storage<K>]
 }

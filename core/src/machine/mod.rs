@@ -9,6 +9,7 @@
 //! [`operations!`](crate::operations) also writes the enum of all calls. This is the *data form*,
 //! through which harnesses, fuzzers, replays and mutants drive a machine as `dyn Machine`.
 
+mod hosted;
 mod many;
 mod operations;
 #[cfg(test)]
@@ -18,6 +19,7 @@ mod wakes;
 use crate::runtime::{Ambient, Instant, Panic, WallTime};
 
 pub use crate::caught::Remains;
+pub use hosted::Hosted;
 pub use many::{Many, UpTo};
 #[cfg(not(feature = "harness"))]
 pub(crate) use operations::operations;
@@ -214,7 +216,7 @@ pub trait Embed<M: Machine>: Clone + Send + 'static {
     fn result(ret: M::Ret) -> Self::Ret;
 }
 
-/// The content of a monitor: the machine itself in production, or a boxed one in harnesses.
+/// Something that takes the calls of a machine: the machine itself, or a boxed one in harnesses.
 pub trait Host<M: Machine>: Send + 'static {
     /// Steps an operation.
     fn run<O: Operation<M>>(&mut self, op: &mut O, cx: &mut Cx<'_>) -> Step<O::Ret>;

@@ -11,14 +11,14 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use crate::caught::{discard, drop_caught, pass_on};
-use crate::machine::{Host, Machine, Operation, Step};
+use crate::machine::{Machine, Operation, Step};
 use crate::runtime::Runtime;
 
 use super::awaited::Awaited;
 use super::step::Ended;
 use super::{Guard, Monitor};
 
-impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
+impl<M: Machine, R: Runtime> Monitor<M, R> {
     /// Runs `first`, then `body` on its result, then the operation that `body` returned.
     ///
     /// If the machine answers `first` with [`Step::Held`], all three are one critical section and
@@ -48,7 +48,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         first: A,
         abandon: B,
         body: F,
-    ) -> Around<'_, A, B, F, M, R, H>
+    ) -> Around<'_, A, B, F, M, R>
     where
         A: Operation<M>,
         B: Operation<M>,
@@ -61,7 +61,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
     #[inline(always)]
     fn finish<'a, B: Operation<M>, Ret, T>(
         &'a self,
-        (held, ret): Ended<'a, Ret, H, R>,
+        (held, ret): Ended<'a, Ret, M, R>,
         abandon: B,
         body: impl FnOnce(Ret) -> (Option<B>, T),
     ) -> T {
@@ -79,31 +79,27 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
 /// Nothing happens until it is polled. If it is dropped before its first half has ended, that half
 /// is given up as a [`Call`](super::Call) is, and `body` never runs.
 #[must_use = "a future does nothing unless it is polled"]
-pub struct Around<'a, A: Operation<M>, B, F, M: Machine, R: Runtime, H: Host<M> = M>(
+pub struct Around<'a, A: Operation<M>, B, F, M: Machine, R: Runtime>(
     /// `None` once it is over.
-    Option<Halves<'a, A, B, F, M, R, H>>,
+    Option<Halves<'a, A, B, F, M, R>>,
 );
 
-struct Halves<'a, A: Operation<M>, B, F, M: Machine, R: Runtime, H: Host<M>> {
-    first: Awaited<'a, A, M, R, H>,
+struct Halves<'a, A: Operation<M>, B, F, M: Machine, R: Runtime> {
+    first: Awaited<'a, A, M, R>,
     abandon: B,
     body: F,
 }
 
 /// Nothing in it is ever pinned, so it may move.
-impl<A: Operation<M>, B, F, M: Machine, R: Runtime, H: Host<M>> Unpin
-    for Around<'_, A, B, F, M, R, H>
-{
-}
+impl<A: Operation<M>, B, F, M: Machine, R: Runtime> Unpin for Around<'_, A, B, F, M, R> {}
 
-impl<A, B, F, T, M, R, H> Future for Around<'_, A, B, F, M, R, H>
+impl<A, B, F, T, M, R> Future for Around<'_, A, B, F, M, R>
 where
     A: Operation<M>,
     B: Operation<M>,
     F: FnOnce(A::Ret) -> (Option<B>, T),
     M: Machine,
     R: Runtime,
-    H: Host<M>,
 {
     type Output = T;
 
@@ -121,9 +117,7 @@ where
     }
 }
 
-impl<A: Operation<M>, B, F, M: Machine, R: Runtime, H: Host<M>> fmt::Debug
-    for Around<'_, A, B, F, M, R, H>
-{
+impl<A: Operation<M>, B, F, M: Machine, R: Runtime> fmt::Debug for Around<'_, A, B, F, M, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let asleep = self.0.as_ref().is_some_and(|halves| halves.first.is_asleep());
         f.debug_struct("Around").field("asleep", &asleep).finish_non_exhaustive()
@@ -131,15 +125,15 @@ impl<A: Operation<M>, B, F, M: Machine, R: Runtime, H: Host<M>> fmt::Debug
 }
 
 /// Steps the follow-up when dropped, at the end of `around` or during a panic.
-struct Second<'a, B: Operation<M>, M: Machine, R: Runtime, H: Host<M>> {
-    monitor: &'a Monitor<M, R, H>,
-    held: Option<Guard<'a, H, R>>,
+struct Second<'a, B: Operation<M>, M: Machine, R: Runtime> {
+    monitor: &'a Monitor<M, R>,
+    held: Option<Guard<'a, M, R>>,
     follow_up: Option<B>,
     /// Ends the first half if the follow-up panics, which may happen because it compares keys.
     abandon: B,
 }
 
-impl<B: Operation<M>, M: Machine, R: Runtime, H: Host<M>> Drop for Second<'_, B, M, R, H> {
+impl<B: Operation<M>, M: Machine, R: Runtime> Drop for Second<'_, B, M, R> {
     fn drop(&mut self) {
         let Some(mut op) = self.follow_up.take() else { return };
         let monitor = self.monitor;

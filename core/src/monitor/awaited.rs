@@ -3,7 +3,7 @@
 use std::task::{Context, Poll, Waker};
 
 use crate::caught::drop_caught;
-use crate::machine::{Host, Machine, Operation, Wakes};
+use crate::machine::{Machine, Operation, Wakes};
 use crate::runtime::{Instant, Runtime};
 
 use super::Monitor;
@@ -14,8 +14,8 @@ use super::step::{Ended, Next};
 ///
 /// If it is dropped while it sleeps, it is given up: the machine is told, and a wake-up that was
 /// meant for it, or the timer that it holds, goes to another sleeper.
-pub(super) struct Awaited<'a, O: Operation<M>, M: Machine, R: Runtime, H: Host<M>> {
-    pub(super) monitor: &'a Monitor<M, R, H>,
+pub(super) struct Awaited<'a, O: Operation<M>, M: Machine, R: Runtime> {
+    pub(super) monitor: &'a Monitor<M, R>,
     /// `None` once it has ended.
     op: Option<O>,
     wait: WaitState<R>,
@@ -25,9 +25,9 @@ pub(super) struct Awaited<'a, O: Operation<M>, M: Machine, R: Runtime, H: Host<M
     last: Option<Waker>,
 }
 
-impl<'a, O: Operation<M>, M: Machine, R: Runtime, H: Host<M>> Awaited<'a, O, M, R, H> {
+impl<'a, O: Operation<M>, M: Machine, R: Runtime> Awaited<'a, O, M, R> {
     #[inline]
-    pub(super) fn new(monitor: &'a Monitor<M, R, H>, op: O) -> Self {
+    pub(super) fn new(monitor: &'a Monitor<M, R>, op: O) -> Self {
         Self { monitor, op: Some(op), wait: WaitState::new(Kind::Task), alarm: None, last: None }
     }
 
@@ -42,7 +42,7 @@ impl<'a, O: Operation<M>, M: Machine, R: Runtime, H: Host<M>> Awaited<'a, O, M, 
     ///
     /// # Panics
     /// If it has ended, or if the step panics.
-    pub(super) fn poll(&mut self, context: &Context<'_>) -> Poll<Ended<'a, O::Ret, H, R>> {
+    pub(super) fn poll(&mut self, context: &Context<'_>) -> Poll<Ended<'a, O::Ret, M, R>> {
         let runtime = self.monitor.runtime();
         let waker = context.waker().clone(); // foreign code, so outside the lock
         let op = self.op.as_mut().expect("a call that is over is not polled again");
@@ -84,7 +84,7 @@ impl<'a, O: Operation<M>, M: Machine, R: Runtime, H: Host<M>> Awaited<'a, O, M, 
 }
 
 /// Gives up the operation.
-impl<O: Operation<M>, M: Machine, R: Runtime, H: Host<M>> Drop for Awaited<'_, O, M, R, H> {
+impl<O: Operation<M>, M: Machine, R: Runtime> Drop for Awaited<'_, O, M, R> {
     fn drop(&mut self) {
         if let Some(op) = self.op.as_mut().filter(|_| self.wait.is_asleep()) {
             let guard = self.monitor.runtime().lock(&self.monitor.inside);

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use crate::machine::{Host, Machine, Operation};
+use crate::machine::{Machine, Operation};
 use crate::runtime::Runtime;
 
 use super::awaited::Awaited;
@@ -16,22 +16,20 @@ use super::{Monitor, held_call};
 /// Nothing happens until it is polled. A call that is dropped before its end is given up: the
 /// machine is told, and a wake-up that was meant for it goes to another sleeper.
 #[must_use = "a future does nothing unless it is polled"]
-pub struct Call<'a, O: Operation<M>, M: Machine, R: Runtime, H: Host<M> = M>(
-    Awaited<'a, O, M, R, H>,
-);
+pub struct Call<'a, O: Operation<M>, M: Machine, R: Runtime>(Awaited<'a, O, M, R>);
 
 /// Nothing in it is ever pinned, so it may move.
-impl<O: Operation<M>, M: Machine, R: Runtime, H: Host<M>> Unpin for Call<'_, O, M, R, H> {}
+impl<O: Operation<M>, M: Machine, R: Runtime> Unpin for Call<'_, O, M, R> {}
 
-impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
+impl<M: Machine, R: Runtime> Monitor<M, R> {
     /// Makes a call that a task may await, on any executor. It sleeps as often as the machine says.
     #[inline]
-    pub fn call_async<O: Operation<M>>(&self, op: O) -> Call<'_, O, M, R, H> {
+    pub fn call_async<O: Operation<M>>(&self, op: O) -> Call<'_, O, M, R> {
         Call(Awaited::new(self, op))
     }
 }
 
-impl<O: Operation<M>, M: Machine, R: Runtime, H: Host<M>> Future for Call<'_, O, M, R, H> {
+impl<O: Operation<M>, M: Machine, R: Runtime> Future for Call<'_, O, M, R> {
     type Output = O::Ret;
 
     /// # Panics
@@ -47,7 +45,7 @@ impl<O: Operation<M>, M: Machine, R: Runtime, H: Host<M>> Future for Call<'_, O,
     }
 }
 
-impl<O: Operation<M>, M: Machine, R: Runtime, H: Host<M>> fmt::Debug for Call<'_, O, M, R, H> {
+impl<O: Operation<M>, M: Machine, R: Runtime> fmt::Debug for Call<'_, O, M, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Call").field("asleep", &self.0.is_asleep()).finish_non_exhaustive()
     }

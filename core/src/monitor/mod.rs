@@ -40,11 +40,10 @@ mod tests;
 mod then;
 
 use std::fmt;
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::caught::drop_caught;
-use crate::machine::{Channel, Host, Machine, Operation, Wakes};
+use crate::machine::{Channel, Hosted, Machine, Operation, Wakes};
 use crate::runtime::{Instant, Runtime};
 
 for_harness! {
@@ -55,24 +54,23 @@ use sleepers::{Kind, Sleeper, Sleepers, WaitState, Woken};
 use step::{Ended, Next};
 
 /// A machine and its sleepers under one lock.
-pub struct Monitor<M: Machine, R: Runtime, H: Host<M> = M> {
+pub struct Monitor<M: Machine, R: Runtime> {
     runtime: R,
-    inside: R::Mutex<Inside<H, R>>,
-    machine: PhantomData<fn(M)>,
+    inside: R::Mutex<Inside<M, R>>,
 }
 
-struct Inside<H, R: Runtime> {
-    host: H,
+struct Inside<M, R: Runtime> {
+    host: Hosted<M>,
     sleepers: Sleepers<R>,
 }
 
-type Guard<'a, H, R> = <R as Runtime>::Guard<'a, Inside<H, R>>;
+type Guard<'a, M, R> = <R as Runtime>::Guard<'a, Inside<M, R>>;
 
-impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
+impl<M: Machine, R: Runtime> Monitor<M, R> {
     /// Puts a machine under a lock of `runtime`.
-    pub fn new(runtime: &R, host: H) -> Self {
-        let inside = Inside { host, sleepers: Sleepers::new() };
-        Self { inside: runtime.mutex(inside), runtime: runtime.clone(), machine: PhantomData }
+    pub fn new(runtime: &R, host: impl Into<Hosted<M>>) -> Self {
+        let inside = Inside { host: host.into(), sleepers: Sleepers::new() };
+        Self { inside: runtime.mutex(inside), runtime: runtime.clone() }
     }
 
     /// Returns the runtime of the monitor.
@@ -103,7 +101,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
 
     /// Returns the result of a call that does not keep the lock.
     #[inline(always)]
-    fn over<O: Operation<M>>(&self, op: O, ended: Ended<'_, O::Ret, H, R>) -> O::Ret {
+    fn over<O: Operation<M>>(&self, op: O, ended: Ended<'_, O::Ret, M, R>) -> O::Ret {
         match ended {
             (None, ret) => {
                 drop_caught(op); // without the lock: dropping a key runs foreign code
@@ -115,7 +113,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
 
     /// Steps an operation on this thread until it ends.
     #[inline(always)]
-    fn run<'a, O: Operation<M>>(&'a self, op: &mut O) -> Ended<'a, O::Ret, H, R> {
+    fn run<'a, O: Operation<M>>(&'a self, op: &mut O) -> Ended<'a, O::Ret, M, R> {
         self.go_on(op, Thread::new(&self.runtime))
     }
 
@@ -124,7 +122,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
         &'a self,
         op: &mut O,
         mut thread: Thread<R>,
-    ) -> Ended<'a, O::Ret, H, R> {
+    ) -> Ended<'a, O::Ret, M, R> {
         let mut guard = self.runtime.lock(&self.inside);
         loop {
             match self.step(guard, op, &mut thread.wait, Wakes::default()) {
@@ -138,7 +136,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
 
     /// Wakes the sleepers that a step named, and unlocks.
     #[inline(always)]
-    fn unlock(&self, mut guard: Guard<'_, H, R>, wakes: Wakes) {
+    fn unlock(&self, mut guard: Guard<'_, M, R>, wakes: Wakes) {
         if guard.sleepers.is_owed(wakes) {
             let woken = guard.sleepers.wake(&self.runtime, wakes);
             drop(guard);
@@ -150,12 +148,12 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
     #[inline(never)]
     fn sleep<'a>(
         &'a self,
-        mut guard: Guard<'a, H, R>,
+        mut guard: Guard<'a, M, R>,
         woken: Woken<R>,
         on: Channel,
         until: Option<Instant>,
         thread: &mut Thread<R>,
-    ) -> Guard<'a, H, R> {
+    ) -> Guard<'a, M, R> {
         if !woken.is_empty() || until == Some(Instant::ZERO) {
             // A waker is foreign code, so it runs without the lock. Afterwards the step is
             // repeated, which loses nothing. A call that goes on at once also lets others have the
@@ -199,7 +197,7 @@ fn held_call<T>(_: T) -> ! {
     panic!("a call whose lock stays held goes through `around`")
 }
 
-impl<M: Machine, R: Runtime, H: Host<M>> fmt::Debug for Monitor<M, R, H> {
+impl<M: Machine, R: Runtime> fmt::Debug for Monitor<M, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Monitor")
     }

@@ -14,21 +14,21 @@ use super::sleepers::{WaitState, Woken};
 use super::{Guard, Monitor};
 
 /// The end of an operation: its result, and the lock if the machine keeps it.
-pub(super) type Ended<'a, Ret, H, R> = (Option<Guard<'a, H, R>>, Ret);
+pub(super) type Ended<'a, Ret, M, R> = (Option<Guard<'a, M, R>>, Ret);
 
 /// The next thing to do after a step.
-pub(super) enum Next<'a, Ret, H: Send + 'static, R: Runtime> {
-    Over(Ended<'a, Ret, H, R>),
+pub(super) enum Next<'a, Ret, M: Machine, R: Runtime> {
+    Over(Ended<'a, Ret, M, R>),
     /// Wake these sleepers, then sleep or look again.
     Wait {
-        guard: Guard<'a, H, R>,
+        guard: Guard<'a, M, R>,
         woken: Woken<R>,
         on: Channel,
         until: Option<Instant>,
     },
 }
 
-impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
+impl<M: Machine, R: Runtime> Monitor<M, R> {
     /// Steps an operation and does everything up to the point where it would sleep. `also` are
     /// sleepers to wake in addition to those that the step names.
     ///
@@ -37,11 +37,11 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
     #[inline(always)]
     pub(super) fn step<'a, O: Operation<M>>(
         &'a self,
-        mut guard: Guard<'a, H, R>,
+        mut guard: Guard<'a, M, R>,
         op: &mut O,
         wait: &mut WaitState<R>,
         also: Wakes,
-    ) -> Next<'a, O::Ret, H, R> {
+    ) -> Next<'a, O::Ret, M, R> {
         let woken = guard.sleepers.was_woken(wait);
         let (stepped, named) = self.attempt(&mut guard, op, woken);
         let wakes = also.and(named);
@@ -76,7 +76,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
     #[inline(always)]
     pub(super) fn attempt<O: Operation<M>>(
         &self,
-        guard: &mut Guard<'_, H, R>,
+        guard: &mut Guard<'_, M, R>,
         op: &mut O,
         woken: bool,
     ) -> (Result<Step<O::Ret>, Panic>, Wakes) {
@@ -92,7 +92,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
     #[inline(never)]
     fn settle_down(
         &self,
-        guard: &mut Guard<'_, H, R>,
+        guard: &mut Guard<'_, M, R>,
         wait: &mut WaitState<R>,
         mut wakes: Wakes,
         on: Channel,
@@ -122,7 +122,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
     #[inline(never)]
     pub(super) fn give_up<O: Operation<M>>(
         &self,
-        mut guard: Guard<'_, H, R>,
+        mut guard: Guard<'_, M, R>,
         op: &mut O,
         wait: &mut WaitState<R>,
         mut wakes: Wakes,
@@ -141,7 +141,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
     /// by all operations of a machine.
     #[cold]
     #[inline(never)]
-    fn leave(&self, mut guard: Guard<'_, H, R>, wait: &mut WaitState<R>, mut wakes: Wakes) {
+    fn leave(&self, mut guard: Guard<'_, M, R>, wait: &mut WaitState<R>, mut wakes: Wakes) {
         guard.sleepers.was_woken(wait); // or it might not know that it was given the timer
         let woken_on = guard.sleepers.leave(wait);
         Self::pass_wake_up_on(&mut guard, woken_on, &mut wakes);
@@ -153,7 +153,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
     }
 
     /// Wakes another sleeper in place of a call that was woken on this channel.
-    fn pass_wake_up_on(guard: &mut Guard<'_, H, R>, woken_on: Option<Channel>, wakes: &mut Wakes) {
+    fn pass_wake_up_on(guard: &mut Guard<'_, M, R>, woken_on: Option<Channel>, wakes: &mut Wakes) {
         if let Some(on) = woken_on
             && guard.host.passes_on(Passed::WakeUp)
         {
@@ -163,7 +163,7 @@ impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
 
     /// If the call held the timer, has another one of its kind find the next deadline.
     #[inline]
-    fn pass_timer_on(guard: &mut Guard<'_, H, R>, wait: &mut WaitState<R>, what: Passed) {
+    fn pass_timer_on(guard: &mut Guard<'_, M, R>, wait: &mut WaitState<R>, what: Passed) {
         if let Some(on) = guard.sleepers.drop_timer(wait)
             && guard.host.passes_on(what)
         {

@@ -6,13 +6,13 @@
 use std::panic::resume_unwind;
 
 use crate::caught::drop_caught;
-use crate::machine::{Host, Machine, Operation, Step};
+use crate::machine::{Machine, Operation, Step};
 use crate::runtime::Runtime;
 
 use super::step::Next;
 use super::{Monitor, Thread};
 
-impl<M: Machine, R: Runtime, H: Host<M>> Monitor<M, R, H> {
+impl<M: Machine, R: Runtime> Monitor<M, R> {
     /// Runs a call that does not wait, and another one to its end. No other call comes between
     /// them, unless the second has to wait. Returns the result of the second.
     ///

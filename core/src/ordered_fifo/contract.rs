@@ -1,20 +1,18 @@
 //! The ordered FIFO as one of the queues of objects.
 
 use crate::events::{Queue, own_calls};
-use crate::machine::Host;
 use crate::runtime::Runtime;
 use crate::store::EnqueueError;
 use crate::store::{Handle, Key, KnownObjects, LastState};
 
-use super::{OrderedFifo, OrderedQueue, Popped};
+use super::{OrderedFifo, Popped};
 
-impl<K, O, N, R, H> Queue<K, O> for OrderedFifo<K, O, N, R, H>
+impl<K, O, N, R> Queue<K, O> for OrderedFifo<K, O, N, R>
 where
     K: Key,
     O: Handle,
     N: KnownObjects<K, O>,
     R: Runtime,
-    H: Host<OrderedQueue<K, O, N>>,
 {
     type Popped = Popped<K, O>;
 

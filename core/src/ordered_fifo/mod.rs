@@ -44,7 +44,7 @@ use std::sync::Arc;
 use crate::caught::Remains;
 use crate::delta_fifo::Verb;
 use crate::events::{self, SlowHook, event_queue_calls};
-use crate::machine::Host;
+use crate::machine::Hosted;
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
 use crate::store::{Cause, Handle, Hashed, Key, KeyError, KnownObjects, LastState, NothingKnown};
@@ -66,16 +66,10 @@ for_harness! {
 /// The queue of events. Shared by reference or in an `Arc`.
 ///
 /// `K` is the key, `O` the handle to an object (normally an `Arc`), `N` the consumer's store in
-/// plain mode, `R` the runtime, `H` the content of the lock: the rules themselves, or a recorded or
-/// mutated machine in a harness.
-pub struct OrderedFifo<
-    K: Key,
-    O: Handle,
-    N: KnownObjects<K, O> = NothingKnown,
-    R: Runtime = System,
-    H: Host<OrderedQueue<K, O, N>> = OrderedQueue<K, O, N>,
-> {
-    monitor: Monitor<OrderedQueue<K, O, N>, R, H>,
+/// plain mode, `R` the runtime.
+pub struct OrderedFifo<K: Key, O: Handle, N: KnownObjects<K, O> = NothingKnown, R: Runtime = System>
+{
+    monitor: Monitor<OrderedQueue<K, O, N>, R>,
     intake: Intake<K, O>,
     atomic: bool,
     on_slow: Option<SlowHook>,
@@ -99,16 +93,7 @@ impl<K: Key, O: Handle, N: KnownObjects<K, O>, R: Runtime> OrderedFifo<K, O, N, 
         let state = OrderedQueue::new(intake.clone(), mode, batch_size.get());
         Self::with_host(runtime, intake, atomic, on_slow, state)
     }
-}
 
-impl<K, O, N, R, H> OrderedFifo<K, O, N, R, H>
-where
-    K: Key,
-    O: Handle,
-    N: KnownObjects<K, O>,
-    R: Runtime,
-    H: Host<OrderedQueue<K, O, N>>,
-{
     /// Makes a queue around a given state.
     ///
     /// # For harnesses
@@ -120,7 +105,7 @@ where
         intake: Intake<K, O>,
         atomic: bool,
         on_slow: Option<SlowHook>,
-        host: H,
+        host: impl Into<Hosted<OrderedQueue<K, O, N>>>,
     ) -> Self {
         Self { monitor: Monitor::new(runtime, host), intake, atomic, on_slow }
     }
@@ -239,6 +224,6 @@ event_queue_calls! {
     "OrderedFifo",
     /// Tells whether the whole first list has been processed; true at once if another write came
     /// before it (`cache:QU-15`).
-    [K, O, N, R, H] OrderedFifo<K, O, N, R, H>,
-    [K: Key, O: Handle, N: KnownObjects<K, O>, R: Runtime, H: Host<OrderedQueue<K, O, N>>]
+    [K, O, N, R] OrderedFifo<K, O, N, R>,
+    [K: Key, O: Handle, N: KnownObjects<K, O>, R: Runtime]
 }

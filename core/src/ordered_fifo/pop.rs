@@ -1,7 +1,7 @@
 //! Taking the next event, or several together, by threads and by tasks.
 
 use crate::events::{Closed, Taken, Taking};
-use crate::machine::{Host, Operation};
+use crate::machine::Operation;
 use crate::runtime::Runtime;
 use crate::store::{Handle, Key, KnownObjects};
 
@@ -40,13 +40,12 @@ impl<K, O> Events<K, O> for Batch<K, O> {
     }
 }
 
-impl<K, O, N, R, H> OrderedFifo<K, O, N, R, H>
+impl<K, O, N, R> OrderedFifo<K, O, N, R>
 where
     K: Key,
     O: Handle,
     N: KnownObjects<K, O>,
     R: Runtime,
-    H: Host<OrderedQueue<K, O, N>>,
 {
     /// Takes the next event, sleeping until there is one, and lets `process` look at it.
     ///
@@ -127,7 +126,7 @@ where
     }
 
     #[inline]
-    fn taking(&self) -> Taking<'_, OrderedQueue<K, O, N>, R, H> {
+    fn taking(&self) -> Taking<'_, OrderedQueue<K, O, N>, R> {
         Taking { monitor: &self.monitor, on_slow: self.on_slow.as_ref() }
     }
 

@@ -24,9 +24,8 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-use crate::cancel::{CancelToken, Tree};
+use crate::cancel::CancelToken;
 use crate::caught::discard;
-use crate::machine::Host;
 use crate::runtime::{Panic, Runtime};
 
 /// Calls `process` for every number below `pieces`, on up to `workers` threads including the
@@ -43,8 +42,8 @@ use crate::runtime::{Panic, Runtime};
 /// If `process` panics: after the other workers have finished (`workqueue:PZ-8`). The rest of the
 /// chunk of that piece is lost. If a thread cannot be started: after the threads that were started
 /// have ended; each finishes its chunk and takes no further one.
-pub fn parallelize_until<R: Runtime, H: Host<Tree>>(
-    token: &CancelToken<R, H>,
+pub fn parallelize_until<R: Runtime>(
+    token: &CancelToken<R>,
     workers: NonZeroUsize,
     pieces: usize,
     chunk: usize,
@@ -76,13 +75,13 @@ pub fn parallelize_until<R: Runtime, H: Host<Tree>>(
 }
 
 /// The state that the workers share.
-struct Shared<R: Runtime, H: Host<Tree>, F> {
-    token: CancelToken<R, H>,
+struct Shared<R: Runtime, F> {
+    token: CancelToken<R>,
     next: R::Mutex<Chunks>,
     process: F,
 }
 
-impl<R: Runtime, H: Host<Tree>, F: Fn(usize)> Shared<R, H, F> {
+impl<R: Runtime, F: Fn(usize)> Shared<R, F> {
     fn work(&self) {
         while let Some(chunk) = self.take() {
             for piece in chunk {

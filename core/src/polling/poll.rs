@@ -3,8 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use crate::cancel::{CancelToken, Tree};
-use crate::machine::Host;
+use crate::cancel::CancelToken;
 use crate::runtime::{Instant, Runtime};
 
 use super::Interrupted;
@@ -18,9 +17,9 @@ use super::ticker::Ticker;
 ///
 /// # Errors
 /// No steps are left, or the token ended before a run or during a delay.
-pub fn retry<R: Runtime, H: Host<Tree>, T>(
+pub fn retry<R: Runtime, T>(
     mut backoff: Backoff,
-    token: &CancelToken<R, H>,
+    token: &CancelToken<R>,
     mut run: impl FnMut() -> ControlFlow<T>,
 ) -> Result<T, Interrupted> {
     let runtime = token.runtime();
@@ -48,10 +47,10 @@ pub fn retry<R: Runtime, H: Host<Tree>, T>(
 ///
 /// # Errors
 /// The token ended before a run.
-pub fn poll_until<R: Runtime, H: Host<Tree>, T>(
+pub fn poll_until<R: Runtime, T>(
     backoff: Backoff,
     immediate: bool,
-    token: &CancelToken<R, H>,
+    token: &CancelToken<R>,
     mut run: impl FnMut() -> ControlFlow<T>,
 ) -> Result<T, Interrupted> {
     let runtime = token.runtime();
@@ -80,11 +79,11 @@ pub fn poll_until<R: Runtime, H: Host<Tree>, T>(
 /// # Errors
 /// The child ended between two runs: because of `token`, with its reason, or because of the time,
 /// with `Ended(Reason::DeadlineExceeded)`.
-pub fn poll_with_timeout<R: Runtime, H: Host<Tree>, T>(
+pub fn poll_with_timeout<R: Runtime, T>(
     interval: Duration,
     timeout: Duration,
-    token: &CancelToken<R, H>,
-    mut run: impl FnMut(&CancelToken<R, H>) -> ControlFlow<T>,
+    token: &CancelToken<R>,
+    mut run: impl FnMut(&CancelToken<R>) -> ControlFlow<T>,
 ) -> Result<T, Interrupted> {
     let runtime = token.runtime();
     let began = runtime.now();
@@ -108,9 +107,9 @@ pub fn poll_with_timeout<R: Runtime, H: Host<Tree>, T>(
 ///
 /// # Errors
 /// The token ended; this counts as a time-out.
-pub fn poll_immediate_until<R: Runtime, H: Host<Tree>, T>(
+pub fn poll_immediate_until<R: Runtime, T>(
     interval: Duration,
-    token: &CancelToken<R, H>,
+    token: &CancelToken<R>,
     run: impl FnMut() -> ControlFlow<T>,
 ) -> Result<T, Interrupted> {
     let ended = poll_until(Backoff::new(interval), true, token, run);
@@ -183,13 +182,10 @@ impl Pace {
     }
 }
 
-fn check<R: Runtime, H: Host<Tree>>(token: &CancelToken<R, H>) -> Result<(), Interrupted> {
+fn check<R: Runtime>(token: &CancelToken<R>) -> Result<(), Interrupted> {
     token.reason().map_or(Ok(()), |reason| Err(reason.into()))
 }
 
-fn sleep<R: Runtime, H: Host<Tree>>(
-    token: &CancelToken<R, H>,
-    until: Instant,
-) -> Result<(), Interrupted> {
+fn sleep<R: Runtime>(token: &CancelToken<R>, until: Instant) -> Result<(), Interrupted> {
     if token.wait_until(until) { check(token) } else { Ok(()) }
 }

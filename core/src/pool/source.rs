@@ -1,14 +1,13 @@
 //! The queues that workers of a pool can take items from.
 
 use std::fmt;
-use std::hash::{BuildHasher, Hash};
+use std::hash::Hash;
 use std::time::Duration;
 
 use crate::cancel::CancelToken;
-use crate::limited_queue::{Limited, LimitedQueue, Outcome};
+use crate::limited_queue::{LimitedQueue, Outcome};
 use crate::limiter::Limiter;
-use crate::machine::Host;
-use crate::priority_queue::{Observer, Prioritized, PriorityQueue};
+use crate::priority_queue::{Observer, PriorityQueue};
 use crate::queue::{Key, Storage, Token};
 use crate::runtime::Runtime;
 
@@ -53,14 +52,12 @@ async fn sleep<R: Runtime>(runtime: &R, time: Duration) {
     CancelToken::with_deadline(runtime, runtime.now() + time).wait_async().await;
 }
 
-impl<K, R, L, S, B, H> Source for LimitedQueue<K, R, L, S, B, H>
+impl<K, R, L, S> Source for LimitedQueue<K, R, L, S>
 where
     K: Key + Hash + Sync,
     R: Runtime,
     L: Limiter<K>,
     S: Storage<K>,
-    B: BuildHasher + Send + Sync + 'static,
-    H: Host<Limited<K, L, S>>,
 {
     type Key = K;
     type Delivery = Token;
@@ -100,14 +97,12 @@ where
 
 /// An item that comes back keeps the priority that it was handed out with, unless it is given
 /// another (`workqueue:PQ-42`).
-impl<K, R, L, O, B, H> Source for PriorityQueue<K, R, L, O, B, H>
+impl<K, R, L, O> Source for PriorityQueue<K, R, L, O>
 where
     K: Key + Hash + Sync,
     R: Runtime,
     L: Limiter<K>,
     O: Observer,
-    B: BuildHasher + Send + Sync + 'static,
-    H: Host<Prioritized<K, L, O>>,
 {
     type Key = K;
     type Delivery = (Token, i32);

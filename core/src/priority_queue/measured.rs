@@ -1,25 +1,16 @@
 //! A priority queue reports how much is unfinished.
 
-use std::hash::{BuildHasher, Hash};
+use std::hash::Hash;
 use std::time::Duration;
 
 use crate::limiter::Limiter;
-use crate::machine::Host;
 use crate::metrics::Measured;
 use crate::queue::Key;
 use crate::runtime::Runtime;
 
-use super::{Observer, Prioritized, PriorityQueue};
+use super::{Observer, PriorityQueue};
 
-impl<K, R, L, O, B, H> Measured for PriorityQueue<K, R, L, O, B, H>
-where
-    K: Key + Hash,
-    R: Runtime,
-    L: Limiter<K>,
-    O: Observer,
-    B: BuildHasher + Send + Sync + 'static,
-    H: Host<Prioritized<K, L, O>>,
-{
+impl<K: Key + Hash, R: Runtime, L: Limiter<K>, O: Observer> Measured for PriorityQueue<K, R, L, O> {
     fn refresh_metrics(&self, every: Duration) {
         Self::refresh_metrics(self, every);
     }

@@ -35,22 +35,19 @@ mod stream;
 mod tests;
 
 use std::fmt;
-use std::hash::{BuildHasher, Hash};
+use std::hash::Hash;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use foldhash::fast::SeedableRandomState;
-
 use crate::limited_queue::{Forget, NumRequeues, Outcome};
 use crate::limiter::{Exponential, Limiter};
-use crate::machine::{Host, Many, Remains};
+use crate::machine::{Hosted, Many, Remains};
 use crate::metrics::{Metrics, Sink};
 use crate::monitor::Monitor;
-use crate::queue::{Batch, Token, Work, ended};
+use crate::queue::{Batch, Hashing, Token, Work, ended};
 use crate::queue::{Deliver, Done, DoneKey, Key, Len, Refresh, ShutDown, ShuttingDown};
 use crate::runtime::{Instant, Runtime, System};
-use crate::slab::hasher;
 
 pub use options::AddOptions;
 
@@ -66,18 +63,15 @@ pub type Told = Option<Meter<Arc<dyn Sink>>>;
 
 /// The priority queue. Shared by reference or in an `Arc`.
 ///
-/// `K` is the item, `R` the runtime, `L` the limiter, `O` the observer, `B` the hasher, `H` the
-/// rules.
+/// `K` is the item, `R` the runtime, `L` the limiter, `O` the observer.
 pub struct PriorityQueue<
     K: Key,
     R: Runtime = System,
     L: Limiter<K> = Exponential<K>,
     O: Observer = (),
-    B = SeedableRandomState,
-    H: Host<Prioritized<K, L, O>> = Prioritized<K, L, O>,
 > {
-    monitor: Monitor<Prioritized<K, L, O>, R, H>,
-    hasher: B,
+    monitor: Monitor<Prioritized<K, L, O>, R>,
+    hasher: Hashing,
 }
 
 impl<K: Key + Hash, R: Runtime> PriorityQueue<K, R> {
@@ -91,7 +85,7 @@ impl<K: Key + Hash, R: Runtime> PriorityQueue<K, R> {
 impl<K: Key + Hash, R: Runtime, L: Limiter<K>> PriorityQueue<K, R, L> {
     /// Makes an empty queue with your own limiter.
     pub fn with_limiter(runtime: &R, limiter: L) -> Self {
-        Self::with_host(runtime, hasher(runtime), Prioritized::new(limiter, ()))
+        Self::with_host(runtime, Hashing::keyed(runtime), Prioritized::new(limiter, ()))
     }
 }
 
@@ -100,27 +94,23 @@ impl<K: Key + Hash, R: Runtime, L: Limiter<K>> PriorityQueue<K, R, L, Told> {
     /// (`workqueue:PQ-37`, `MX-1`).
     pub fn with_metrics(runtime: &R, limiter: L, metrics: &Metrics) -> Self {
         let told = metrics.sink().map(Meter::new);
-        Self::with_host(runtime, hasher(runtime), Prioritized::new(limiter, told))
+        Self::with_host(runtime, Hashing::keyed(runtime), Prioritized::new(limiter, told))
     }
 }
 
-impl<K, R, L, O, B, H> PriorityQueue<K, R, L, O, B, H>
-where
-    K: Key + Hash,
-    R: Runtime,
-    L: Limiter<K>,
-    O: Observer,
-    B: BuildHasher,
-    H: Host<Prioritized<K, L, O>>,
-{
+impl<K: Key + Hash, R: Runtime, L: Limiter<K>, O: Observer> PriorityQueue<K, R, L, O> {
     /// Makes a queue around a given state, with a given hasher.
     ///
     /// # For harnesses
     /// If the state holds items, their hashes must come from this hasher. This is not checked: with
     /// another hasher none of them is found again.
     #[cfg_attr(not(feature = "harness"), doc(hidden))]
-    pub fn with_host(runtime: &R, hasher: B, host: H) -> Self {
-        Self { monitor: Monitor::new(runtime, host), hasher }
+    pub fn with_host(
+        runtime: &R,
+        hasher: impl Into<Hashing>,
+        host: impl Into<Hosted<Prioritized<K, L, O>>>,
+    ) -> Self {
+        Self { monitor: Monitor::new(runtime, host), hasher: hasher.into() }
     }
 
     /// Adds an item with priority 0.
@@ -360,15 +350,7 @@ where
     }
 }
 
-impl<K, R, L, O, B, H> Deliver for PriorityQueue<K, R, L, O, B, H>
-where
-    K: Key + Hash,
-    R: Runtime,
-    L: Limiter<K>,
-    O: Observer,
-    B: BuildHasher,
-    H: Host<Prioritized<K, L, O>>,
-{
+impl<K: Key + Hash, R: Runtime, L: Limiter<K>, O: Observer> Deliver for PriorityQueue<K, R, L, O> {
     type Key = K;
 
     #[inline]
@@ -386,14 +368,7 @@ where
     }
 }
 
-impl<K, R, L, O, B, H> fmt::Debug for PriorityQueue<K, R, L, O, B, H>
-where
-    K: Key,
-    R: Runtime,
-    L: Limiter<K>,
-    O: Observer,
-    H: Host<Prioritized<K, L, O>>,
-{
+impl<K: Key, R: Runtime, L: Limiter<K>, O: Observer> fmt::Debug for PriorityQueue<K, R, L, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("PriorityQueue")
     }

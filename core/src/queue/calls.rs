@@ -267,7 +267,6 @@ macro_rules! queue_calls {
 
         impl<$($generics)*> $crate::metrics::Measured for $queue
         where
-            B: Send + Sync + 'static,
             $($bounds)*
         {
             fn refresh_metrics(&self, every: ::std::time::Duration) {

@@ -53,6 +53,7 @@
 mod batch;
 mod calls;
 mod delayed;
+mod hashing;
 pub(crate) mod items;
 mod operations;
 mod state;
@@ -64,15 +65,12 @@ mod work;
 #[cfg(test)]
 mod tests;
 
-use std::hash::{BuildHasher, Hash};
+use std::hash::Hash;
 
-use foldhash::fast::SeedableRandomState;
-
-use crate::machine::Host;
+use crate::machine::Hosted;
 use crate::metrics::Metrics;
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
-use crate::slab::hasher;
 
 pub use crate::slab::Slot;
 pub use batch::Batch;
@@ -89,6 +87,7 @@ pub(crate) use stream::{Repeated, owned};
 pub use work::{InProcessing, OwnedWork, Work};
 
 for_harness! {
+    use hashing::Hashing;
     use operations::{
         Add, AddAll, Done, DoneAll, DoneKey, Drain, Get, GetBatch, Len, Op, Refresh, Ret, ShutDown,
         ShuttingDown,
@@ -99,17 +98,10 @@ for_harness! {
 
 /// The de-duplicating work queue. Shared by reference or in an `Arc`.
 ///
-/// `K` is the item, `R` the runtime, `S` the order of delivery, `B` the hasher. `H` is the machine
-/// behind the lock: the rules themselves or, in a harness, a recorder or a mutant.
-pub struct WorkQueue<
-    K: Key,
-    R: Runtime = System,
-    S: Storage<K> = Fifo,
-    B = SeedableRandomState,
-    H: Host<Queue<K, S>> = Queue<K, S>,
-> {
-    monitor: Monitor<Queue<K, S>, R, H>,
-    hasher: B,
+/// `K` is the item, `R` the runtime, `S` the order of delivery.
+pub struct WorkQueue<K: Key, R: Runtime = System, S: Storage<K> = Fifo> {
+    monitor: Monitor<Queue<K, S>, R>,
+    hasher: Hashing,
 }
 
 impl<K: Key + Hash, R: Runtime> WorkQueue<K, R> {
@@ -124,31 +116,26 @@ impl<K: Key + Hash, R: Runtime> WorkQueue<K, R> {
 impl<K: Key + Hash, R: Runtime, S: Storage<K>> WorkQueue<K, R, S> {
     /// Makes an empty queue with your own order of delivery (`workqueue:ST-1`).
     pub fn with_storage(runtime: &R, storage: S) -> Self {
-        Self::with_host(runtime, hasher(runtime), Queue::new(storage))
+        Self::with_host(runtime, Hashing::keyed(runtime), Queue::new(storage))
     }
 
     /// As [`with_storage`](Self::with_storage), with metrics (`workqueue:WQ-1`).
     pub fn with_metrics(runtime: &R, storage: S, metrics: &Metrics) -> Self {
-        Self::with_host(runtime, hasher(runtime), Queue::measured(storage, metrics))
+        Self::with_host(runtime, Hashing::keyed(runtime), Queue::measured(storage, metrics))
     }
-}
 
-impl<K, R, S, B, H> WorkQueue<K, R, S, B, H>
-where
-    K: Key + Hash,
-    R: Runtime,
-    S: Storage<K>,
-    B: BuildHasher,
-    H: Host<Queue<K, S>>,
-{
     /// Makes a queue around a given state, with a given hasher.
     ///
     /// # For harnesses
     /// If the state holds items, their hashes must come from this hasher. This is not checked. With
     /// another hasher, calls do not find these items.
     #[cfg_attr(not(feature = "harness"), doc(hidden))]
-    pub fn with_host(runtime: &R, hasher: B, host: H) -> Self {
-        Self { monitor: Monitor::new(runtime, host), hasher }
+    pub fn with_host(
+        runtime: &R,
+        hasher: impl Into<Hashing>,
+        host: impl Into<Hosted<Queue<K, S>>>,
+    ) -> Self {
+        Self { monitor: Monitor::new(runtime, host), hasher: hasher.into() }
     }
 
     /// Refuses new items and returns at once. Waiting items are still delivered. All callers that
@@ -169,6 +156,6 @@ where
 }
 
 queue_calls! {
-    "WorkQueue", [K, R, S, B, H] WorkQueue<K, R, S, B, H>,
-    [K: Key + Hash, R: Runtime, S: Storage<K>, B: BuildHasher, H: Host<Queue<K, S>>]
+    "WorkQueue", [K, R, S] WorkQueue<K, R, S>,
+    [K: Key + Hash, R: Runtime, S: Storage<K>]
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::cancel::CancelToken;
 use crate::cancel::until::unless_ended;
 use crate::limiter::WaitError;
-use crate::machine::{Cx, Host, Operation, Step};
+use crate::machine::{Cx, Host, Hosted, Operation, Step};
 use crate::runtime::{Instant, Runtime};
 
 use super::build::Request;
@@ -121,14 +121,15 @@ impl<'a, R: Runtime, T: Transport> Call<'a, R, T> {
     ) -> Result<(Option<Answer>, CancelToken<R>), RequestError> {
         let (reads, max_retries) = (*self.request.verb() == Verb::Get, self.request.max_retries);
         let begin = Begin { mode: self.mode, reads, max_retries };
-        match &self.client.rules {
-            None => self.follow(Execution::new(self.mode, reads, max_retries), begin, token).await,
-            Some(make) => self.follow(make(), begin, token).await,
-        }
+        let rules = match &self.client.rules {
+            None => Execution::new(self.mode, reads, max_retries).into(),
+            Some(make) => make(),
+        };
+        self.follow(rules, begin, token).await
     }
 
     /// Makes a step of the rules. They never wait.
-    fn ask<O: Operation<Execution>>(&self, rules: &mut impl Host<Execution>, mut op: O) -> O::Ret {
+    fn ask<O: Operation<Execution>>(&self, rules: &mut Hosted<Execution>, mut op: O) -> O::Ret {
         match rules.run(&mut op, &mut Cx::new(&self.client.runtime)) {
             Step::Done(told) | Step::Held(told) => told,
             Step::Wait { .. } => unreachable!("the rules of a call wait for nobody"),
@@ -137,7 +138,7 @@ impl<'a, R: Runtime, T: Transport> Call<'a, R, T> {
 
     async fn follow(
         &self,
-        mut rules: impl Host<Execution>,
+        mut rules: Hosted<Execution>,
         begin: Begin,
         token: &CancelToken<R>,
     ) -> Result<(Option<Answer>, CancelToken<R>), RequestError> {

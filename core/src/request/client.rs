@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::cancel::CancelToken;
 use crate::limiter::{FlowLimiter, TokenBucketFlow};
-use crate::machine::Boxed;
+use crate::machine::Hosted;
 use crate::runtime::{Instant, Runtime};
 
 use super::base::Base;
@@ -44,7 +44,7 @@ pub struct Client<R: Runtime, T> {
 }
 
 /// Makes the rules of a call.
-type Rules = Arc<dyn Fn() -> Boxed<Execution> + Send + Sync>;
+type Rules = Arc<dyn Fn() -> Hosted<Execution> + Send + Sync>;
 
 /// The limits on memory and waiting time for an answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -124,11 +124,11 @@ impl<R: Runtime, T: Transport> Client<R, T> {
     /// it.
     #[cfg_attr(not(feature = "harness"), doc(hidden))]
     #[must_use]
-    pub fn with_host(
+    pub fn with_host<H: Into<Hosted<Execution>>>(
         mut self,
-        make: impl Fn() -> Boxed<Execution> + Send + Sync + 'static,
+        make: impl Fn() -> H + Send + Sync + 'static,
     ) -> Self {
-        self.rules = Some(Arc::new(make));
+        self.rules = Some(Arc::new(move || make().into()));
         self
     }
 

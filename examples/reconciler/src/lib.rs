@@ -1,10 +1,8 @@
 //! A small controller: it brings the number of replicas to the desired number.
 
 use std::collections::BTreeMap;
-use std::hash::{BuildHasher, Hash};
 
-use seatrial_core::machine::Host;
-use seatrial_core::queue::{Fifo, Queue, WorkQueue};
+use seatrial_core::queue::WorkQueue;
 use seatrial_core::runtime::Runtime;
 
 /// The desired and the actual number of replicas, for each object. A real operator has a cache and
@@ -46,13 +44,7 @@ impl<R: Runtime> Cluster<R> {
 }
 
 /// Works until the queue is shut down: each delivery of a key reconciles it once.
-pub fn reconcile<R, B, H>(queue: &WorkQueue<u8, R, Fifo, B, H>, cluster: &Cluster<R>)
-where
-    R: Runtime,
-    B: BuildHasher,
-    H: Host<Queue<u8>>,
-    u8: Hash,
-{
+pub fn reconcile<R: Runtime>(queue: &WorkQueue<u8, R>, cluster: &Cluster<R>) {
     while let Some(item) = queue.get() {
         let desired = cluster.read(*item).desired;
         cluster.scale(*item, desired);
@@ -62,13 +54,7 @@ where
 /// The same with a common mistake: done is called before the work is finished. So a change that
 /// comes meanwhile is reconciled by another worker at the same time, and the older number may be
 /// written last.
-pub fn reconcile_too_early<R, B, H>(queue: &WorkQueue<u8, R, Fifo, B, H>, cluster: &Cluster<R>)
-where
-    R: Runtime,
-    B: BuildHasher,
-    H: Host<Queue<u8>>,
-    u8: Hash,
-{
+pub fn reconcile_too_early<R: Runtime>(queue: &WorkQueue<u8, R>, cluster: &Cluster<R>) {
     while let Some((token, key)) = queue.take() {
         queue.done(token);
         let desired = cluster.read(key).desired;

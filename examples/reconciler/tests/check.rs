@@ -12,8 +12,7 @@ use seatrial::engine::{AnyRuntime, Engine};
 use seatrial::trial::{
     Component, HistoryOf, Invariant, MachineOf, Scenario, Violation, World, subject,
 };
-use seatrial_core::machine::Boxed;
-use seatrial_core::queue::{Fifo, Queue, WorkQueue};
+use seatrial_core::queue::{Queue, WorkQueue};
 
 const CATALOGUE: Catalogue =
     Catalogue::new("cargo test --test check --", &[subject::<Reconciler>(), subject::<Hasty>()]);
@@ -66,7 +65,7 @@ fn scenario<C: Component<Machine = Queue<u8>>>(
 }
 
 type Fixed = std::hash::BuildHasherDefault<std::hash::DefaultHasher>;
-type Shared = Arc<WorkQueue<u8, AnyRuntime, Fifo, Fixed, Boxed<Queue<u8>>>>;
+type Shared = Arc<WorkQueue<u8, AnyRuntime>>;
 
 fn converges<C: Component>(history: &HistoryOf<C>) -> Result<(), Violation> {
     match history.notes("actual").next() {

@@ -12,7 +12,7 @@ use seatrial::trial::{
     Component, HistoryOf, Invariant, MachineOf, Mutant, Scenario, Violation, World, mutants,
     subject,
 };
-use seatrial_core::machine::{Boxed, Cx, Machine, Operation, Step};
+use seatrial_core::machine::{Cx, Machine, Operation, Step};
 use seatrial_core::monitor::Monitor;
 
 /// Everything that is checked here.
@@ -60,7 +60,7 @@ impl Operation<Nodes> for Take {
 }
 
 /// The rules under a lock, as the checkers run them: each step is recorded.
-type Shared = Arc<Monitor<Nodes, AnyRuntime, Boxed<Nodes>>>;
+type Shared = Arc<Monitor<Nodes, AnyRuntime>>;
 
 /// Takes a node if there is one. Looking and taking are one critical section.
 fn worker(nodes: &Shared) -> bool {

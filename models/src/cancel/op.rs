@@ -56,9 +56,9 @@ pub fn check_on(ops: &[Op], make: impl Fn() -> Boxed<Tree> + Send + Sync + 'stat
     }
 }
 
-type Token = CancelToken<Manual, Boxed<Tree>>;
+type Token = CancelToken<Manual>;
 /// The number of runs of a hook, and the hook, unless it was taken back.
-type Hooked = (Arc<Counts>, Option<OnEnd<Manual, Boxed<Tree>>>);
+type Hooked = (Arc<Counts>, Option<OnEnd<Manual>>);
 
 #[derive(Default)]
 struct Counts(AtomicUsize);

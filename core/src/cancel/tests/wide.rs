@@ -169,7 +169,7 @@ fn a_deep_tree_ends_and_is_dropped_without_a_deep_stack() {
 fn a_second_cancellation_wakes_nobody_and_is_told_the_children_until_they_are_forgotten() {
     let mut token = Stepped::new(Tree::new());
     let below = CancelToken::new(&Manual::new());
-    assert!(token.call(Adopt(Arc::<Node<_, _>>::clone(&below.node))).is_ok());
+    assert!(token.call(Adopt(Arc::<Node<_>>::clone(&below.node))).is_ok());
     assert_eq!(token.call(Forget).len(), 0, "they have not ended");
     assert_eq!(token.waits(Wait { until: Instant::NEVER }), None);
     assert_eq!(token.call(Cancel::default()).below.len(), 1);
@@ -186,7 +186,7 @@ fn a_cancellation_collects_many_children_and_hooks_in_several_steps() {
     let mut token = Stepped::new(Tree::new());
     let below = CancelToken::new(&Manual::new());
     for _ in 0..MANY {
-        assert!(token.call(Adopt(Arc::<Node<_, _>>::clone(&below.node))).is_ok());
+        assert!(token.call(Adopt(Arc::<Node<_>>::clone(&below.node))).is_ok());
         assert!(token.call(Hook(Some(Waker::noop().clone()))).is_ok());
     }
     let mut cancel = Cancel::default();

@@ -144,7 +144,7 @@ fn channels_of_two_groups_are_not_selected_from() {
 #[test]
 #[should_panic(expected = "something to select from")]
 fn there_is_something_to_select_from() {
-    drop(select::<u8, System, Group<u8>>([]));
+    drop(select::<u8, System>([]));
 }
 
 #[test]

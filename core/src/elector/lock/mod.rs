@@ -18,8 +18,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::task::Waker;
 
-use crate::cancel::{CancelToken, Tree};
-use crate::machine::Host;
+use crate::cancel::CancelToken;
 use crate::runtime::{Instant, Runtime};
 
 use super::record::{Name, Record};
@@ -141,7 +140,7 @@ pub trait Token: Send + Sync {
     fn on_end(&self, waker: Waker) -> Box<dyn Send + '_>;
 }
 
-impl<R: Runtime, H: Host<Tree>> Token for CancelToken<R, H> {
+impl<R: Runtime> Token for CancelToken<R> {
     fn is_cancelled(&self) -> bool {
         self.is_cancelled()
     }

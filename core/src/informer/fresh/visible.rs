@@ -6,7 +6,7 @@ use crate::events::Event;
 use crate::informer::apply::ApplyError;
 use crate::informer::partly::parted;
 use crate::informer::versions::{newest, of_list};
-use crate::machine::Host;
+use crate::machine::Hosted;
 use crate::monitor::Monitor;
 use crate::runtime::{Instant, Runtime};
 use crate::store::{Described, Metadata, join};
@@ -32,23 +32,23 @@ pub trait Readable {
 }
 
 /// How far a store is, the writes of this client, and the callers that wait.
-pub struct Visible<R: Runtime, H: Host<Fresh> = Fresh> {
-    fresh: Arc<Monitor<Fresh, R, H>>,
+pub struct Visible<R: Runtime> {
+    fresh: Arc<Monitor<Fresh, R>>,
     /// The writes of this client that it may not see yet.
     pub(in crate::informer) ledger: R::Mutex<Ledger>,
 }
 
 /// Calls of the informer.
-impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
+impl<R: Runtime> Visible<R> {
     /// Makes it for a store that is still empty. When there are `few` notes or more, it looks for
     /// some to forget.
-    pub fn new(runtime: &R, host: H, few: usize) -> Self {
+    pub fn new(runtime: &R, host: impl Into<Hosted<Fresh>>, few: usize) -> Self {
         let fresh = Arc::new(Monitor::new(runtime, host));
         Self { fresh, ledger: runtime.mutex(Ledger::new(few)) }
     }
 
     /// Returns a function that notes that a state was refused, by key and version.
-    pub fn refuser(&self) -> impl Fn(String, u64) + Send + Sync + 'static + use<R, H> {
+    pub fn refuser(&self) -> impl Fn(String, u64) + Send + Sync + 'static + use<R> {
         let fresh = Arc::clone(&self.fresh);
         move |key, version| fresh.call(Refuse(vec![(key, version)]))
     }
@@ -107,7 +107,7 @@ impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
 }
 
 /// Calls of clients.
-impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
+impl<R: Runtime> Visible<R> {
     fn runtime(&self) -> &R {
         self.fresh.runtime()
     }
@@ -279,7 +279,7 @@ impl<R: Runtime, H: Host<Fresh>> Visible<R, H> {
     }
 }
 
-impl<R: Runtime, H: Host<Fresh>> std::fmt::Debug for Visible<R, H> {
+impl<R: Runtime> std::fmt::Debug for Visible<R> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Visible")
     }

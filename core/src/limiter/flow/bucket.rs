@@ -4,9 +4,8 @@ use std::fmt;
 use std::future::poll_fn;
 use std::task::Poll;
 
-use crate::cancel::{CancelToken, Reason, Tree};
+use crate::cancel::{CancelToken, Reason};
 use crate::limiter::{FOREVER, Rate, Reservation, TokenBucket};
-use crate::machine::Host;
 use crate::runtime::Runtime;
 
 use super::{FlowLimiter, WaitError, Waits};
@@ -30,11 +29,7 @@ impl<R: Runtime> TokenBucketFlow<R> {
     ///
     /// # Errors
     /// As [`wait`](FlowLimiter::wait).
-    pub fn wait_for<H: Host<Tree>>(
-        &self,
-        token: &CancelToken<R, H>,
-        n: u64,
-    ) -> Result<(), WaitError> {
+    pub fn wait_for(&self, token: &CancelToken<R>, n: u64) -> Result<(), WaitError> {
         let taken = self.take(token, n)?;
         let act = taken.reservation.act();
         let ended = act > self.runtime.now() && token.wait_until(act);
@@ -46,11 +41,7 @@ impl<R: Runtime> TokenBucketFlow<R> {
     ///
     /// # Errors
     /// As [`wait_for`](Self::wait_for).
-    pub async fn wait_for_async<H: Host<Tree>>(
-        &self,
-        token: &CancelToken<R, H>,
-        n: u64,
-    ) -> Result<(), WaitError> {
+    pub async fn wait_for_async(&self, token: &CancelToken<R>, n: u64) -> Result<(), WaitError> {
         let taken = self.take(token, n)?;
         let act = taken.reservation.act();
         let mut alarms = None;
@@ -67,11 +58,7 @@ impl<R: Runtime> TokenBucketFlow<R> {
         taken.settle(ended)
     }
 
-    fn take<H: Host<Tree>>(
-        &self,
-        token: &CancelToken<R, H>,
-        n: u64,
-    ) -> Result<Taken<'_, R>, WaitError> {
+    fn take(&self, token: &CancelToken<R>, n: u64) -> Result<Taken<'_, R>, WaitError> {
         if self.lock().never_grants(n) {
             return Err(WaitError::ExceedsBurst); // also if the token has ended
         }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::future::ready;
 
 use crate::cancel::CancelToken;
-use crate::machine::{Channel, Cx, Host, Operation, Step};
+use crate::machine::{Channel, Cx, Hosted, Operation, Step};
 use crate::monitor::Monitor;
 use crate::runtime::Runtime;
 
@@ -35,8 +35,8 @@ impl<R: Runtime> FlowLimiter<R> for AlwaysAccept {
 }
 
 /// Lets nobody go on; `accept` sleeps until the limiter is stopped (`workqueue:FC-11`).
-pub struct NeverAccept<R: Runtime, H: Host<Gate> = Gate> {
-    gate: Monitor<Gate, R, H>,
+pub struct NeverAccept<R: Runtime> {
+    gate: Monitor<Gate, R>,
 }
 
 impl<R: Runtime> NeverAccept<R> {
@@ -44,17 +44,15 @@ impl<R: Runtime> NeverAccept<R> {
     pub fn new(runtime: &R) -> Self {
         Self::with_host(runtime, Gate::default())
     }
-}
 
-impl<R: Runtime, H: Host<Gate>> NeverAccept<R, H> {
     /// Makes a limiter around a given state.
     #[cfg_attr(not(feature = "harness"), doc(hidden))]
-    pub fn with_host(runtime: &R, host: H) -> Self {
+    pub fn with_host(runtime: &R, host: impl Into<Hosted<Gate>>) -> Self {
         Self { gate: Monitor::new(runtime, host) }
     }
 }
 
-impl<R: Runtime, H: Host<Gate>> FlowLimiter<R> for NeverAccept<R, H> {
+impl<R: Runtime> FlowLimiter<R> for NeverAccept<R> {
     fn try_accept(&self) -> bool {
         false
     }
@@ -80,7 +78,7 @@ impl<R: Runtime, H: Host<Gate>> FlowLimiter<R> for NeverAccept<R, H> {
     }
 }
 
-impl<R: Runtime, H: Host<Gate>> fmt::Debug for NeverAccept<R, H> {
+impl<R: Runtime> fmt::Debug for NeverAccept<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("NeverAccept")
     }

@@ -5,9 +5,9 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use super::*;
-use crate::cancel::{Cancel, CancelToken, Reason, Tree, Wait};
+use crate::cancel::{self, Cancel, CancelToken, Reason, Tree};
 use crate::limiter::FOREVER;
-use crate::machine::{Cx, Host, Operation, Step};
+use crate::machine::{Boxed, Cx, Host, Machine, Step};
 use crate::runtime::{Ambient, Instant, Manual};
 
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -218,20 +218,19 @@ fn zero_tokens_are_refused_as_others_are() {
 /// A token whose waiter is delayed until its time is over, and which is then cancelled.
 struct Late(Manual, Tree);
 
-impl Host<Tree> for Late {
-    fn run<O: Operation<Tree>>(&mut self, op: &mut O, cx: &mut Cx<'_>) -> Step<O::Ret> {
+impl Machine for Late {
+    type Op = cancel::Op;
+    type Ret = cancel::Ret;
+
+    fn step(&mut self, op: &mut cancel::Op, cx: &mut Cx<'_>) -> Step<cancel::Ret> {
         let Self(clock, tree) = self;
-        if std::any::type_name::<O>() != std::any::type_name::<Wait>() {
-            return op.step(tree, cx);
+        if !matches!(op, cancel::Op::Wait(_)) {
+            return tree.step(op, cx);
         }
         clock.advance(Duration::from_secs(10));
         let mut cx = Cx::new(&*clock);
-        drop(Cancel::default().step(tree, &mut cx));
-        op.step(tree, &mut cx)
-    }
-
-    fn give_up<O: Operation<Tree>>(&mut self, op: &mut O, cx: &mut Cx<'_>) {
-        op.cancel(&mut self.1, cx);
+        drop(Host::<Tree>::run(tree, &mut Cancel::default(), &mut cx));
+        tree.step(op, &mut cx)
     }
 }
 
@@ -241,7 +240,7 @@ fn a_turn_that_has_come_is_taken_although_the_token_ends() {
     let flow = TokenBucketFlow::new(&runtime, 1.0, 1);
     assert!(flow.try_accept());
     let clock = runtime.clone();
-    let late = move || Late(clock.clone(), Tree::new());
+    let late = move || Boxed(Box::new(Late(clock.clone(), Tree::new())));
     let token = CancelToken::with_host(&runtime, Instant::NEVER, late);
     assert_eq!(flow.wait_for(&token, 1), Ok(()), "TB-15");
     assert!(token.is_cancelled());

@@ -27,7 +27,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::caught::{drop_caught, drop_each};
-use crate::machine::Host;
+use crate::machine::Hosted;
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
 
@@ -42,15 +42,9 @@ for_harness! {
 
 /// A store whose objects expire. Shared by reference or in an `Arc`.
 ///
-/// `K` is the key, `O` the handle to an object, `R` the runtime, `H` the content of the lock: the
-/// rules themselves, or a recorded or mutated machine in a harness.
-pub struct ExpiringStore<
-    K: Key,
-    O: Handle,
-    R: Runtime = System,
-    H: Host<ExpiringObjects<K, O>> = ExpiringObjects<K, O>,
-> {
-    monitor: Monitor<ExpiringObjects<K, O>, R, H>,
+/// `K` is the key, `O` the handle to an object, `R` the runtime.
+pub struct ExpiringStore<K: Key, O: Handle, R: Runtime = System> {
+    monitor: Monitor<ExpiringObjects<K, O>, R>,
     intake: Intake<K, O>,
 }
 
@@ -64,16 +58,18 @@ impl<K: Key, O: Handle, R: Runtime> ExpiringStore<K, O, R> {
         let intake = Intake::new(runtime, key_of);
         Self::with_host(runtime, intake, ExpiringObjects::new(Arc::new(expiry)))
     }
-}
 
-impl<K: Key, O: Handle, R: Runtime, H: Host<ExpiringObjects<K, O>>> ExpiringStore<K, O, R, H> {
     /// Makes a store around a given state.
     ///
     /// # For harnesses
     /// If the state holds objects, they must have been stored with keys of `intake`. This is not
     /// checked: others are not found again. A transformer of `intake` is not used.
     #[cfg_attr(not(feature = "harness"), doc(hidden))]
-    pub fn with_host(runtime: &R, intake: Intake<K, O>, host: H) -> Self {
+    pub fn with_host(
+        runtime: &R,
+        intake: Intake<K, O>,
+        host: impl Into<Hosted<ExpiringObjects<K, O>>>,
+    ) -> Self {
         Self { monitor: Monitor::new(runtime, host), intake }
     }
 
@@ -140,9 +136,7 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<ExpiringObjects<K, O>>> ExpiringStor
     }
 }
 
-impl<K: Key, O: Handle, R: Runtime, H: Host<ExpiringObjects<K, O>>> fmt::Debug
-    for ExpiringStore<K, O, R, H>
-{
+impl<K: Key, O: Handle, R: Runtime> fmt::Debug for ExpiringStore<K, O, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("ExpiringStore")
     }

@@ -31,7 +31,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::machine::Host;
+use crate::machine::Hosted;
 use crate::monitor::Monitor;
 use crate::runtime::{Runtime, System};
 use crate::store::{Intake, Keyed};
@@ -49,15 +49,9 @@ for_harness! {
 
 /// A priority queue of objects. Shared by reference or in an `Arc`.
 ///
-/// `K` is the key, `O` the handle to an object, `R` the runtime, `H` the content of the lock: the
-/// rules themselves, or a recorded or mutated machine in a harness.
-pub struct KeyedHeap<
-    K: Key,
-    O: Handle,
-    R: Runtime = System,
-    H: Host<HeapQueue<K, O>> = HeapQueue<K, O>,
-> {
-    monitor: Monitor<HeapQueue<K, O>, R, H>,
+/// `K` is the key, `O` the handle to an object, `R` the runtime.
+pub struct KeyedHeap<K: Key, O: Handle, R: Runtime = System> {
+    monitor: Monitor<HeapQueue<K, O>, R>,
     intake: Intake<K, O>,
 }
 
@@ -72,16 +66,18 @@ impl<K: Key, O: Handle, R: Runtime> KeyedHeap<K, O, R> {
         let state = HeapQueue::new(Arc::new(less));
         Self::with_host(runtime, intake, state)
     }
-}
 
-impl<K: Key, O: Handle, R: Runtime, H: Host<HeapQueue<K, O>>> KeyedHeap<K, O, R, H> {
     /// Makes a heap around a given state.
     ///
     /// # For harnesses
     /// If the state holds objects, they must have been stored with keys of `intake`. This is not
     /// checked: others are not found again. A transformer of `intake` is not used.
     #[cfg_attr(not(feature = "harness"), doc(hidden))]
-    pub fn with_host(runtime: &R, intake: Intake<K, O>, host: H) -> Self {
+    pub fn with_host(
+        runtime: &R,
+        intake: Intake<K, O>,
+        host: impl Into<Hosted<HeapQueue<K, O>>>,
+    ) -> Self {
         Self { monitor: Monitor::new(runtime, host), intake }
     }
 
@@ -192,7 +188,7 @@ impl<K: Key, O: Handle, R: Runtime, H: Host<HeapQueue<K, O>>> KeyedHeap<K, O, R,
     }
 }
 
-impl<K: Key, O: Handle, R: Runtime, H: Host<HeapQueue<K, O>>> fmt::Debug for KeyedHeap<K, O, R, H> {
+impl<K: Key, O: Handle, R: Runtime> fmt::Debug for KeyedHeap<K, O, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("KeyedHeap")
     }

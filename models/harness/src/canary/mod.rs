@@ -112,7 +112,7 @@ fn counts_every_increment(history: &HistoryOf<Canary>) -> Result<(), Violation> 
 
 /// Runs two increments at a time and reads the sum; `pause` comes between read and write.
 fn two_increments(world: &World<Canary>, pause: Duration) {
-    let counter = Arc::new(Monitor::<Counter, _, _>::new(world.runtime(), world.machine()));
+    let counter = Arc::new(Monitor::<Counter, _>::new(world.runtime(), world.machine()));
     let increment = {
         let (counter, runtime) = (Arc::clone(&counter), world.runtime().clone());
         move || {

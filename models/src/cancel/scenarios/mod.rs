@@ -9,8 +9,7 @@ use std::sync::Arc;
 use std::task::{Wake, Waker};
 use std::time::Duration;
 
-use seatrial_core::cancel::{CancelToken, OnEnd, Op, Tree};
-use seatrial_core::machine::Boxed;
+use seatrial_core::cancel::{CancelToken, OnEnd, Op};
 use seatrial_core::runtime::Instant;
 
 use super::family::{Family, Token, pair, word};
@@ -53,7 +52,7 @@ const MS: Duration = Duration::from_millis(1);
 /// A token; it notes the calls on it.
 #[derive(Clone)]
 struct Tried {
-    token: CancelToken<AnyRuntime, Boxed<Tree>>,
+    token: CancelToken<AnyRuntime>,
     number: Token,
     world: World<Cancel>,
 }
@@ -129,7 +128,7 @@ impl Tried {
 /// A registered hook.
 struct Hooked {
     hook: u64,
-    left: OnEnd<AnyRuntime, Boxed<Tree>>,
+    left: OnEnd<AnyRuntime>,
     world: World<Cancel>,
 }
 

@@ -6,9 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Wake, Waker};
 
-use seatrial_core::cancel::{CancelToken, Reason, Tree};
+use seatrial_core::cancel::{CancelToken, Reason};
 use seatrial_core::limiter::{FlowLimiter, TokenBucketFlow, WaitError};
-use seatrial_core::machine::Boxed;
 use seatrial_core::runtime::{Ambient as _, Runtime};
 
 use super::{MS, Tried, pair, some, waited_for, word};
@@ -104,12 +103,12 @@ pub(super) fn hooks_come_last() -> Scenario<Cancel> {
 
 /// A hook that counts which tokens have ended.
 struct Looks {
-    below: Mutex<Vec<CancelToken<AnyRuntime, Boxed<Tree>>>>,
+    below: Mutex<Vec<CancelToken<AnyRuntime>>>,
     seen: AtomicUsize,
 }
 
 impl Looks {
-    fn take(&self) -> Vec<CancelToken<AnyRuntime, Boxed<Tree>>> {
+    fn take(&self) -> Vec<CancelToken<AnyRuntime>> {
         mem::take(&mut *self.below.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

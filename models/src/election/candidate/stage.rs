@@ -7,7 +7,6 @@ use std::time::Duration;
 use seatrial_core::cancel::CancelToken;
 use seatrial_core::elector::candidate::{Candidate as Ships, CandidateSpec, Seen, WatchCandidate};
 use seatrial_core::elector::{Call, Object, ObjectName, ObjectStore, StoreError, Version};
-use seatrial_core::machine::Boxed;
 use seatrial_core::monitor::Monitor;
 use seatrial_core::runtime::{Ambient as _, Runtime};
 
@@ -37,7 +36,7 @@ pub(super) fn itself() -> CandidateSpec {
 #[derive(Clone)]
 pub(super) struct Stage {
     pub(super) world: World<Candidate>,
-    pub(super) server: Arc<Monitor<Server, AnyRuntime, Boxed<Server>>>,
+    pub(super) server: Arc<Monitor<Server, AnyRuntime>>,
     pub(super) token: CancelToken<AnyRuntime>,
     /// The lag with which the watch shows a change.
     lag: Duration,

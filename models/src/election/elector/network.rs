@@ -11,7 +11,6 @@ use std::time::Duration;
 use seatrial_core::elector::{
     AsyncObjectStore, Call, LeaseSpec, Object, ObjectName, ObjectStore, StoreError,
 };
-use seatrial_core::machine::Boxed;
 use seatrial_core::monitor::Monitor;
 use seatrial_core::runtime::{Ambient as _, Instant, Runtime};
 
@@ -20,7 +19,7 @@ use super::store::Served;
 use crate::engine::AnyRuntime;
 
 /// The store that all electors share.
-pub(super) type Shared = Arc<Monitor<Part, AnyRuntime, Boxed<Part>>>;
+pub(super) type Shared = Arc<Monitor<Part, AnyRuntime>>;
 
 /// The time after which a client gives up a call without another limit (`election:LK-28`).
 pub(super) const CLIENT_TIMEOUT: Duration = Duration::from_secs(1);

@@ -135,38 +135,33 @@ impl Operation<Part> for Serve {
     }
 }
 
+/// Puts a part in place of an elector's rules, unless it refuses the set-up.
+pub(super) fn seat(
+    mut part: Boxed<Part>,
+    mut set_up: SetUp,
+    ambient: &dyn Ambient,
+) -> Result<Boxed<Election>, ConfigError> {
+    match part.run(&mut set_up, &mut Cx::new(ambient)) {
+        Step::Done(taken) => taken.map(|()| Boxed(Box::new(Seat(part)) as _)),
+        other => unreachable!("setting up ends with {other:?}"),
+    }
+}
+
 /// A part in place of an elector's rules.
-pub(super) struct Seat(Boxed<Part>);
+struct Seat(Boxed<Part>);
 
-impl Seat {
-    /// Puts a part in place, unless it refuses the set-up.
-    pub(super) fn new(
-        mut part: Boxed<Part>,
-        mut set_up: SetUp,
-        ambient: &dyn Ambient,
-    ) -> Result<Self, ConfigError> {
-        match part.run(&mut set_up, &mut Cx::new(ambient)) {
-            Step::Done(taken) => taken.map(|()| Self(part)),
-            other => unreachable!("setting up ends with {other:?}"),
-        }
-    }
-}
+impl Machine for Seat {
+    type Op = Op;
+    type Ret = Ret;
 
-impl std::fmt::Debug for Seat {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Seat")
-    }
-}
-
-impl Host<Election> for Seat {
-    fn run<O: Operation<Election>>(&mut self, op: &mut O, cx: &mut Cx<'_>) -> Step<O::Ret> {
-        let mut ask = Ask(op.clone().embed());
+    fn step(&mut self, op: &mut Op, cx: &mut Cx<'_>) -> Step<Ret> {
+        let mut ask = Ask(op.clone());
         let step = self.0.run(&mut ask, cx);
-        *op = O::project(ask.0);
-        step.map(O::result)
+        *op = ask.0;
+        step
     }
 
-    fn give_up<O: Operation<Election>>(&mut self, op: &mut O, cx: &mut Cx<'_>) {
-        self.0.give_up(&mut Ask(op.clone().embed()), cx);
+    fn cancel(&mut self, op: &mut Op, cx: &mut Cx<'_>) {
+        self.0.give_up(&mut Ask(op.clone()), cx);
     }
 }

@@ -17,7 +17,7 @@ use seatrial_core::runtime::{Ambient as _, Runtime};
 
 use super::Elector;
 use super::network::{Connection, Fate, Network, Passing, Shared};
-use super::part::{Edit, Request, Seat, Serve, SetUp};
+use super::part::{Edit, Request, Serve, SetUp, seat};
 use super::store::Served;
 use crate::election::plain::reference;
 use crate::engine::AnyRuntime;
@@ -46,9 +46,9 @@ pub(super) fn told(number: u8, leader: &Name) -> u64 {
 }
 
 /// The elector of `core`, as scenarios run it.
-pub(super) type Tried = CoreElector<LeaseLock<Connection>, AnyRuntime, Seat>;
+pub(super) type Tried = CoreElector<LeaseLock<Connection>, AnyRuntime>;
 /// The leadership of that elector.
-pub(super) type Leads = Leadership<AnyRuntime, Seat>;
+pub(super) type Leads = Leadership<AnyRuntime>;
 
 /// Three, two and one seconds: short durations make short histories.
 pub(super) const TIMING: Timing = Timing::seconds(3, 2, 1);
@@ -108,7 +108,7 @@ impl Scene {
         let number = self.electors.fetch_add(1, Ordering::Relaxed);
         let runtime = self.world.runtime();
         let set_up = SetUp { config: config.clone(), number };
-        let seat = Seat::new(self.world.machine(), set_up, runtime)?;
+        let seat = seat(self.world.machine(), set_up, runtime)?;
         let calls = AtomicU32::new(0);
         let connection = Connection { store: Arc::clone(&self.store), number, calls, network };
         let lock = LeaseLock::new(connection, LEASE.0, LEASE.1);
@@ -265,7 +265,7 @@ impl Participant {
     }
 
     /// As [`lead`](Self::lead), with callbacks that make their own notes.
-    pub(super) fn run_with(&self, callbacks: Arc<impl Callbacks<AnyRuntime, Seat>>) -> bool {
+    pub(super) fn run_with(&self, callbacks: Arc<impl Callbacks<AnyRuntime>>) -> bool {
         let led = self.elector.run(&self.token, &callbacks).expect("it does not run yet");
         self.returned();
         led
@@ -297,7 +297,7 @@ impl Drop for NotesItsEnd<'_> {
     }
 }
 
-impl<W, F> AsyncCallbacks<AnyRuntime, Seat> for Task<W>
+impl<W, F> AsyncCallbacks<AnyRuntime> for Task<W>
 where
     W: Fn(Participant, Leads) -> F + Send + Sync,
     F: Future<Output = ()> + Send,
@@ -333,7 +333,7 @@ impl Worker {
     }
 }
 
-impl Callbacks<AnyRuntime, Seat> for Worker {
+impl Callbacks<AnyRuntime> for Worker {
     fn started_leading(&self, leadership: &Leads) {
         self.note(STARTS);
         (self.work)(&self.of, leadership);

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use seatrial_core::informer::SourceKind;
-use seatrial_core::machine::Boxed;
 use seatrial_core::monitor::Monitor;
 use seatrial_core::runtime::{Ambient as _, Runtime};
 
@@ -23,7 +22,7 @@ pub(super) fn all() -> Vec<Scenario<Delivery>> {
 /// Runs an informer and a worker while things happen: the `first` ones before the pause, if there
 /// is one, the others after it. Stops everything once it is at rest.
 fn run(world: &World<Delivery>, begin: Begin, (first, pause): (usize, u64), happen: &[Happen]) {
-    let chain: Arc<Monitor<Chain, AnyRuntime, Boxed<Chain>>> =
+    let chain: Arc<Monitor<Chain, AnyRuntime>> =
         Arc::new(Monitor::new(world.runtime(), world.machine()));
     chain.call(begin);
     for happen in &happen[..first] {

@@ -48,7 +48,7 @@ fn replay(
 }
 
 struct Driven {
-    queue: DeltaFifo<String, Object, Store, System, Boxed<Machine>>,
+    queue: DeltaFifo<String, Object, Store, System>,
     store: Store,
 }
 

@@ -14,7 +14,7 @@ use crate::events::fixtures::{
 };
 
 type Known = Store<u8, Object>;
-pub(super) type Queue = core::DeltaFifo<u8, Object, Known, AnyRuntime, Hosted<DeltaFifo>>;
+pub(super) type Queue = core::DeltaFifo<u8, Object, Known, AnyRuntime>;
 
 impl Shown<DeltaFifo> for DeltaQueue<u8, Object, Known> {
     fn waiting(&self) -> Vec<(u8, Vec<Change>)> {

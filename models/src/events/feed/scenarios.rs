@@ -7,7 +7,7 @@ use seatrial_core::informer::FeedError;
 use seatrial_core::informer::feed::{
     Complete, End, Feed as Rules, Finish, HasSynced, Next, Op, Push, Ret, Told, WaitForSync,
 };
-use seatrial_core::machine::{Boxed, Step};
+use seatrial_core::machine::Step;
 use seatrial_core::monitor::Monitor;
 use seatrial_core::runtime::Runtime;
 
@@ -31,7 +31,7 @@ pub(super) fn all() -> Vec<Scenario<Feed>> {
 #[derive(Clone)]
 struct Stage {
     world: World<Feed>,
-    feed: Arc<Monitor<Rules<u8>, AnyRuntime, Boxed<Rules<u8>>>>,
+    feed: Arc<Monitor<Rules<u8>, AnyRuntime>>,
 }
 
 impl Stage {

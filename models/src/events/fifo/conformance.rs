@@ -61,7 +61,7 @@ fn plain(mistakes: Mistakes) -> Driven {
 
 /// A machine driven by the steps of a trace.
 struct Driven {
-    queue: Fifo<String, Object, System, Boxed<Machine>>,
+    queue: Fifo<String, Object, System>,
 }
 
 impl Driven {

@@ -25,7 +25,7 @@ pub use plain::{MapAndList, REFERENCE};
 #[derive(Clone, Copy, Debug)]
 pub struct Fifo;
 
-type Queue = core::Fifo<u8, Object, AnyRuntime, Hosted<Fifo>>;
+type Queue = core::Fifo<u8, Object, AnyRuntime>;
 
 /// Checks the calls that a fuzzer's bytes decode to.
 ///

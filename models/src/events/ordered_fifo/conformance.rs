@@ -11,7 +11,6 @@ use crate::events::fixtures::traced::{
     Object, Store, common_call, key_of_delta, must_not_block, read_intake, read_store, write_event,
 };
 
-type Machine = OrderedQueue<String, Object, Store>;
 type Happened = Event<String, Object>;
 
 /// How the recorded traces of the ordered FIFO are replayed.
@@ -26,7 +25,7 @@ fn replay(trace: &Trace) -> Result<Replayed, TraceError> {
 
 /// A machine driven by the steps of a trace.
 struct Driven {
-    queue: OrderedFifo<String, Object, Store, System, Boxed<Machine>>,
+    queue: OrderedFifo<String, Object, Store, System>,
     store: Store,
 }
 

@@ -19,7 +19,7 @@ use crate::events::fixtures::{
 };
 
 type Known = Store<u8, Object>;
-pub(super) type Queue = core::OrderedFifo<u8, Object, Known, AnyRuntime, Hosted<OrderedFifo>>;
+pub(super) type Queue = core::OrderedFifo<u8, Object, Known, AnyRuntime>;
 
 /// What the writers saw last, and what was handed out.
 #[derive(Clone, Debug, Default)]

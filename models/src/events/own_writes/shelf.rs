@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use seatrial_core::delta_fifo::Delta;
 use seatrial_core::informer::fresh::{self, Fresh, NotVisibleError};
-use seatrial_core::machine::{Cx, Host, Machine, Operation, Passed, Step};
+use seatrial_core::machine::{Boxed, Cx, Machine, Passed, Step};
 use seatrial_core::ordered_fifo::Event;
 use seatrial_core::runtime::Instant;
 use seatrial_core::store::{Described, Metadata};
@@ -162,23 +162,30 @@ impl Machine for Shelf {
     }
 }
 
-/// The machine under trial, in the place of the shipped rules.
-pub(super) struct Hosted(pub(super) MachineOf<OwnWrites>);
+/// Puts the machine under trial in the place of the shipped rules.
+pub(super) fn hosted(machine: MachineOf<OwnWrites>) -> Boxed<Fresh> {
+    Boxed(Box::new(Hosted(machine)))
+}
 
-impl Host<Fresh> for Hosted {
-    fn run<O: Operation<Fresh>>(&mut self, op: &mut O, cx: &mut Cx<'_>) -> Step<O::Ret> {
-        let mut data = Op::Fresh(op.clone().embed());
+struct Hosted(MachineOf<OwnWrites>);
+
+impl Machine for Hosted {
+    type Op = fresh::Op;
+    type Ret = fresh::Ret;
+
+    fn step(&mut self, op: &mut fresh::Op, cx: &mut Cx<'_>) -> Step<fresh::Ret> {
+        let mut data = Op::Fresh(op.clone());
         let step = self.0.step(&mut data, cx);
         let Op::Fresh(data) = data else { unreachable!("a machine keeps the kind of a call") };
-        *op = O::project(data);
+        *op = data;
         step.map(|ret| match ret {
-            Ret::Fresh(ret) => O::result(ret),
+            Ret::Fresh(ret) => ret,
             _ => unreachable!("a machine answers what it is asked"),
         })
     }
 
-    fn give_up<O: Operation<Fresh>>(&mut self, op: &mut O, cx: &mut Cx<'_>) {
-        self.0.cancel(&mut Op::Fresh(op.clone().embed()), cx);
+    fn cancel(&mut self, op: &mut fresh::Op, cx: &mut Cx<'_>) {
+        self.0.cancel(&mut Op::Fresh(op.clone()), cx);
     }
 
     fn passes_on(&mut self, what: Passed) -> bool {

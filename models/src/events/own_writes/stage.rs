@@ -10,7 +10,7 @@ use seatrial_core::runtime::{Instant, Runtime};
 use seatrial_core::store::{Described as _, LastState};
 
 use super::OwnWrites;
-use super::shelf::{Hosted, News, Note, Object, Op, Ret, Thing, Wish};
+use super::shelf::{News, Note, Object, Op, Ret, Thing, Wish, hosted};
 use crate::engine::AnyRuntime;
 use crate::shared::Lock;
 use crate::trial::{Join, MachineOf, World};
@@ -63,7 +63,7 @@ impl Readable for Store {
 pub(super) struct Stage {
     pub(super) world: World<OwnWrites>,
     store: Arc<Store>,
-    visible: Arc<Visible<AnyRuntime, Hosted>>,
+    visible: Arc<Visible<AnyRuntime>>,
 }
 
 /// The objects of the server, each set with the version from which it holds.
@@ -74,7 +74,7 @@ impl Stage {
     /// `few` notes, it looks for notes to forget.
     pub(super) fn new(world: &World<OwnWrites>, few: usize, server: States) -> Self {
         let runtime = world.runtime().clone();
-        let visible = Visible::new(&runtime, Hosted(world.machine().0), few);
+        let visible = Visible::new(&runtime, hosted(world.machine().0), few);
         let inside = runtime.mutex(world.machine().0);
         let store = Arc::new(Store { runtime, inside });
         let stage = Self { world: world.clone(), store, visible: Arc::new(visible) };

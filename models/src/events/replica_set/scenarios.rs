@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use seatrial_core::machine::Boxed;
 use seatrial_core::monitor::Monitor;
 
 use super::invariants::some;
@@ -27,7 +26,7 @@ pub(super) fn all() -> Vec<Scenario<ReplicaSet>> {
     ]
 }
 
-type Shared = Arc<Monitor<Stage, AnyRuntime, Boxed<Stage>>>;
+type Shared = Arc<Monitor<Stage, AnyRuntime>>;
 
 /// Reconciles until everything stops.
 fn work(stage: &Shared) {

@@ -26,7 +26,7 @@ fn replay(trace: &Trace) -> Result<Replayed, TraceError> {
 /// A machine driven by the steps of a trace.
 struct Driven {
     clock: Manual,
-    store: ExpiringStore<String, Object, Manual, Boxed<ExpiringObjects<String, Object>>>,
+    store: ExpiringStore<String, Object, Manual>,
 }
 
 impl Driven {

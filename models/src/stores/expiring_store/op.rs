@@ -63,7 +63,7 @@ pub fn check_on(ops: &[Op], change: impl FnOnce(Machine) -> Boxed<Machine>) {
 /// The store and the sequential object, given the same calls.
 struct Pair {
     clock: Manual,
-    store: ExpiringStore<u8, Object, Manual, Boxed<Machine>>,
+    store: ExpiringStore<u8, Object, Manual>,
     plain: PlainTimes,
 }
 

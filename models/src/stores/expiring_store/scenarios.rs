@@ -3,12 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use seatrial_core::machine::Boxed;
 use seatrial_core::store::expiring::Op;
 use seatrial_core::store::{ExpiringStore as Shell, Intake, KeyHasher, LastState};
 
 use super::invariants::{CALLS, Called};
-use super::{Event, ExpiringStore, Machine, TIME_TO_LIVE};
+use super::{Event, ExpiringStore, TIME_TO_LIVE};
 use crate::engine::AnyRuntime;
 use crate::events::fixtures::{Object, key_of};
 use crate::queues::fixtures::{caller, sleep};
@@ -32,13 +31,13 @@ type Tried = Arc<Stage>;
 /// next note then count as parts of that call.
 struct Stage {
     world: World<ExpiringStore>,
-    store: Shell<u8, Object, AnyRuntime, Boxed<Machine>>,
+    store: Shell<u8, Object, AnyRuntime>,
     /// Whether a read removes in a second step, as in a shell with a mistake.
     split: bool,
 }
 
 impl Stage {
-    fn says(&self, call: Called) -> &Shell<u8, Object, AnyRuntime, Boxed<Machine>> {
+    fn says(&self, call: Called) -> &Shell<u8, Object, AnyRuntime> {
         self.world.note(CALLS, call as u64);
         &self.store
     }

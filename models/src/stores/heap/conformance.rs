@@ -53,7 +53,7 @@ impl Ranked {
 
 /// A machine driven by the steps of a trace.
 struct Driven {
-    heap: KeyedHeap<String, Ranked, System, Boxed<HeapQueue<String, Ranked>>>,
+    heap: KeyedHeap<String, Ranked, System>,
 }
 
 impl Driven {

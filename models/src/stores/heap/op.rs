@@ -61,7 +61,7 @@ pub fn check_on(ops: &[Op], change: impl FnOnce(Machine) -> Boxed<Machine>) {
 
 /// The heap and the sequential object, given the same calls.
 struct Pair {
-    heap: KeyedHeap<u8, Object, System, Boxed<Machine>>,
+    heap: KeyedHeap<u8, Object, System>,
     plain: PlainHeap,
 }
 

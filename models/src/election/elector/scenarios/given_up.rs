@@ -12,7 +12,7 @@ use super::renewals::at;
 use super::{millis, terms};
 use crate::elector::Elector;
 use crate::elector::network::{Fate, Passing};
-use crate::elector::part::{Edit, Seat};
+use crate::elector::part::Edit;
 use crate::elector::scene::{ENDS, Leads, Participant, STARTS, STOPS, Scene, releasing, strict};
 use crate::engine::AnyRuntime;
 use crate::trial::{Scenario, sleeps};
@@ -143,7 +143,7 @@ pub(super) fn token_at_the_end() -> Scenario<Elector> {
 /// Callbacks that use their elector once the term is over.
 struct TriesAgain(Participant);
 
-impl Callbacks<AnyRuntime, Seat> for TriesAgain {
+impl Callbacks<AnyRuntime> for TriesAgain {
     fn started_leading(&self, _: &Leads) {
         self.0.note(STARTS);
         self.0.note(ENDS);

@@ -12,12 +12,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-use seatrial_core::elector::{Config, ConfigError, Timing};
+use seatrial_core::elector::{Config, ConfigError, Election, Timing};
 use seatrial_core::machine::Boxed;
 use seatrial_core::runtime::System;
 
 use super::Elector;
-use super::part::{Seat, SetUp};
+use super::part::{self, SetUp};
 use crate::cluster::Run;
 use crate::cluster::boundary::{Region, picture as draw};
 use crate::cluster::invariants::{Terms, invariant};
@@ -57,8 +57,8 @@ fn boundary(strict: bool) -> Picture {
 }
 
 /// Makes an elector of a part, in a place that records nothing.
-fn seat(make: fn() -> MachineOf<Elector>, config: Config) -> Result<Seat, ConfigError> {
-    Seat::new(Boxed(make()), SetUp { config, number: 0 }, &System::new())
+fn seat(make: fn() -> MachineOf<Elector>, config: Config) -> Result<Boxed<Election>, ConfigError> {
+    part::seat(Boxed(make()), SetUp { config, number: 0 }, &System::new())
 }
 
 /// The outcome of one run.
@@ -75,12 +75,12 @@ enum Simulated {
 fn simulate(
     make: fn() -> MachineOf<Elector>,
     config: &Config,
-    run: impl FnOnce(Arc<dyn Fn(Config) -> Seat + Send + Sync>) -> Run,
+    run: impl FnOnce(Arc<dyn Fn(Config) -> Boxed<Election> + Send + Sync>) -> Run,
 ) -> Simulated {
     if let Err(error) = seat(make, config.clone().identity("a".into())) {
         return Simulated::Refused(error);
     }
-    let seats: Arc<dyn Fn(Config) -> Seat + Send + Sync> =
+    let seats: Arc<dyn Fn(Config) -> Boxed<Election> + Send + Sync> =
         Arc::new(move |config| seat(make, config).expect("the same set-up was accepted before"));
     match quietly(|| catch_unwind(AssertUnwindSafe(|| run(seats)))) {
         Ok(run) => Simulated::Ran(Box::new(run)),

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use seatrial_core::informer::SourceKind;
 use seatrial_core::informer::reflector::Config;
-use seatrial_core::machine::Boxed;
 use seatrial_core::monitor::Monitor;
 use seatrial_core::runtime::{Ambient as _, Runtime};
 
@@ -42,7 +41,7 @@ pub(super) fn all() -> Vec<Scenario<Reflector>> {
 /// A reflector on a thread of its own, and its server.
 struct Stage {
     world: World<Reflector>,
-    both: Arc<Monitor<Follower, AnyRuntime, Boxed<Follower>>>,
+    both: Arc<Monitor<Follower, AnyRuntime>>,
     turns: Join<()>,
 }
 

@@ -59,7 +59,7 @@ pub(super) fn rendezvous() -> Vec<Scenario<Channel>> {
                 let (sender, receiver) = channels.bounded(0);
                 let receiver = Arc::new(receiver);
                 let tasks = ["first", "second"].map(|name| {
-                    let (tasks, own): (Arc<Receiver<_, _, _>>, _) =
+                    let (tasks, own): (Arc<Receiver<_, _>>, _) =
                         (Arc::clone(&receiver), world.clone());
                     world.spawn(name, move || {
                         let _taken = holds(&own, tasks.recv_async(), MS);

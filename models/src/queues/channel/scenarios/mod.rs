@@ -11,8 +11,8 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use seatrial_core::channel::{Channels, Group, Op, Receiver, Sender, Side};
-use seatrial_core::machine::{Boxed, Step};
+use seatrial_core::channel::{Channels, Op, Receiver, Sender, Side};
+use seatrial_core::machine::Step;
 use seatrial_core::runtime::{Ambient as _, Runtime};
 
 use super::book::Known;
@@ -40,12 +40,11 @@ pub(super) fn all() -> Vec<Scenario<Channel>> {
 
 const MS: Duration = Duration::from_millis(1);
 
-type Host = Boxed<Group<u8>>;
-type Tx = Sender<u8, AnyRuntime, Host>;
-type Rx = Receiver<u8, AnyRuntime, Host>;
+type Tx = Sender<u8, AnyRuntime>;
+type Rx = Receiver<u8, AnyRuntime>;
 
 impl Page for Channel {
-    type Tried = Channels<u8, AnyRuntime, Host>;
+    type Tried = Channels<u8, AnyRuntime>;
     type Known = Known;
 
     fn tried(world: &World<Self>) -> Self::Tried {

@@ -9,9 +9,8 @@ mod times;
 use std::sync::Arc;
 use std::time::Duration;
 
-use seatrial_core::delaying_queue::{Delaying, DelayingQueue as Queue};
+use seatrial_core::delaying_queue::DelayingQueue as Queue;
 use seatrial_core::limited_queue::Outcome;
-use seatrial_core::machine::Boxed;
 use seatrial_core::queue::{Fifo, Token};
 
 use super::as_queue::due;
@@ -75,7 +74,7 @@ fn together() -> Vec<Scenario<DelayingQueue>> {
     ]
 }
 
-type Queued = Queue<u8, AnyRuntime, Fifo, FixedHasher, Boxed<Delaying<u8>>>;
+type Queued = Queue<u8, AnyRuntime, Fifo>;
 type Tried = Arc<Queued>;
 
 impl Page for DelayingQueue {

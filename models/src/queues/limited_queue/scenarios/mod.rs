@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use seatrial_core::limited_queue::{LimitedQueue as Shell, Op as Call, Outcome, Ret};
 use seatrial_core::limiter::Exponential;
-use seatrial_core::machine::{Boxed, Step};
+use seatrial_core::machine::Step;
 use seatrial_core::queue::{Fifo, Token};
 
 use super::as_delaying::Failures;
-use super::{Event, LimitedQueue, Ours};
+use super::{Event, LimitedQueue};
 use crate::engine::AnyRuntime;
 use crate::queues::fixtures::every_call::TWO;
 use crate::queues::fixtures::fragile::{Fragile, Panics};
@@ -55,7 +55,7 @@ pub(super) fn all() -> Vec<Scenario<LimitedQueue>> {
     lists.into_iter().flatten().collect()
 }
 
-type Queued = Shell<u8, AnyRuntime, Exponential<u8>, Fifo, FixedHasher, Boxed<Ours>>;
+type Queued = Shell<u8, AnyRuntime, Exponential<u8>, Fifo>;
 type Tried = Arc<Queued>;
 
 impl Page for LimitedQueue {

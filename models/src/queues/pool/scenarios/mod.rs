@@ -12,14 +12,13 @@ use std::time::Duration;
 use seatrial_core::cancel::CancelToken;
 use seatrial_core::limited_queue::{LimitedQueue, Op, Outcome, Settle};
 use seatrial_core::limiter::Exponential;
-use seatrial_core::machine::Boxed;
 use seatrial_core::pool::awaited::{self, ReconcileAsync};
 use seatrial_core::pool::{Action, End, Pool as Workers};
 use seatrial_core::queue::Fifo;
 use seatrial_core::runtime::{Ambient as _, Runtime};
 
 use super::ledger::PoolLedger;
-use super::{Event, History, Pool, Rules};
+use super::{Event, History, Pool};
 use crate::engine::AnyRuntime;
 use crate::queues::fixtures::FixedHasher;
 use crate::queues::fixtures::keyed::Page;
@@ -38,7 +37,7 @@ pub(super) fn all() -> Vec<Scenario<Pool>> {
     lists.into_iter().flatten().collect()
 }
 
-type Queued = LimitedQueue<u8, AnyRuntime, Exponential<u8>, Fifo, FixedHasher, Boxed<Rules>>;
+type Queued = LimitedQueue<u8, AnyRuntime, Exponential<u8>, Fifo>;
 type Tried = Arc<Queued>;
 
 /// The patience of a shutdown whose workers end by themselves; on real threads, more than they take.

@@ -13,12 +13,10 @@ use std::time::Duration;
 
 use seatrial_core::limited_queue::Outcome;
 use seatrial_core::limiter::Exponential;
-use seatrial_core::machine::Boxed;
 use seatrial_core::priority_queue::{AddOptions, PriorityQueue as Queue, Told};
 use seatrial_core::queue::{Deliver, Token};
 
 use super::ledger::PriorityLedger;
-use super::op::Ours;
 use super::{Call, Event, PriorityQueue, Ret};
 use crate::engine::AnyRuntime;
 use crate::queues::fixtures::every_call::TWO;
@@ -94,7 +92,7 @@ fn busy_holder() -> Scenario<PriorityQueue> {
     })
 }
 
-type Queued = Queue<u8, AnyRuntime, Exponential<u8>, Told, FixedHasher, Boxed<Ours>>;
+type Queued = Queue<u8, AnyRuntime, Exponential<u8>, Told>;
 type Tried = Arc<Queued>;
 
 const fn priority(priority: i32) -> AddOptions {

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use seatrial_core::limited_queue::Outcome;
-use seatrial_core::machine::{Boxed, Step};
-use seatrial_core::queue::{Fifo, Op, Queue as Rules, Ret, Token, WorkQueue};
+use seatrial_core::machine::Step;
+use seatrial_core::queue::{Fifo, Op, Ret, Token, WorkQueue};
 
 use super::ledger::QueueLedger;
 use super::{Event, Queue};
@@ -52,7 +52,7 @@ pub(super) fn all() -> Vec<Scenario<Queue>> {
     lists.into_iter().flatten().collect()
 }
 
-type Queued = WorkQueue<u8, AnyRuntime, Fifo, FixedHasher, Boxed<Rules<u8>>>;
+type Queued = WorkQueue<u8, AnyRuntime, Fifo>;
 type Tried = Arc<Queued>;
 
 impl Page for Queue {

@@ -4,12 +4,12 @@ mod together;
 
 use std::sync::Arc;
 
-use seatrial_core::machine::{Boxed, Step};
+use seatrial_core::machine::Step;
 use seatrial_core::runtime::Runtime;
 use seatrial_core::store::heap::{Op, Ret};
 use seatrial_core::store::{Intake, KeyHasher, KeyedHeap};
 
-use super::{Event, Heap, Machine};
+use super::{Event, Heap};
 use crate::engine::AnyRuntime;
 use crate::events::fixtures::{Bed, Object, key_of};
 use crate::queues::fixtures::caller;
@@ -35,7 +35,7 @@ pub(super) fn all() -> Vec<Scenario<Heap>> {
 }
 
 type Led = Followed<Heap>;
-type Tried = Arc<KeyedHeap<u8, Object, AnyRuntime, Boxed<Machine>>>;
+type Tried = Arc<KeyedHeap<u8, Object, AnyRuntime>>;
 
 fn heap(world: &World<Heap>) -> Tried {
     let intake = Intake::with_hasher(KeyHasher::fixed(7), key_of);
