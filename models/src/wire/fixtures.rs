@@ -2,13 +2,14 @@
 
 use std::fmt::Debug;
 
-use seatrial_core::machine::{Boxed, Cx, Machine};
+use seatrial_core::machine::{Cx, Machine};
 
 use crate::shared::at_once;
 use crate::single_step::doubt::notices;
 use crate::single_step::{HandClock, each_call};
-use crate::trial::MutantKind;
-use crate::trial::{Component, EventOf, HistoryOf, Ledger, OpOf, RetOf, Violation};
+use crate::trial::{
+    Component, EventOf, HistoryOf, Ledger, Mutant, MutantKind, OpOf, Property, RetOf, Violation,
+};
 
 /// Makes a call of a machine without a runtime.
 fn called<M: Machine<Op: Clone> + ?Sized>(machine: &mut M, call: &M::Op) -> M::Ret {
@@ -19,14 +20,24 @@ fn called<M: Machine<Op: Clone> + ?Sized>(machine: &mut M, call: &M::Op) -> M::R
 ///
 /// # Panics
 /// If a result is wrong.
-pub(super) fn agree<M: Machine<Op: Clone + Debug, Ret: PartialEq + Debug>>(
-    calls: &[M::Op],
-    mut part: Boxed<M>,
-    mut object: impl Machine<Op = M::Op, Ret = M::Ret>,
+pub(super) fn agree<S: Machine<Op: Clone + Debug, Ret: PartialEq + Debug>>(
+    calls: &[S::Op],
+    mut part: Box<dyn Machine<Op = S::Op, Ret = S::Ret>>,
+    mut object: S,
 ) {
     for call in each_call(calls) {
-        assert_eq!(called(&mut *part.0, call), called(&mut object, call), "after {call:?}");
+        assert_eq!(called(&mut *part, call), called(&mut object, call), "after {call:?}");
     }
+}
+
+/// The property that a mutant and the sequential object agree on the calls of a fuzzer.
+pub(super) fn tries<C, S>(mutant: &Mutant<C>, decode: fn(&[u8]) -> Vec<OpOf<C>>) -> Option<Property>
+where
+    C: Component<Machine: Machine<Ret: PartialEq>>,
+    S: Machine<Op = OpOf<C>, Ret = RetOf<C>> + Default,
+{
+    let make = mutant.make;
+    Some(Box::new(move |bytes| agree(&decode(bytes), make(), S::default())))
 }
 
 /// The sequential object after all calls up to now.

@@ -15,7 +15,6 @@ use seatrial_core::machine::Step;
 
 use crate::trial::{Component, EventOf, Invariant, MachineOf, Mutant, OpOf, RetOf, Scenario};
 
-pub use reference::Mistake;
 pub use server::{Answer, Call, Server, Shown, Tried};
 
 /// A candidate, as a component under trial.

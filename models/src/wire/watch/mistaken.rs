@@ -5,86 +5,7 @@ use seatrial_core::request::TransportKind;
 use serde_json::Value;
 
 use super::machine::{Call, IDLE, LONGEST, Said, Told};
-use crate::trial::mistakes;
-
-mistakes! {
-    /// One changed line.
-    pub(super) enum Mistake {
-        // The reference did these once.
-        /// Input without sense is dropped, and the watch goes on.
-        NonsenseIsDropped,
-        /// Input without sense ends the watch without an error.
-        NonsenseEndsQuietly,
-        /// The connection is closed as soon as the watch has begun.
-        ClosesTooEarly,
-
-        // Mistakes in cutting lines.
-        /// The rest of a piece is lost when the next piece comes.
-        PartsAreLost,
-        /// Each piece is made a text alone: the two halves of a cut letter then make no sense.
-        TextOfEachPiece,
-        /// Only the first event of each piece is told.
-        FirstOfAPiece,
-        /// A line is kept, and told again with the next one.
-        LineStays,
-        /// An empty line makes no sense.
-        EmptyIsNonsense,
-        /// An empty line ends the watch.
-        EmptyIsTheEnd,
-        /// A last line without a line end is lost.
-        LastIsLost,
-        /// A last line that was cut off makes no sense.
-        CutIsNonsense,
-
-        // Mistakes in the bounds.
-        /// The length of a line is not limited.
-        NoLimit,
-        /// Only whole lines are checked for their length.
-        OnlyWholeLines,
-        /// A line of exactly the longest length is too long.
-        OneTooFew,
-        /// The limit applies to each piece, too.
-        LimitOfAPiece,
-
-        // Mistakes in the events.
-        /// A deletion is told as a modification.
-        DeletedIsModified,
-        /// The type must come first.
-        TypeMustComeFirst,
-        /// An event of an unknown type is skipped.
-        UnknownIsDropped,
-        /// An error of the server is skipped.
-        ErrorsAreDropped,
-        /// The watch goes on after an error of the server.
-        GoesOnAfterErrors,
-
-        // Mistakes in the end.
-        /// A lost connection is told as a normal end.
-        LostIsQuiet,
-        /// Every broken connection is reported as an error.
-        BrokenIsTold,
-        /// The watch waits for ever.
-        NeverIdle,
-        /// The silence is counted from the beginning of the watch.
-        IdleFromTheStart,
-        /// The silence is counted from the beginning of the caller's wait.
-        IdleFromTheWait,
-        /// What comes between two waits ends no silence.
-        DeafBetweenWaits,
-        /// Only events end a silence.
-        OnlyEventsAreHeard,
-        /// Input that has come is told although the token has ended.
-        TellsAfterCancel,
-        /// The connection stays open after the end.
-        StaysOpen,
-        /// Input after the end is told.
-        HearsAfterTheEnd,
-        /// No mistake.
-        Nothing,
-    }
-}
-
-use Mistake::*;
+use crate::shared::Mistake;
 
 /// A watch with a mistake.
 pub(super) struct Mistaken {
@@ -96,8 +17,8 @@ pub(super) struct Mistaken {
 }
 
 impl Mistaken {
-    pub(super) const fn new(mistake: Mistake) -> Self {
-        let open = !matches!(mistake, ClosesTooEarly);
+    pub(super) fn new(mistake: Mistake) -> Self {
+        let open = mistake != "closes_too_early";
         Self { mistake, line: Vec::new(), silent: 0, ended: false, open }
     }
 
@@ -108,7 +29,7 @@ impl Mistaken {
     fn end(&mut self, told: &mut Vec<Told>) {
         told.push(Told::End);
         self.ended = true;
-        self.open &= self.makes(StaysOpen);
+        self.open &= self.makes("stays_open");
     }
 
     /// Tells an error and then the end.
@@ -119,29 +40,29 @@ impl Mistaken {
 
     fn bytes(&mut self, bytes: &[u8], told: &mut Vec<Told>) {
         let text = String::from_utf8_lossy(bytes);
-        let bytes = if self.makes(TextOfEachPiece) { text.as_bytes() } else { bytes };
-        if self.makes(PartsAreLost) {
+        let bytes = if self.makes("text_of_each_piece") { text.as_bytes() } else { bytes };
+        if self.makes("parts_are_lost") {
             self.line.clear();
         }
-        if self.makes(LimitOfAPiece) && bytes.len() > LONGEST {
+        if self.makes("limit_of_a_piece") && bytes.len() > LONGEST {
             return self.fails(Told::TooLong, told);
         }
-        if !self.makes(OnlyEventsAreHeard) && !self.makes(IdleFromTheStart) {
+        if !self.makes("only_events_are_heard") && !self.makes("idle_from_the_start") {
             self.silent = 0;
         }
         for &byte in bytes {
-            if self.ended && !self.makes(HearsAfterTheEnd) {
+            if self.ended && !self.makes("hears_after_the_end") {
                 return;
             }
             if byte == b'\n' {
                 self.line_ends(told);
-                if self.makes(FirstOfAPiece) && !told.is_empty() {
+                if self.makes("first_of_a_piece") && !told.is_empty() {
                     return;
                 }
                 continue;
             }
             self.line.push(byte);
-            if self.is_too_long() && !self.makes(OnlyWholeLines) {
+            if self.is_too_long() && !self.makes("only_whole_lines") {
                 return self.fails(Told::TooLong, told);
             }
         }
@@ -149,8 +70,8 @@ impl Mistaken {
 
     fn is_too_long(&self) -> bool {
         match self.mistake {
-            NoLimit => false,
-            OneTooFew => self.line.len() >= LONGEST,
+            "no_limit" => false,
+            "one_too_few" => self.line.len() >= LONGEST,
             _ => self.line.len() > LONGEST,
         }
     }
@@ -159,26 +80,26 @@ impl Mistaken {
         if self.is_too_long() {
             return self.fails(Told::TooLong, told);
         }
-        let kept = if self.makes(LineStays) { self.line.clone() } else { Vec::new() };
+        let kept = if self.makes("line_stays") { self.line.clone() } else { Vec::new() };
         let line = std::mem::replace(&mut self.line, kept);
         if line.trim_ascii().is_empty() {
             match self.mistake {
-                EmptyIsNonsense => self.fails(Told::Nonsense, told),
-                EmptyIsTheEnd => self.end(told),
+                "empty_is_nonsense" => self.fails(Told::Nonsense, told),
+                "empty_is_the_end" => self.end(told),
                 _ => {}
             }
             return;
         }
-        self.silent = if self.makes(IdleFromTheStart) { self.silent } else { 0 };
+        self.silent = if self.makes("idle_from_the_start") { self.silent } else { 0 };
         self.tell(event(self.mistake, &line), told);
     }
 
     fn tell(&mut self, event: Option<Told>, told: &mut Vec<Told>) {
         match (event, self.mistake) {
-            (None, _) | (Some(Told::Nonsense), NonsenseIsDropped) => {}
-            (Some(Told::Refused(_)), ErrorsAreDropped) => {}
-            (Some(Told::Nonsense), NonsenseEndsQuietly) => self.end(told),
-            (Some(Told::Refused(code)), GoesOnAfterErrors) => told.push(Told::Refused(code)),
+            (None, _) | (Some(Told::Nonsense), "nonsense_is_dropped") => {}
+            (Some(Told::Refused(_)), "errors_are_dropped") => {}
+            (Some(Told::Nonsense), "nonsense_ends_quietly") => self.end(told),
+            (Some(Told::Refused(code)), "goes_on_after_errors") => told.push(Told::Refused(code)),
             (Some(event @ Told::Event(..)), _) => told.push(event),
             (Some(error), _) => self.fails(error, told),
         }
@@ -187,8 +108,8 @@ impl Mistaken {
     fn closes(&mut self, told: &mut Vec<Told>) {
         let line = std::mem::take(&mut self.line);
         let is_cut = serde_json::from_slice::<Value>(&line).is_err_and(|why| why.is_eof());
-        let is_left = !line.trim_ascii().is_empty() && !self.makes(LastIsLost);
-        if is_left && (!is_cut || self.makes(CutIsNonsense)) {
+        let is_left = !line.trim_ascii().is_empty() && !self.makes("last_is_lost");
+        if is_left && (!is_cut || self.makes("cut_is_nonsense")) {
             self.tell(event(self.mistake, &line), told);
         }
         if !self.ended {
@@ -199,8 +120,8 @@ impl Mistaken {
     fn breaks(&mut self, kind: TransportKind, told: &mut Vec<Told>) {
         use TransportKind::{Eof, Reset, Timeout};
         let is_quiet = match self.mistake {
-            LostIsQuiet => true,
-            BrokenIsTold => false,
+            "lost_is_quiet" => true,
+            "broken_is_told" => false,
             _ => matches!(kind, Eof | Reset | Timeout),
         };
         if is_quiet { self.end(told) } else { self.fails(Told::Nonsense, told) }
@@ -208,7 +129,7 @@ impl Mistaken {
 
     fn silence(&mut self, seconds: u8, told: &mut Vec<Told>) {
         self.silent += u32::from(seconds);
-        if self.silent >= IDLE.into() && !self.makes(NeverIdle) {
+        if self.silent >= IDLE.into() && !self.makes("never_idle") {
             self.end(told);
         }
     }
@@ -220,7 +141,7 @@ fn event(mistake: Mistake, line: &[u8]) -> Option<Told> {
         return Some(Told::Nonsense);
     };
     let starts_with_type = line.starts_with(b"{\"type\"");
-    if mistake == TypeMustComeFirst && !starts_with_type {
+    if mistake == "type_must_come_first" && !starts_with_type {
         return Some(Told::Nonsense);
     }
     let (Some(Value::String(of)), Some(object)) = (fields.get("type"), fields.get("object")) else {
@@ -229,11 +150,11 @@ fn event(mistake: Mistake, line: &[u8]) -> Option<Told> {
     let of = match of.as_str() {
         "ERROR" => return Some(Told::Refused(object["code"].as_u64().unwrap_or(0) as u16)),
         "ADDED" => "ADDED",
-        "DELETED" if mistake == DeletedIsModified => "MODIFIED",
+        "DELETED" if mistake == "deleted_is_modified" => "MODIFIED",
         "MODIFIED" => "MODIFIED",
         "DELETED" => "DELETED",
         "BOOKMARK" => "BOOKMARK",
-        _ => return (mistake != UnknownIsDropped).then_some(Told::Nonsense),
+        _ => return (mistake != "unknown_is_dropped").then_some(Told::Nonsense),
     };
     Some(Told::Event(of, object.to_string()))
 }
@@ -244,7 +165,7 @@ impl Machine for Mistaken {
 
     fn step(&mut self, call: &mut Call, _: &mut Cx<'_>) -> Step<Said> {
         let mut told = Vec::new();
-        let hears = !self.ended || self.makes(HearsAfterTheEnd);
+        let hears = !self.ended || self.makes("hears_after_the_end");
         match call {
             Call::Begin => *self = Self::new(self.mistake),
             Call::Bytes(bytes) if hears => self.bytes(bytes, &mut told),
@@ -252,17 +173,17 @@ impl Machine for Mistaken {
             Call::Bytes(_) => {}
             Call::Silence(seconds) => self.silence(*seconds, &mut told),
             Call::Again(bytes) => {
-                self.silent = if self.makes(IdleFromTheWait) { 0 } else { self.silent };
+                self.silent = if self.makes("idle_from_the_wait") { 0 } else { self.silent };
                 let silent = self.silent;
                 if !bytes.is_empty() {
                     self.bytes(bytes, &mut told);
                 }
-                self.silent = if self.makes(DeafBetweenWaits) { silent } else { self.silent };
+                self.silent = if self.makes("deaf_between_waits") { silent } else { self.silent };
             }
             Call::Ends(None) => self.closes(&mut told),
             Call::Ends(Some(kind)) => self.breaks(*kind, &mut told),
             Call::Cancel(bytes) => {
-                if self.makes(TellsAfterCancel) {
+                if self.makes("tells_after_cancel") {
                     self.bytes(bytes, &mut told);
                 }
                 if !self.ended {

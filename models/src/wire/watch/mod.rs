@@ -17,14 +17,15 @@ mod scenarios;
 mod spec;
 pub(crate) mod tests;
 
-use seatrial_core::machine::{Boxed, Step};
+use seatrial_core::machine::Step;
 
 use crate::trial::{
     Component, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf, Scenario,
 };
+use crate::wire::fixtures;
 
 pub use machine::{Call, IDLE, LONGEST, Said, Ships, Told};
-pub use op::{check, check_on, decode};
+pub use op::{check, decode};
 pub use spec::Spec;
 
 /// A watch, as a component under trial.
@@ -71,7 +72,6 @@ impl Component for Watch {
     }
 
     fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {
-        let make = mutant.make;
-        Some(Box::new(move |bytes| check_on(&decode(bytes), Boxed(make()))))
+        fixtures::tries::<Self, Spec>(mutant, decode)
     }
 }

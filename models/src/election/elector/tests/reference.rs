@@ -8,7 +8,7 @@ use seatrial_core::elector::{Bounds, Config, Election, Timing};
 use seatrial_core::machine::Boxed;
 
 use crate::cluster::going_back::two_leaders;
-use crate::election::plain::{Mistake, Plain, Rules};
+use crate::election::plain::{Plain, Rules};
 use crate::elector::decisions::{Happens, Place, random_happenings, set_ups};
 use crate::regressions::tried;
 
@@ -97,7 +97,7 @@ fn random_happenings_reach_terms_rounds_and_releases() {
 }
 
 fn two_lead_if_a_store_that_goes_back_is_trusted() {
-    for mistakes in [&[Mistake::RefusalsAreNoNews], &[Mistake::OwnIsOwnForEver]] {
+    for mistakes in [&["refusals_are_no_news"], &["own_is_own_for_ever"]] {
         let (broken, _) = two_leaders(move |config| Boxed(Plain::unchecked(mistakes, config)));
         assert!(!broken.is_empty(), "{mistakes:?}");
     }
