@@ -3,7 +3,6 @@
 //!
 //! `cargo seatrial list candidate` prints what is checked, and the mutants that break it.
 
-mod deleted;
 mod invariants;
 mod mutants;
 mod reference;

@@ -2,14 +2,12 @@
 //!
 //! A client reads a watch over a connection that a scenario feeds, on a clock that is moved by
 //! hand. So the code that cuts lines out of bytes, the code that reads events, and the code that
-//! waits are tried together. The sequential object reads all bytes anew each time (`spec.rs`).
+//! waits are tried together. The sequential object also makes the mistakes (`spec.rs`).
 //!
 //! `cargo seatrial list watch` prints what is checked, and the mutants that break it.
 
-mod away;
 mod invariants;
 mod machine;
-mod mistaken;
 mod mutants;
 mod op;
 mod pieces;

@@ -1,12 +1,11 @@
-//! The bugs: one changed line each, in the second watch.
+//! The bugs: one changed line each, in the sequential object.
 
-use super::Watch;
-use super::mistaken::Mistaken;
+use super::{Spec, Watch};
 use crate::shared::Mistake;
 use crate::trial::{MachineOf, Mutant, mutants};
 
 fn mistaken(&[mistake]: &[Mistake; 1]) -> MachineOf<Watch> {
-    Box::new(Mistaken::new(mistake))
+    Box::new(Spec::with(mistake))
 }
 
 pub(super) fn all() -> Vec<Mutant<Watch>> {

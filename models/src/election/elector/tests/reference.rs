@@ -27,17 +27,20 @@ fn happens() -> impl Strategy<Value = Happens> {
     ]
 }
 
+fn both_decide_alike(config: &Config, all: &[Happens]) -> Result<(), TestCaseError> {
+    let mut ships = Place::new(config, ours);
+    let mut plain = Place::new(config, |config| Plain::rules(&[], config).unwrap());
+    for happens in all {
+        prop_assert_eq!(ships.step(*happens), plain.step(*happens), "{:?}", happens);
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(tried!("elector", cases: 512))]
 
     fn both_decide_alike_whatever_happens(all in vec(happens(), 0..120)) {
-        for config in set_ups() {
-            let mut ships = Place::new(&config, ours);
-            let mut plain = Place::new(&config, |config| Plain::rules(&[], config).unwrap());
-            for happens in &all {
-                prop_assert_eq!(ships.step(*happens), plain.step(*happens), "{:?}", happens);
-            }
-        }
+        set_ups().iter().try_for_each(|config| both_decide_alike(config, &all))?;
     }
 }
 
@@ -66,13 +69,7 @@ proptest! {
 
     fn both_decide_alike_in_any_set_up(config in any_set_up(), all in vec(happens(), 0..120)) {
         match (Election::new(config.clone()), Plain::rules(&[], config.clone())) {
-            (Ok(_), Ok(_)) => {
-                let mut ships = Place::new(&config, ours);
-                let mut plain = Place::new(&config, |config| Plain::rules(&[], config).unwrap());
-                for happens in &all {
-                    prop_assert_eq!(ships.step(*happens), plain.step(*happens), "{:?}", happens);
-                }
-            }
+            (Ok(_), Ok(_)) => both_decide_alike(&config, &all)?,
             (Err(ours), Err(theirs)) => prop_assert_eq!(ours, theirs),
             (ours, theirs) => prop_assert!(false, "{:?} {:?}", ours.is_ok(), theirs.is_ok()),
         }
