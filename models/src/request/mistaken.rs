@@ -7,112 +7,7 @@ use seatrial_core::request::steps::{Answered, Begin, Op, Ret};
 use seatrial_core::request::{Mode, Retry, RetryCause, TransportError, TransportKind, Want};
 
 use super::rule::unprocessed;
-use crate::trial::mistakes;
-
-mistakes! {
-    /// One changed line.
-    pub(super) enum Mistake {
-        // Mistakes of the reference, past or present.
-        /// Delays of earlier attempts add up.
-        AddsDelays,
-        /// After a lost connection, no other attempt is made.
-        LostIsFinal,
-        /// The earlier failure is forgotten.
-        ForgetsPrevious,
-        /// The earlier failure is reported as the last one.
-        PreviousIsLast,
-
-        // Mistakes in the number of attempts.
-        /// One attempt too many is made.
-        RetriesOnceMore,
-        /// The first attempt counts as a repetition.
-        RetriesOnceLess,
-        /// Attempts are not counted.
-        CountsNothing,
-
-        // Mistakes about the answers after which another attempt is made.
-        /// Another attempt is made even if the server does not ask for it.
-        RetriesInSilence,
-        /// Another attempt is made after any status.
-        RetriesAnyStatus,
-        /// Another attempt is made only after 429.
-        OnlyTooManyRequests,
-        /// Status 500 itself is left out.
-        AboveFiveHundred,
-        /// A date is read as "now".
-        DateIsNow,
-        /// A negative number of seconds is ignored.
-        NegativeIsNone,
-
-        // Mistakes about the failures after which another attempt is made.
-        /// Writes are repeated as well.
-        WritesAreRepeated,
-        /// Streams are repeated as well.
-        StreamsAreRepeated,
-        /// A watch that timed out is not repeated.
-        WatchTimesOut,
-        /// A read that timed out is repeated.
-        ReadTimesOut,
-        /// A request to a server that refuses connections is repeated.
-        RefusedIsRepeated,
-        /// A watch over a lost connection is repeated.
-        LostWatchIsRepeated,
-        /// A request to an untrusted server is repeated.
-        UntrustedIsRepeated,
-
-        // Mistakes in the pauses.
-        /// The server's delay is ignored.
-        IgnoresDelay,
-        /// Seconds are taken for milliseconds.
-        Milliseconds,
-        /// A negative number of seconds counts as the positive number.
-        NegativeWaits,
-        /// Later pauses are as long as the first one.
-        KeepsFirstDelay,
-        /// There is no pause after a failure.
-        FailureWaitsForNothing,
-        /// There is no pause before the first attempt.
-        NoFirstPause,
-        /// The next attempt is sent at once, before the last answer is closed.
-        SendsAtOnce,
-        /// Seconds are taken for days.
-        Days,
-
-        // Mistakes in the result.
-        /// A watch that cannot begin counts as failed.
-        WatchFails,
-        /// A watch whose server refuses connections counts as ended.
-        WatchHidesRefusal,
-        /// The same failure is reported twice.
-        SaysItTwice,
-        /// A failure counts even after a later answer.
-        FailureOutlivesAnswer,
-
-        // Mistakes in the turns at the limiter.
-        /// The first attempt takes no turn.
-        NoFirstTurn,
-        /// The first attempt of a watch takes a turn.
-        WatchTakesATurn,
-        /// Repetitions take no turn.
-        NoTurnAgain,
-        /// Repetitions take their turn before the pause.
-        TurnBeforePause,
-
-        // Mistakes in the reports.
-        /// Attempts are counted from zero.
-        CountsFromNothing,
-        /// The first cause is reported for all attempts.
-        FirstCause,
-        /// Another attempt is not reported.
-        SaysNothing,
-        /// The delay is not reported.
-        SaysNoDelay,
-        /// No mistake: the rules in which the mistakes are made.
-        Nothing,
-    }
-}
-
-use Mistake::*;
+use crate::shared::Mistake;
 
 /// The rules with a mistake.
 #[derive(Clone, Debug)]
@@ -135,14 +30,14 @@ impl Mistaken {
     fn begin(&mut self, way: &Begin) -> Want {
         self.way = way.clone();
         let turn = match self.way.mode {
-            Mode::Watch => self.makes(WatchTakesATurn),
-            _ => !self.makes(NoFirstTurn),
+            Mode::Watch => self.makes("watch_takes_a_turn"),
+            _ => !self.makes("no_first_turn"),
         };
         if turn { Want::Throttle(None) } else { self.first_pause() }
     }
 
     fn first_pause(&self) -> Want {
-        if self.makes(NoFirstPause) { Want::Send } else { Want::Pause(Duration::ZERO) }
+        if self.makes("no_first_pause") { Want::Send } else { Want::Pause(Duration::ZERO) }
     }
 
     fn throttled(&self) -> Want {
@@ -150,7 +45,7 @@ impl Mistaken {
             return self.first_pause();
         }
         match &self.retry {
-            Some(retry) if self.makes(TurnBeforePause) && !self.has_paused => {
+            Some(retry) if self.makes("turn_before_pause") && !self.has_paused => {
                 Want::Pause(retry.after)
             }
             _ => Want::Send,
@@ -161,44 +56,46 @@ impl Mistaken {
         self.has_paused = true;
         match &self.retry {
             None => Want::Send,
-            Some(_) if self.makes(NoTurnAgain) || self.makes(TurnBeforePause) => Want::Send,
-            Some(retry) => Want::Throttle((!self.makes(SaysNothing)).then(|| retry.clone())),
+            Some(_) if self.makes("no_turn_again") || self.makes("turn_before_pause") => Want::Send,
+            Some(retry) => Want::Throttle((!self.makes("says_nothing")).then(|| retry.clone())),
         }
     }
 
     fn delay(&self, status: u16, text: Option<&str>) -> Option<Duration> {
         let busy = match self.mistake {
-            RetriesAnyStatus => true,
-            OnlyTooManyRequests => status == 429,
-            AboveFiveHundred => status == 429 || status > 500,
+            "retries_any_status" => true,
+            "only_too_many_requests" => status == 429,
+            "above_five_hundred" => status == 429 || status > 500,
             _ => status == 429 || status > 499,
         };
         let seconds: Option<i64> = match text {
-            None => self.makes(RetriesInSilence).then_some(0),
-            Some(text) => text.parse().ok().or(self.makes(DateIsNow).then_some(0)),
+            None => self.makes("retries_in_silence").then_some(0),
+            Some(text) => text.parse().ok().or(self.makes("date_is_now").then_some(0)),
         };
         let seconds = seconds.filter(|_| busy)?;
-        if seconds < 0 && self.makes(NegativeIsNone) {
+        if seconds < 0 && self.makes("negative_is_none") {
             return None;
         }
-        let seconds = if self.makes(NegativeWaits) { seconds.abs() } else { seconds.max(0) };
+        let seconds = if self.makes("negative_waits") { seconds.abs() } else { seconds.max(0) };
         let unit = match self.mistake {
-            Milliseconds => 1,
-            Days => 86_400_000,
+            "milliseconds" => 1,
+            "days" => 86_400_000,
             _ => 1000,
         };
         Some(Duration::from_millis(seconds.unsigned_abs() * unit))
     }
 
     fn answered(&mut self, Answered { status, retry_after }: &Answered) -> Want {
-        if !(self.makes(FailureOutlivesAnswer) && self.failures.0.is_some()) {
+        if !(self.makes("failure_outlives_answer") && self.failures.0.is_some()) {
             self.shift(None);
         } else {
             self.attempts += 1;
         }
         match self.delay(*status, retry_after.as_deref()) {
             Some(delay) if self.is_left() => self.repeat(delay, RetryCause::Status(*status)),
-            _ if self.makes(FailureOutlivesAnswer) && self.failures.0.is_some() => Want::Failure,
+            _ if self.makes("failure_outlives_answer") && self.failures.0.is_some() => {
+                Want::Failure
+            }
             _ => Want::Answer,
         }
     }
@@ -206,23 +103,23 @@ impl Mistaken {
     fn helps(&self, kind: TransportKind) -> bool {
         use TransportKind::{ConnectionLost, Eof, Refused, Reset, Timeout, Untrusted};
         match (self.mistake, kind) {
-            (LostIsFinal, ConnectionLost) => return false,
-            (RefusedIsRepeated, Refused) | (UntrustedIsRepeated, Untrusted) => return true,
+            ("lost_is_final", ConnectionLost) => return false,
+            ("refused_is_repeated", Refused) | ("untrusted_is_repeated", Untrusted) => return true,
             _ => {}
         }
         match self.way.mode {
             _ if kind == TransportKind::Unprocessed => true,
             Mode::Whole => {
-                let may = self.way.reads || self.makes(WritesAreRepeated);
-                let late = kind == Timeout && self.makes(ReadTimesOut);
+                let may = self.way.reads || self.makes("writes_are_repeated");
+                let late = kind == Timeout && self.makes("read_times_out");
                 may && (late || matches!(kind, Reset | Eof | ConnectionLost))
             }
             Mode::Watch => {
-                let late = kind == Timeout && !self.makes(WatchTimesOut);
-                let lost = kind == ConnectionLost && self.makes(LostWatchIsRepeated);
+                let late = kind == Timeout && !self.makes("watch_times_out");
+                let lost = kind == ConnectionLost && self.makes("lost_watch_is_repeated");
                 late || lost || matches!(kind, Reset | Eof)
             }
-            _ => self.makes(StreamsAreRepeated) && kind == Eof,
+            _ => self.makes("streams_are_repeated") && kind == Eof,
         }
     }
 
@@ -231,7 +128,7 @@ impl Mistaken {
         self.shift(Some(error));
         if self.helps(kind) && self.is_left() {
             let delay = match kind {
-                _ if self.makes(FailureWaitsForNothing) => Duration::ZERO,
+                _ if self.makes("failure_waits_for_nothing") => Duration::ZERO,
                 TransportKind::Unprocessed => unprocessed(self.attempts),
                 _ => Duration::from_secs(1),
             };
@@ -241,8 +138,8 @@ impl Mistaken {
             TransportKind::Eof
             | TransportKind::Reset
             | TransportKind::Timeout
-            | TransportKind::Unprocessed => !self.makes(WatchFails),
-            TransportKind::Refused => self.makes(WatchHidesRefusal),
+            | TransportKind::Unprocessed => !self.makes("watch_fails"),
+            TransportKind::Refused => self.makes("watch_hides_refusal"),
             _ => false,
         };
         if self.way.mode == Mode::Watch && ends { Want::EndedWatch } else { Want::Failure }
@@ -252,7 +149,7 @@ impl Mistaken {
         self.attempts += 1;
         self.retry = None;
         let last = self.failures.0.take();
-        if last.is_some() && !self.makes(ForgetsPrevious) {
+        if last.is_some() && !self.makes("forgets_previous") {
             self.failures.1 = last;
         }
         self.failures.0 = failure;
@@ -261,31 +158,31 @@ impl Mistaken {
     fn is_left(&self) -> bool {
         let most = self.way.max_retries;
         match self.mistake {
-            RetriesOnceMore => self.attempts <= most + 1,
-            RetriesOnceLess => self.attempts < most,
-            CountsNothing => self.attempts < 40,
+            "retries_once_more" => self.attempts <= most + 1,
+            "retries_once_less" => self.attempts < most,
+            "counts_nothing" => self.attempts < 40,
             _ => self.attempts <= most,
         }
     }
 
     fn repeat(&mut self, after: Duration, cause: RetryCause) -> Want {
         let pause = match self.mistake {
-            IgnoresDelay => Duration::ZERO,
-            AddsDelays => self.waited.unwrap_or_default() + after,
-            KeepsFirstDelay => self.waited.unwrap_or(after),
+            "ignores_delay" => Duration::ZERO,
+            "adds_delays" => self.waited.unwrap_or_default() + after,
+            "keeps_first_delay" => self.waited.unwrap_or(after),
             _ => after,
         };
         self.waited = Some(pause);
         let first = self.cause.get_or_insert_with(|| cause.clone()).clone();
-        let cause = if self.makes(FirstCause) { first } else { cause };
-        let count = self.attempts - u32::from(self.makes(CountsFromNothing));
-        let told = if self.makes(SaysNoDelay) { Duration::ZERO } else { after };
+        let cause = if self.makes("first_cause") { first } else { cause };
+        let count = self.attempts - u32::from(self.makes("counts_from_nothing"));
+        let told = if self.makes("says_no_delay") { Duration::ZERO } else { after };
         self.retry = Some(Retry { count, after: told, cause });
         self.has_paused = false;
-        if self.makes(SendsAtOnce) {
+        if self.makes("sends_at_once") {
             return Want::Send;
         }
-        if self.makes(TurnBeforePause) {
+        if self.makes("turn_before_pause") {
             return Want::Throttle(self.retry.clone());
         }
         Want::Pause(pause)
@@ -294,8 +191,8 @@ impl Mistaken {
     fn told(&self) -> Option<(TransportError, Option<TransportError>)> {
         let (last, previous) = (self.failures.0.clone()?, self.failures.1.clone());
         match previous {
-            Some(previous) if self.makes(PreviousIsLast) => Some((previous, Some(last))),
-            Some(previous) if self.makes(SaysItTwice) => Some((last, Some(previous))),
+            Some(previous) if self.makes("previous_is_last") => Some((previous, Some(last))),
+            Some(previous) if self.makes("says_it_twice") => Some((last, Some(previous))),
             previous => {
                 let differs = |it: &TransportError| it.to_string() != last.to_string();
                 let previous = previous.filter(differs).filter(|_| self.way.mode != Mode::Stream);

@@ -2,8 +2,9 @@
 //!
 //! The rules of a call are a machine without IO. A scenario gives a client a server that follows a
 //! script, and notes everything that the server sees, so a bug of the client shows as well as a bug
-//! of the rules. The rules are compared with a second statement of them on made-up calls (`op.rs`),
-//! and in every state that a few calls, their limiter and their servers can reach (`states`).
+//! of the rules. The rules are compared with their plain form, which also makes the mistakes, on
+//! made-up calls (`op.rs`), and with a second statement of them in every state that a few calls,
+//! their limiter and their servers can reach (`states`).
 //!
 //! `cargo seatrial list request` prints what is checked, and the mutants that break it.
 
@@ -83,13 +84,9 @@ impl Component for Request {
             Step::Done(ret) | Step::Held(ret) => ret,
             Step::Wait { .. } => return format!("{op:?} waits"),
         };
-        let want = match ret {
-            Ret::Begin(want)
-            | Ret::Throttled(want)
-            | Ret::Paused(want)
-            | Ret::Answered(want)
-            | Ret::Failed(want) => format!("{want:?}"),
-            Ret::Failures(told) => format!("{told:?}"),
+        let want = match (op::want(ret), ret) {
+            (None, Ret::Failures(told)) => format!("{told:?}"),
+            (want, _) => want.map_or_else(String::new, |want| format!("{want:?}")),
         };
         match op {
             Call::Begin(begin) => format!("{:?} begins -> {want}", begin.mode),

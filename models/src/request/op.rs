@@ -1,15 +1,15 @@
 //! Calls and the outcomes of their attempts, and the property that the rules of the client agree
-//! with the second statement of them.
+//! with their plain form.
 
-use std::time::Duration;
-
-use seatrial_core::machine::{Boxed, Cx, Step};
+use seatrial_core::machine::{Boxed, Cx, Machine};
 use seatrial_core::request::steps::{
     Answered, Begin, Failed as Fails, Failures, Op as Call, Paused, Ret, Throttled,
 };
 use seatrial_core::request::{Execution, Mode, TransportError, Want};
 
-use super::rule::{After, FAILURES, Failed, Outcome, Verdict, Way, verdict};
+use super::mistaken::Mistaken;
+use super::rule::{After, FAILURES, Outcome, Way};
+use crate::shared::at_once;
 use crate::single_step::{HandClock, each_call};
 
 /// A call and the outcomes of its attempts; further attempts are answered.
@@ -24,7 +24,7 @@ pub struct Op {
 /// Makes calls by the rules that ship.
 ///
 /// # Panics
-/// If they differ from the second statement of the rules.
+/// If they decide otherwise than their plain form.
 pub fn check(ops: &[Op]) {
     check_on(ops, Boxed(Box::new(Execution::new(Mode::Whole, true, 0))));
 }
@@ -34,96 +34,54 @@ pub fn check(ops: &[Op]) {
 /// # Panics
 /// As [`check`].
 pub fn check_on(ops: &[Op], mut rules: Boxed<Execution>) {
+    let mut plain = Mistaken::new("");
     for op in each_call(ops) {
-        let mut rules = Rules(&mut rules);
-        rules.call(op);
+        let Way { mode, reads, max } = op.way;
+        let rest = std::iter::repeat(Outcome::Status(200, After::Silent));
+        let mut outcomes = op.outcomes.iter().copied().chain(rest);
+        let mut next = Some(Call::Begin(Begin { mode, reads, max_retries: max }));
+        while let Some(call) = next {
+            let (said, right) = (ask(&mut *rules.0, &call), ask(&mut plain, &call));
+            assert_eq!(format!("{said:?}"), format!("{right:?}"), "after {call:?}");
+            next = want(&right).and_then(|want| follows(want, || outcomes.next()));
+        }
     }
 }
 
-struct Rules<'a>(&'a mut Boxed<Execution>);
+fn ask<M: Machine<Op = Call, Ret = Ret> + ?Sized>(rules: &mut M, call: &Call) -> Ret {
+    at_once(rules.step(&mut call.clone(), &mut Cx::new(&HandClock::default())))
+}
 
-impl Rules<'_> {
-    fn ask(&mut self, mut call: Call) -> Ret {
-        let clock = HandClock::default();
-        match self.0.0.step(&mut call, &mut Cx::new(&clock)) {
-            Step::Done(told) | Step::Held(told) => told,
-            Step::Wait { .. } => panic!("rules wait for nobody"),
+/// Returns what the rules want next, unless they were asked how a call failed.
+pub(super) fn want(said: &Ret) -> Option<&Want> {
+    match said {
+        Ret::Begin(want)
+        | Ret::Throttled(want)
+        | Ret::Paused(want)
+        | Ret::Answered(want)
+        | Ret::Failed(want) => Some(want),
+        Ret::Failures(_) => None,
+    }
+}
+
+/// Returns what a client tells the rules once it has done what they want; `None` if the call is over.
+fn follows(want: &Want, outcome: impl FnOnce() -> Option<Outcome>) -> Option<Call> {
+    match want {
+        Want::Throttle(_) => Some(Call::Throttled(Throttled)),
+        Want::Pause(_) => Some(Call::Paused(Paused)),
+        Want::Send => outcome().map(told),
+        Want::Failure => Some(Call::Failures(Failures)),
+        _ => None,
+    }
+}
+
+/// Returns what the rules are told when an attempt ends.
+pub(super) fn told(outcome: Outcome) -> Call {
+    match outcome {
+        Outcome::Status(status, after) => {
+            Call::Answered(Answered { status, retry_after: after.text() })
         }
-    }
-
-    fn want(&mut self, call: Call) -> Want {
-        match self.ask(call) {
-            Ret::Begin(want)
-            | Ret::Throttled(want)
-            | Ret::Paused(want)
-            | Ret::Answered(want)
-            | Ret::Failed(want) => want,
-            Ret::Failures(_) => panic!("nobody has asked that"),
-        }
-    }
-
-    /// Takes a call through its first turn and pause.
-    fn begin(&mut self, way: Way) {
-        let Way { mode, reads, max } = way;
-        let mut want = self.want(Call::Begin(Begin { mode, reads, max_retries: max }));
-        if mode != Mode::Watch {
-            assert_eq!(want, Want::Throttle(None));
-            want = self.want(Call::Throttled(Throttled));
-        }
-        assert_eq!(want, Want::Pause(Duration::ZERO));
-        assert_eq!(self.want(Call::Paused(Paused)), Want::Send);
-    }
-
-    fn call(&mut self, op: &Op) {
-        self.begin(op.way);
-        let mut failed = Failed::default();
-        let rest = std::iter::repeat(Outcome::Status(200, After::Silent));
-        for (attempts, outcome) in (1..).zip(op.outcomes.iter().copied().chain(rest)) {
-            failed.take(outcome);
-            let want = self.outcome(outcome);
-            match verdict(op.way, attempts, outcome) {
-                Verdict::Again(after) => self.again(&want, attempts, after, outcome),
-                Verdict::Answer => return assert_eq!(want, Want::Answer),
-                Verdict::EndedWatch => return assert_eq!(want, Want::EndedWatch),
-                Verdict::Failure => {
-                    assert_eq!(want, Want::Failure);
-                    return self.failures(op.way.mode, failed);
-                }
-            }
-        }
-    }
-
-    fn outcome(&mut self, outcome: Outcome) -> Want {
-        self.want(match outcome {
-            Outcome::Status(status, after) => {
-                Call::Answered(Answered { status, retry_after: after.text() })
-            }
-            Outcome::Fails(kind) => {
-                Call::Failed(Fails(TransportError::new(kind, format!("{kind:?}"))))
-            }
-        })
-    }
-
-    fn again(&mut self, want: &Want, attempts: u32, after: Duration, outcome: Outcome) {
-        assert_eq!(*want, Want::Pause(after));
-        let Want::Throttle(Some(retry)) = self.want(Call::Paused(Paused)) else {
-            panic!("a repetition takes its turn")
-        };
-        let cause = match outcome {
-            Outcome::Status(status, _) => format!("{status:?}"),
-            Outcome::Fails(kind) => format!("{kind:?}"),
-        };
-        assert_eq!((retry.count, retry.after), (attempts, after));
-        assert!(format!("{:?}", retry.cause).contains(&cause), "{retry:?}");
-        assert_eq!(self.want(Call::Throttled(Throttled)), Want::Send);
-    }
-
-    fn failures(&mut self, mode: Mode, failed: Failed) {
-        let Ret::Failures(Some((last, previous))) = self.ask(Call::Failures(Failures)) else {
-            panic!("it has failed")
-        };
-        assert_eq!(Some(last.kind()), failed.last);
-        assert_eq!(previous.map(|error| error.kind()), failed.previous(mode));
+        Outcome::Fails(kind) => Call::Failed(Fails(TransportError::new(kind, format!("{kind:?}")))),
     }
 }
 

@@ -16,9 +16,8 @@ mod stage;
 
 use seatrial_core::machine::{Cx, Machine, Step};
 
+use crate::shared::Mistake;
 use crate::trial::{Component, HistoryOf, Invariant, MachineOf, Mutant, Scenario};
-
-pub use reference::Mistake;
 
 /// The shell, as a component under trial.
 #[derive(Clone, Copy, Debug)]

@@ -10,34 +10,7 @@ use seatrial_core::runtime::{GuardOf, Runtime};
 
 use super::gate::{GIVERS, Gate, TAKERS};
 use crate::engine::AnyRuntime;
-use crate::shared::Lock;
-use crate::trial::mistakes;
-
-mistakes! {
-    /// One changed line.
-    pub enum Mistake {
-        /// A step that panics wakes no sleeper, although it has named sleepers to wake.
-        PanicLosesWakes,
-        /// If a woken call panics, its wake-up is lost.
-        PanicSwallowsAWakeUp,
-        /// If a waker panics, the sleepers behind it are not woken.
-        WakerStopsThoseBehindIt,
-        /// The panic of a waker reaches the call that woke it.
-        WakerPanicsIntoTheCaller,
-        /// A call that is polled without a wake-up moves to the end of the line.
-        PollGoesToTheEnd,
-        /// The newest sleeper is woken first.
-        NewestIsWoken,
-        /// A step that waits wakes no sleeper, although it has named sleepers to wake.
-        WaitLosesWakes,
-        /// The memory of many sleepers is kept.
-        MemoryStays,
-        /// If the second half of a call panics, its first half is not undone.
-        SecondHalfIsLost,
-    }
-}
-
-use Mistake::*;
+use crate::shared::{Lock, Mistake};
 
 /// Rules behind a lock, and the tasks that sleep.
 pub(super) struct Reference {
@@ -108,7 +81,7 @@ impl Reference {
     ) {
         let Some(second) = body(self.call(first)) else { return };
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(self.call(second)))) {
-            if self.mistake != SecondHalfIsLost {
+            if self.mistake != "second_half_is_lost" {
                 self.call(abandon);
             }
             resume_unwind(panic);
@@ -125,12 +98,12 @@ impl Reference {
         let mut woken = Vec::new();
         for (on, line) in CHANNELS.into_iter().zip(&mut inside.lines) {
             let count = usize::from(wakes.get(on)).min(line.len());
-            if self.mistake == NewestIsWoken {
+            if self.mistake == "newest_is_woken" {
                 woken.extend((0..count).filter_map(|_| line.pop_back()));
             } else {
                 woken.extend(line.drain(..count));
             }
-            if self.mistake != MemoryStays {
+            if self.mistake != "memory_stays" {
                 line.shrink_to_fit();
             }
         }
@@ -139,13 +112,13 @@ impl Reference {
         for (_, waker) in woken {
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| waker.wake())) {
                 first.get_or_insert(panic);
-                if self.mistake == WakerStopsThoseBehindIt {
+                if self.mistake == "waker_stops_those_behind_it" {
                     break;
                 }
             }
         }
         if let Some(panic) = first
-            && self.mistake == WakerPanicsIntoTheCaller
+            && self.mistake == "waker_panics_into_the_caller"
         {
             resume_unwind(panic);
         }
@@ -175,8 +148,8 @@ impl<O: Operation<Gate>> Future for Call<'_, O> {
         let mut wakes = cx.wakes;
         let (stepped, slept) = match stepped {
             Ok(Step::Wait { on, .. }) => {
-                inside.enter(on, waker, place, shell.mistake != PollGoesToTheEnd);
-                let lost = shell.mistake == WaitLosesWakes;
+                inside.enter(on, waker, place, shell.mistake != "poll_goes_to_the_end");
+                let lost = shell.mistake == "wait_loses_wakes";
                 shell.unlock(inside, if lost { Wakes::default() } else { wakes });
                 return Poll::Pending;
             }
@@ -190,10 +163,10 @@ impl<O: Operation<Gate>> Future for Call<'_, O> {
                 Poll::Ready(ret)
             }
             Err(panic) => {
-                if shell.mistake == PanicLosesWakes {
+                if shell.mistake == "panic_loses_wakes" {
                     wakes = Wakes::default();
                 }
-                if let Some(on) = woken_on.filter(|_| shell.mistake != PanicSwallowsAWakeUp) {
+                if let Some(on) = woken_on.filter(|_| shell.mistake != "panic_swallows_a_wake_up") {
                     wakes.one(on);
                 }
                 shell.unlock(inside, wakes);

@@ -2,13 +2,14 @@
 
 use std::fmt::Debug;
 
-use seatrial_core::machine::{Boxed, Cx, Machine};
+use seatrial_core::machine::{Cx, Machine};
 
 use crate::shared::at_once;
 use crate::single_step::doubt::notices;
 use crate::single_step::{HandClock, each_call};
-use crate::trial::MutantKind;
-use crate::trial::{Component, EventOf, HistoryOf, Ledger, OpOf, RetOf, Violation};
+use crate::trial::{
+    Component, EventOf, Invariant, Ledger, Mutant, MutantKind, OpOf, Property, RetOf,
+};
 
 /// Makes a call of a machine without a runtime.
 fn called<M: Machine<Op: Clone> + ?Sized>(machine: &mut M, call: &M::Op) -> M::Ret {
@@ -19,62 +20,78 @@ fn called<M: Machine<Op: Clone> + ?Sized>(machine: &mut M, call: &M::Op) -> M::R
 ///
 /// # Panics
 /// If a result is wrong.
-pub(super) fn agree<M: Machine<Op: Clone + Debug, Ret: PartialEq + Debug>>(
-    calls: &[M::Op],
-    mut part: Boxed<M>,
-    mut object: impl Machine<Op = M::Op, Ret = M::Ret>,
+pub(super) fn agree<S: Machine<Op: Clone + Debug, Ret: PartialEq + Debug>>(
+    calls: &[S::Op],
+    mut part: Box<dyn Machine<Op = S::Op, Ret = S::Ret>>,
+    mut object: S,
 ) {
     for call in each_call(calls) {
-        assert_eq!(called(&mut *part.0, call), called(&mut object, call), "after {call:?}");
+        assert_eq!(called(&mut *part, call), called(&mut object, call), "after {call:?}");
     }
 }
 
-/// The sequential object after all calls up to now.
-#[derive(Default)]
-struct Come<S>(S);
+/// The property that a mutant and the sequential object agree on the calls of a fuzzer.
+pub(super) fn tries<C, S>(mutant: &Mutant<C>, decode: fn(&[u8]) -> Vec<OpOf<C>>) -> Option<Property>
+where
+    C: Component<Machine: Machine<Ret: PartialEq>>,
+    S: Machine<Op = OpOf<C>, Ret = RetOf<C>> + Default,
+{
+    let make = mutant.make;
+    Some(Box::new(move |bytes| agree(&decode(bytes), make(), S::default())))
+}
+
+/// The sequential object before a call; and after it, with the right result.
+struct Come<S: Machine> {
+    before: S,
+    after: Option<(S, S::Ret)>,
+}
+
+impl<S: Machine + Default> Default for Come<S> {
+    fn default() -> Self {
+        Self { before: S::default(), after: None }
+    }
+}
 
 impl<C, S> Ledger<C> for Come<S>
 where
     C: Component,
-    S: Machine<Op = OpOf<C>, Ret = RetOf<C>> + Default,
+    S: Machine<Op = OpOf<C>, Ret = RetOf<C>> + Clone + Default,
 {
-    fn apply(&mut self, event: &EventOf<C>) {
-        if let Some((call, _)) = event.returned() {
-            called(&mut self.0, call);
+    fn reach(&mut self, event: &EventOf<C>) {
+        if let (None, Some((call, _))) = (&self.after, event.returned()) {
+            let mut after = self.before.clone();
+            let right = called(&mut after, call);
+            self.after = Some((after, right));
+        }
+    }
+
+    fn apply(&mut self, _: &EventOf<C>) {
+        if let Some((after, _)) = self.after.take() {
+            self.before = after;
         }
     }
 }
 
-/// Checks every call and its result, knowing the sequential object before it.
+/// States a promise about every call: the sequential object before it, the call, its result, and the
+/// right result.
+#[track_caller]
 pub(super) fn at_every_call<C, S>(
-    history: &HistoryOf<C>,
-    check: impl Fn(&S, &OpOf<C>, &RetOf<C>) -> Result<(), String>,
-) -> Result<(), Violation>
+    name: &'static str,
+    says: &'static str,
+    rules: &'static [&'static str],
+    check: fn(&S, &OpOf<C>, &RetOf<C>, &RetOf<C>) -> bool,
+) -> Invariant<C>
 where
     C: Component,
-    S: Machine<Op = OpOf<C>, Ret = RetOf<C>> + Default,
+    S: Machine<Op = OpOf<C>, Ret = RetOf<C>> + Clone + Default + 'static,
 {
-    <Come<S> as Ledger<C>>::at_every_event(history, |before, event| match event.returned() {
-        Some((call, said)) => check(&before.0, call, said),
-        None => Ok(()),
-    })
-}
-
-/// As [`at_every_call`], with the right result in the last place.
-pub(super) fn each<C, S>(
-    history: &HistoryOf<C>,
-    check: impl Fn(&S, &OpOf<C>, &RetOf<C>, &RetOf<C>) -> bool,
-) -> Result<(), Violation>
-where
-    C: Component,
-    S: Machine<Op = OpOf<C>, Ret = RetOf<C>> + Clone + Default,
-{
-    at_every_call::<C, S>(history, |before, call, said| {
-        let right = called(&mut before.clone(), call);
-        if check(before, call, said, &right) {
-            return Ok(());
+    Invariant::at_every_event(name, says, rules, move |come: &Come<S>, event| {
+        match (event.returned(), &come.after) {
+            (Some((call, said)), Some((_, right))) if !check(&come.before, call, said, right) => {
+                Err(format!("{call:?}: it says {said:?}, and {right:?} is right"))
+            }
+            _ => Ok(()),
         }
-        Err(format!("{call:?}: it says {said:?}, and {right:?} is right"))
     })
 }
 

@@ -49,9 +49,10 @@ impl<C: Component> std::fmt::Debug for Mutant<C> {
 #[macro_export]
 macro_rules! mutants {
     ($make:ident:
-     $($kind:ident $name:literal from $origin:literal breaks [$($broken:literal),*];)+) => {
+     $($kind:ident $(($why:expr))? $name:literal from $origin:literal
+       breaks [$($broken:literal),*];)+) => {
         $crate::author::mutants! { $make:
-            $($kind $name from $origin: (&[$name]) breaks [$($broken),*];)+
+            $($kind $(($why))? $name from $origin: (&[$name]) breaks [$($broken),*];)+
         }
     };
     ($make:ident:

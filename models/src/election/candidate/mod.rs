@@ -3,7 +3,6 @@
 //!
 //! `cargo seatrial list candidate` prints what is checked, and the mutants that break it.
 
-mod deleted;
 mod invariants;
 mod mutants;
 mod reference;
@@ -15,7 +14,6 @@ use seatrial_core::machine::Step;
 
 use crate::trial::{Component, EventOf, Invariant, MachineOf, Mutant, OpOf, RetOf, Scenario};
 
-pub use reference::Mistake;
 pub use server::{Answer, Call, Server, Shown, Tried};
 
 /// A candidate, as a component under trial.

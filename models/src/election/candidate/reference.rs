@@ -12,65 +12,17 @@ use seatrial_core::runtime::{Ambient as _, Runtime};
 use super::server::{NAME, Serve};
 use super::stage::{Stage, itself};
 use crate::engine::AnyRuntime;
-use crate::shared::Lock;
-use crate::trial::mistakes;
-
-mistakes! {
-    /// One changed line.
-    pub enum Mistake {
-        // Mistakes of the reference, past or present.
-        /// A renewal takes the ping away.
-        ClearsThePing,
-        /// The worker is told to end, and the candidate does not wait for it.
-        LeavesItsWorker,
-        /// A pinged object without a renew time breaks it down.
-        NeedsARenewTime,
-
-        // Mistakes that any programmer may make.
-        /// A renewal takes away a ping that was answered.
-        ClearsTheAnsweredPing,
-        /// The watch goes on after the candidate has returned.
-        LeavesItsWatch,
-        /// The object is created without a renew time.
-        CreatesWithoutATime,
-        /// A renewal keeps the time of the one before.
-        KeepsTheRenewTime,
-        /// The deletion of its object is not noted.
-        KeepsTheDeleted,
-        /// Pings are not looked at.
-        IgnoresPings,
-        /// It renews once.
-        RenewsOnce,
-        /// It renews every ten minutes.
-        RenewsLate,
-        /// A failed write is not tried again.
-        GivesUp,
-        /// A failed write is tried again at once.
-        RetriesAtOnce,
-        /// A renewal does not say which candidate renews.
-        ForgetsItself,
-        /// The candidate creates the object even if it exists.
-        AlwaysCreates,
-        /// It publishes itself though its token has ended.
-        RunsThoughEnded,
-        /// The token is checked only between two renewals.
-        EndsLate,
-        /// The object that the watch has shown is changed in place.
-        ChangesWhatItWasShown,
-    }
-}
-
-use Mistake::*;
+use crate::shared::{Lock, Mistake};
 
 struct Plain {
     stage: Stage,
-    mistake: Option<Mistake>,
+    mistake: Mistake,
     shown: Lock<Option<Object<CandidateSpec>>>,
     queue: LimitedQueue<(), AnyRuntime>,
 }
 
 /// Runs the candidate until the token of its stage ends.
-pub(super) fn run(stage: &Stage, mistake: Option<Mistake>) {
+pub(super) fn run(stage: &Stage, mistake: Mistake) {
     let runtime = stage.world.runtime();
     let queue = LimitedQueue::with_default_limiter(runtime);
     let plain =
@@ -81,15 +33,15 @@ pub(super) fn run(stage: &Stage, mistake: Option<Mistake>) {
         stage.watch(&ObjectName::new(NAME.0, NAME.1), seen, &stage.token)
     };
     if watched.is_none() {
-        if plain.makes(RunsThoughEnded) {
+        if plain.makes("runs_though_ended") {
             let _written = plain.ensure();
         }
         return;
     }
-    let end = (!plain.makes(EndsLate))
+    let end = (!plain.makes("ends_late"))
         .then(|| stage.token.on_end(Arc::new(EndWork(Arc::clone(&plain))).into()));
     plain.queue.add(());
-    if plain.makes(LeavesItsWorker) {
+    if plain.makes("leaves_its_worker") {
         let worker = Arc::clone(&plain);
         drop(stage.world.spawn("worker", move || worker.queue.work(|()| worker.work())));
         stage.token.wait();
@@ -97,50 +49,50 @@ pub(super) fn run(stage: &Stage, mistake: Option<Mistake>) {
         plain.queue.work(|()| plain.work());
     }
     drop(end);
-    if plain.makes(LeavesItsWatch) {
+    if plain.makes("leaves_its_watch") {
         std::mem::forget(watched);
     }
 }
 
 impl Plain {
     fn makes(&self, mistake: Mistake) -> bool {
-        self.mistake == Some(mistake)
+        self.mistake == mistake
     }
 
     fn see(&self, object: Option<Object<CandidateSpec>>) {
-        if object.is_none() && self.makes(KeepsTheDeleted) {
+        if object.is_none() && self.makes("keeps_the_deleted") {
             return;
         }
         let pinged = object.as_ref().is_some_and(|object| self.is_pinged(&object.content));
         *self.stage.world.runtime().lock(&self.shown) = object;
-        if pinged && !self.makes(IgnoresPings) {
+        if pinged && !self.makes("ignores_pings") {
             self.queue.add(());
         }
     }
 
     fn is_pinged(&self, spec: &CandidateSpec) -> bool {
         match (spec.ping_time, spec.renew_time) {
-            (Some(_), None) if self.makes(NeedsARenewTime) => panic!("there is no renew time"),
+            (Some(_), None) if self.makes("needs_a_renew_time") => panic!("there is no renew time"),
             (Some(ping), renewed) => renewed.is_none_or(|renewed| renewed < ping),
             (None, _) => false,
         }
     }
 
     fn work(&self) -> Outcome {
-        if self.makes(EndsLate) && self.stage.token.is_cancelled() {
+        if self.makes("ends_late") && self.stage.token.is_cancelled() {
             self.queue.shut_down();
             return Outcome::Success;
         }
-        let again = if self.makes(RenewsLate) { RENEW_EVERY * 2 } else { RENEW_EVERY };
+        let again = if self.makes("renews_late") { RENEW_EVERY * 2 } else { RENEW_EVERY };
         match self.ensure() {
             Ok(()) => {
-                if !self.makes(RenewsOnce) {
+                if !self.makes("renews_once") {
                     self.queue.add_after((), again);
                 }
                 Outcome::Success
             }
-            Err(_) if self.makes(GivesUp) => Outcome::GiveUp,
-            Err(_) if self.makes(RetriesAtOnce) => Outcome::RequeueAfter(Duration::ZERO),
+            Err(_) if self.makes("gives_up") => Outcome::GiveUp,
+            Err(_) if self.makes("retries_at_once") => Outcome::RequeueAfter(Duration::ZERO),
             Err(_) => Outcome::Retry,
         }
     }
@@ -150,15 +102,15 @@ impl Plain {
         let renew_time = Some(Timestamp::from(runtime.wall()));
         let mut shown = runtime.lock(&self.shown);
         let serve = match &mut *shown {
-            Some(Object { meta, content, .. }) if !self.makes(AlwaysCreates) => {
+            Some(Object { meta, content, .. }) if !self.makes("always_creates") => {
                 let renewed = self.renewed(content, renew_time);
-                if self.makes(ChangesWhatItWasShown) {
+                if self.makes("changes_what_it_was_shown") {
                     content.clone_from(&renewed);
                 }
                 let Version::Number(seen) = meta.version else { return Err(StoreError::Conflict) };
                 Serve::Update(renewed, seen)
             }
-            _ if self.makes(CreatesWithoutATime) => Serve::Create(itself()),
+            _ if self.makes("creates_without_a_time") => Serve::Create(itself()),
             _ => Serve::Create(itself().renew_time(renew_time)),
         };
         drop(shown);
@@ -168,10 +120,10 @@ impl Plain {
     fn renewed(&self, shown: &CandidateSpec, now: Option<Timestamp>) -> CandidateSpec {
         let mut spec = shown.clone().renew_time(now);
         match self.mistake {
-            Some(ClearsThePing) => spec.ping_time = None,
-            Some(ClearsTheAnsweredPing) if !self.is_pinged(shown) => spec.ping_time = None,
-            Some(KeepsTheRenewTime) => spec.renew_time = shown.renew_time,
-            Some(ForgetsItself) => spec.emulation_version = CandidateSpec::default().lease,
+            "clears_the_ping" => spec.ping_time = None,
+            "clears_the_answered_ping" if !self.is_pinged(shown) => spec.ping_time = None,
+            "keeps_the_renew_time" => spec.renew_time = shown.renew_time,
+            "forgets_itself" => spec.emulation_version = CandidateSpec::default().lease,
             _ => {}
         }
         spec

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use seatrial_core::elector::candidate::RENEW_EVERY;
 use seatrial_core::elector::{StoreError, Timestamp};
 
-use super::deleted;
 use super::invariants::CandidateLedger;
-use super::server::{Answer, Call, Ping, Place, Refuse, Serve};
+use super::server::{Answer, Call, Delete, Ping, Place, Refuse, Serve};
 use super::stage::{CANCELS, Stage, itself};
 use super::{Candidate, Event};
 use crate::queues::fixtures::millis;
@@ -17,17 +17,14 @@ pub(super) fn all() -> Vec<Scenario<Candidate>> {
         renews_and_is_pinged(),
         pinged_at_once(),
         strange_object(),
-        deleted::deleted(),
+        deleted(),
         writes_are_refused(),
         cancelled_anywhere(),
         cancelled_before_it_began(),
     ]
 }
 
-pub(super) fn is_write(
-    event: &Event,
-    wanted: impl Fn(&Serve, Result<(), &StoreError>) -> bool,
-) -> bool {
+fn is_write(event: &Event, wanted: impl Fn(&Serve, Result<(), &StoreError>) -> bool) -> bool {
     match event.returned() {
         Some((Call::Serve(serve), Answer::Serve(answer))) => {
             wanted(serve, answer.as_ref().map(|_| ()))
@@ -103,6 +100,36 @@ fn strange_object() -> Scenario<Candidate> {
                 is_write(event, |serve, won| won.is_ok() && matches!(serve, Serve::Update(..)))
             };
             history.events.iter().any(renewed)
+        },
+    )
+    .not_on(sleeps)
+}
+
+/// The object is deleted between two renewals, and while a ping waits for its answer.
+fn deleted() -> Scenario<Candidate> {
+    Scenario::new(
+        "deleted",
+        "the object is deleted between two renewals, and again together with a ping",
+        |world| {
+            let stage = Stage::new(world).lagging(millis(3));
+            let candidate = stage.start();
+            stage.sleep(Duration::from_secs(10));
+            stage.server.call(Delete);
+            stage.sleep(RENEW_EVERY + Duration::from_secs(10));
+            stage.server.call(Ping);
+            stage.server.call(Delete);
+            stage.sleep(RENEW_EVERY + Duration::from_secs(10));
+            stage.cancel();
+            world.join(candidate);
+        },
+        // It has published itself after each deletion.
+        |history| {
+            let creates = |serve: &Serve| matches!(serve, Serve::Create(_));
+            let created = history
+                .events
+                .iter()
+                .filter(|event| is_write(event, |serve, won| won.is_ok() && creates(serve)));
+            created.count() == 3
         },
     )
     .not_on(sleeps)

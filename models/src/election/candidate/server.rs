@@ -5,7 +5,7 @@ use seatrial_core::elector::candidate::CandidateSpec;
 use seatrial_core::elector::{Meta, Object, ObjectName, StoreError, Timestamp, Version};
 use seatrial_core::machine::{Channel, Cx, Machine, Operation, Step};
 
-use super::reference::Mistake;
+use crate::shared::Mistake;
 
 /// The channel on which the watch sleeps.
 const WATCHERS: Channel = 0;
@@ -19,7 +19,7 @@ pub enum Tried {
     /// The one that ships.
     Ships,
     /// The same candidate, implemented a second time, perhaps with a mistake.
-    Plain(Option<Mistake>),
+    Plain(Mistake),
 }
 
 /// The server.

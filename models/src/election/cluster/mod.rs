@@ -22,7 +22,7 @@ pub use crate::random::Random;
 pub use campaign::{Campaign, simulate_plan};
 pub use faults::{Action, After, Attempted, Faults};
 pub use plan::{Plan, PlanError};
-pub use run::{Answer, Happening, Process, Run, Verb, What, Window};
+pub use run::{Answer, Happening, Process, Run, Verb, What, Window, longest_overlap};
 pub use seatrial_sim::world::{Fate, NodeClock};
 pub use server::{Entry, Server, Writer};
 pub use world::{NodeSetup, Setup, Simulated, simulate};

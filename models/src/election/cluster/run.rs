@@ -186,6 +186,20 @@ impl Window {
     }
 }
 
+/// Returns the longest time for which two windows of different processes overlap.
+#[must_use]
+pub fn longest_overlap(windows: &[Window]) -> u64 {
+    let mut longest = 0;
+    for (index, first) in windows.iter().enumerate() {
+        for second in &windows[index + 1..] {
+            if first.process != second.process {
+                longest = longest.max(first.overlap(second));
+            }
+        }
+    }
+    longest
+}
+
 impl Run {
     /// Returns the belief windows: from the start of the work until its token was cancelled
     /// (`election:SF-1`).

@@ -25,14 +25,14 @@ const ROUGH: &str = "slow=30s,timeout=30s,cut_off=5,lost=300,lost_reply=300,refu
                      scheduling=100ms,acts=1s,probe=true";
 
 /// Runs this many seeds; returns the number of terms that were led, and the seeds with a breach.
-fn campaign(plan: &Plan, seeds: u64, safety: bool) -> (usize, Vec<(u64, String)>) {
+fn campaign(plan: &Plan, seeds: u64) -> (usize, Vec<(u64, String)>) {
     let terms = terms(plan);
     let mut campaign = Campaign::new();
     let (mut led, mut broken) = (0, Vec::new());
     for seed in 0..seeds {
         let run = campaign.run(&plan.with_seed(seed));
         led += count(run, |what| matches!(what, What::Leads { .. }));
-        let found = breaches(run, &terms, safety);
+        let found = breaches(run, &terms, true);
         broken.extend(found.first().map(|breach| (seed, format!("{breach:?}"))));
     }
     (led, broken)
@@ -45,61 +45,15 @@ fn count(run: &Run, is: impl Fn(&What) -> bool) -> usize {
 fn strict_keeps_everything_in_rough_weather() {
     for extra in ["", ",ordered=true", ",renew=14s,retry=5s", ",lease=60s,renew=15s,retry=5s"] {
         let plan = plan(&format!("strict,{ROUGH}{extra}"));
-        let (led, broken) = campaign(&plan, 400, true);
+        let (led, broken) = campaign(&plan, 400);
         assert_eq!(broken, [], "{plan}");
         assert!(led > 400, "{led} terms: the runs must be worth something");
     }
 }
 
-fn strict_keeps_tokens_in_order_through_pauses_deletions_and_edits() {
-    let worse = "pauses=5,stalls=3,deletes=2,edits=2,acts=500ms";
-    let plan = plan(&format!("strict,{ROUGH},{worse}"));
-    let (_, broken) = campaign(&plan, 400, false);
-    assert_eq!(broken, [], "what is promised without safety");
-    let (_, broken) = campaign(&plan, 400, true);
-    assert!(broken.len() > 50, "pauses make two leaders: {}", broken.len());
-}
-
-fn classic_keeps_everything_on_a_good_network_within_its_bound() {
-    let rough = "cut_off=5,lost=300,lost_reply=300,refused=100,lag=300,drift=10000,crashes=3,\
-                 cancels=3,slow=1s,work=100ms,acts=1s,probe=true";
-    let (led, broken) = campaign(&plan(&format!("classic,{rough}")), 400, true);
-    assert_eq!(broken, []);
-    assert!(led > 400);
-}
-
-fn a_store_that_goes_back_leaves_one_leader() {
-    let one_leader = |text: &str| {
-        let (plan, mut led) = (plan(text), 0);
-        let mut campaign = Campaign::new();
-        let broken = (0..400).filter(|seed| {
-            let run = campaign.run(&plan.with_seed(*seed));
-            led += count(run, |what| matches!(what, What::Leads { .. }));
-            let broken =
-                |name| super::invariants::invariant(name).unwrap().check(run, &terms(&plan));
-            broken("one_leader").is_err() || broken("one_actor").is_err()
-        });
-        (broken.collect::<Vec<_>>(), led)
-    };
-    // Each elector runs again: a new process would have seen nothing.
-    let weather = "returns=3,slow=300ms,drift=10000,rerun=1000,work=500ms,scheduling=100ms,acts=1s";
-    let (broken, led) = one_leader(&format!("strict,{weather}"));
-    assert_eq!(broken, [0; 0]);
-    assert!(led > 600, "{led} terms: the store must go back while one leads");
-    let (broken, _) = one_leader("classic,returns=3");
-    assert!(!broken.is_empty(), "the reference takes a lease that it saw long ago");
-}
-
-fn classic_without_slack_has_two_leaders_although_no_clock_drifts() {
-    let (_, broken) = campaign(&plan("classic,renew=14s,retry=5s,cut_off=5"), 100, true);
-    assert!(!broken.is_empty());
-    let (_, broken) = campaign(&plan("strict,renew=14s,retry=5s,cut_off=5"), 100, true);
-    assert_eq!(broken, []);
-}
-
 fn strict_beyond_its_bound_has_two_leaders() {
     let beyond = "strict,slow=30s,timeout=30s,cut_off=5,lost=300,lost_reply=300,acting=25s";
-    let (_, broken) = campaign(&plan(beyond), 1_000, true);
+    let (_, broken) = campaign(&plan(beyond), 1_000);
     assert!(!broken.is_empty());
 }
 
@@ -289,10 +243,6 @@ fn the_election_scales_with_its_durations() {
 
 pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
     strict_keeps_everything_in_rough_weather,
-    a_store_that_goes_back_leaves_one_leader,
-    strict_keeps_tokens_in_order_through_pauses_deletions_and_edits,
-    classic_keeps_everything_on_a_good_network_within_its_bound,
-    classic_without_slack_has_two_leaders_although_no_clock_drifts,
     strict_beyond_its_bound_has_two_leaders,
     the_same_text_is_the_same_run,
     a_plan_survives_its_text_and_nonsense_is_refused,

@@ -31,14 +31,7 @@ pub(super) struct Asked<'a> {
 impl<'a> Asked<'a> {
     /// Returns the order with which a step of a run ended.
     pub(super) fn turn(&self) -> Option<&'a Turn> {
-        match self.outcome? {
-            Ret::Begin(turn)
-            | Ret::Try(turn)
-            | Ret::GiveUp(turn)
-            | Ret::Reply(turn)
-            | Ret::Rest(turn) => Some(turn),
-            _ => None,
-        }
+        turn(self.outcome?)
     }
 
     /// Returns the answer of the store that the elector learned in this step.
@@ -68,6 +61,18 @@ impl<'a> Asked<'a> {
             (Op::IsLeader(_), Some(Ret::IsLeader(true))) if strict => Some(None),
             _ => None,
         }
+    }
+}
+
+/// Returns the order that an answer gives, if it is the answer to a step of a run.
+pub(super) fn turn(answer: &Ret) -> Option<&Turn> {
+    match answer {
+        Ret::Begin(turn)
+        | Ret::Try(turn)
+        | Ret::GiveUp(turn)
+        | Ret::Reply(turn)
+        | Ret::Rest(turn) => Some(turn),
+        _ => None,
     }
 }
 

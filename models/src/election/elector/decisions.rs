@@ -9,6 +9,7 @@ use seatrial_core::elector::{
 use seatrial_core::machine::{Boxed, Cx, Step};
 use seatrial_core::runtime::{Ambient, Instant, WallTime};
 
+use super::asked::turn;
 use super::mutants::Make;
 use crate::cluster::{Random, Server, Writer};
 use crate::election::plain::{Plain, Rules};
@@ -151,15 +152,8 @@ impl Place {
         let one = &mut self.electors[self.acts];
         let step = one.rules.step(&mut op, &mut cx);
         one.rules.assert_valid();
-        if let Step::Done(
-            Ret::Begin(turn)
-            | Ret::Try(turn)
-            | Ret::GiveUp(turn)
-            | Ret::Reply(turn)
-            | Ret::Rest(turn),
-        ) = &step
-        {
-            one.follow(turn);
+        if let Step::Done(answer) = &step {
+            turn(answer).into_iter().for_each(|turn| one.follow(turn));
         }
         if let Step::Done(Ret::Abort(_)) = step {
             one.asks = None;

@@ -4,7 +4,7 @@ use seatrial_core::elector::{Fence, Io, Name, Next, Record, StoreError, Stored, 
 use seatrial_core::machine::Cx;
 use seatrial_core::runtime::Instant;
 
-use super::{Mistake::*, Plain, Stage};
+use super::{Plain, Stage};
 
 /// An attempt and what it waits for.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ impl Plain {
         let fast = !self.config.coordinated
             && self.is_holder()
             && self.lease_is_valid(began)
-            && (self.term_is_live(cx) || self.makes(FastPathInAnotherRun));
+            && (self.term_is_live(cx) || self.makes("fast_path_in_another_run"));
         if fast {
             desired.transitions = self.observed.record.transitions;
             desired.acquire_time = self.observed.record.acquire_time;
@@ -71,7 +71,7 @@ impl Plain {
             if desired.renew_time > self.last.0 {
                 self.last = (desired.renew_time, attempt.began + self.config.acting());
             }
-            if self.makes(LeadsBeforeTheReply) {
+            if self.makes("leads_before_the_reply") {
                 self.observed.record = desired;
             }
         }
@@ -102,7 +102,7 @@ impl Plain {
         match (attempt.awaits, answer) {
             (Awaits::Get, Ok(stored)) => self.fetched(attempt, &stored, cx),
             (Awaits::Get, Err(StoreError::NotFound)) => {
-                if self.term.live && !self.makes(TrustsItsName) {
+                if self.term.live && !self.makes("trusts_its_name") {
                     self.revoke(cx); // LE-38
                     return self.attempt_over(false, cx);
                 }
@@ -112,7 +112,7 @@ impl Plain {
                 self.see(None, cx.now());
                 let was_own = self.is_holder() && attempt.began < self.term.valid_until;
                 let may = was_own || self.may_take(attempt.began);
-                if !may && !self.makes(CreatesAtOnce) {
+                if !may && !self.makes("creates_at_once") {
                     return self.attempt_over(false, cx);
                 }
                 attempt.awaits = Awaits::Create; // LE-20
@@ -122,7 +122,7 @@ impl Plain {
             (_, Ok(stored)) => self.succeeded(attempt, &stored, cx),
             (awaits, Err(why)) => {
                 self.refused(&why);
-                if awaits == Awaits::Create && self.makes(ForgetsAtCreate) {
+                if awaits == Awaits::Create && self.makes("forgets_at_create") {
                     self.version = None;
                 }
                 if awaits != Awaits::FastUpdate {
@@ -136,7 +136,7 @@ impl Plain {
 
     /// LE-21 to LE-23, [S] LE-26, LE-38.
     fn fetched(&mut self, mut attempt: Attempt, stored: &Stored, cx: &mut Cx<'_>) -> Turn {
-        if self.makes(NeedsTimes) {
+        if self.makes("needs_times") {
             let _both = stored.record.acquire_time.zip(stored.record.renew_time).expect("times");
         }
         self.observe(stored, cx.now());
@@ -145,12 +145,12 @@ impl Plain {
             && self.term.fence.as_ref().is_some_and(|fence| {
                 fence.uid == stored.uid && fence.transitions == stored.record.transitions
             });
-        let by_name = self.makes(TrustsItsName);
+        let by_name = self.makes("trusts_its_name");
         if self.term_is_live(cx) && !of_this_term && !by_name {
-            if !self.makes(LossEndsTheAttemptAlone) {
+            if !self.makes("loss_ends_the_attempt_alone") {
                 self.revoke(cx);
             }
-            if !self.makes(TakesBackWhatItLost) {
+            if !self.makes("takes_back_what_it_lost") {
                 return self.attempt_over(false, cx);
             }
         }
@@ -158,7 +158,7 @@ impl Plain {
         let may = if self.config.coordinated {
             self.is_chosen(attempt.began)
         } else {
-            renews || self.may_take(attempt.began) || self.makes(NoWait)
+            renews || self.may_take(attempt.began) || self.makes("no_wait")
         };
         if !may {
             return self.attempt_over(false, cx);
@@ -186,7 +186,7 @@ impl Plain {
         let read = self.version.clone();
         let transitions = attempt.desired.transitions;
         self.observe_own(attempt.desired, stored, now);
-        if self.makes(ActsWithoutLimit) {
+        if self.makes("acts_without_limit") {
             if matches!(self.stage, Stage::Acquire(_)) {
                 let version = stored.version.clone();
                 self.begin_term(
@@ -199,17 +199,17 @@ impl Plain {
         let valid_until = attempt.began + self.config.acting();
         self.own_until = valid_until;
         let was_live = self.term.live;
-        if self.makes(LateRenewalProlongs) && was_live || self.term_is_live(cx) {
+        if self.makes("late_renewal_prolongs") && was_live || self.term_is_live(cx) {
             self.term.valid_until = valid_until;
             return self.attempt_over(true, cx);
         }
         let leads = matches!(self.stage, Stage::Lead | Stage::Round(_) | Stage::Between(_));
-        let late = valid_until <= now && !self.makes(LeadsTooLate);
+        let late = valid_until <= now && !self.makes("leads_too_late");
         if was_live || late || leads {
             return self.attempt_over(false, cx);
         }
         let version = match read {
-            Some(read) if self.makes(TokenOfTheRead) => read,
+            Some(read) if self.makes("token_of_the_read") => read,
             _ => stored.version.clone(),
         };
         self.begin_term(Fence::new(stored.uid.clone(), transitions, version), valid_until);

@@ -5,7 +5,6 @@
 //! Not included: ordered versions.
 
 mod attempt;
-mod mistake;
 mod release;
 mod run;
 mod set_up;
@@ -19,11 +18,10 @@ use seatrial_core::elector::{
 use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::runtime::Instant;
 
+use crate::shared::Mistake;
 use attempt::Attempt;
-use mistake::Mistake::*;
 use release::Release;
 
-pub(crate) use mistake::{Mistake, REFERENCE};
 pub(crate) use set_up::rules;
 pub use set_up::{by_reference, elector, is_reference, reference, validate};
 
@@ -81,7 +79,7 @@ pub(crate) struct Plain {
     /// The last few states of the lock, and when one was last seen for the first time.
     sightings: Vec<Sighting>,
     newest: Instant,
-    /// The record whose text was new last ([`ComparesTheText`]).
+    /// The record whose text was new last (`compares_the_text`).
     text: Option<Record>,
     /// Nothing newer was seen than the state that was read last.
     current: bool,
@@ -105,7 +103,7 @@ pub(crate) struct Plain {
     cancelled: bool,
     term: Term,
     notes: Notes,
-    /// The time of an observation that is not written yet ([`TimeWrittenLater`]).
+    /// The time of an observation that is not written yet (`time_written_later`).
     unwritten: Option<Instant>,
 }
 
@@ -116,11 +114,11 @@ impl Plain {
         config: Config,
     ) -> Result<Rules, ConfigError> {
         let makes = |mistake| mistakes.contains(&mistake);
-        if makes(FractionalLeases) && config.timing.lease.subsec_nanos() != 0 {
+        if makes("fractional_leases") && config.timing.lease.subsec_nanos() != 0 {
             let nanos = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
             let timing = config.timing;
             validate_nanos(nanos(timing.lease), nanos(timing.renew), nanos(timing.retry))?;
-        } else if !makes(NoValidation) {
+        } else if !makes("no_validation") {
             validate(&config)?;
         }
         Ok(Self::unchecked(mistakes, config))
@@ -185,7 +183,7 @@ impl Plain {
         let own = self.config.timing.stored_lease();
         let recorded = u64::try_from(self.observed.record.duration_seconds).unwrap_or(0);
         let length = match recorded {
-            0 if self.makes(NoDurationIsOver) => Duration::ZERO,
+            0 if self.makes("no_duration_is_over") => Duration::ZERO,
             0 => own,
             seconds => Duration::from_secs(seconds),
         };
@@ -193,7 +191,7 @@ impl Plain {
     }
 
     fn set_observed(&mut self, observed: Observed) {
-        if self.makes(TimeWrittenLater) && self.observed.at != observed.at {
+        if self.makes("time_written_later") && self.observed.at != observed.at {
             self.unwritten = Some(observed.at);
             self.observed.record = observed.record;
         } else {
@@ -203,7 +201,7 @@ impl Plain {
 
     /// LE-21, [S] election:CX-12: a lease counts from the last first sighting of any state.
     fn observe(&mut self, stored: &Stored, now: Instant) {
-        if self.makes(ComparesTheText) {
+        if self.makes("compares_the_text") {
             if !self.text.as_ref().is_some_and(|seen| seen.same_json(&stored.record)) {
                 self.text = Some(stored.record.clone());
                 self.set_observed(Observed::new(stored.record.clone(), now));
@@ -213,7 +211,7 @@ impl Plain {
         let (uid, version, record) =
             (stored.uid.clone(), stored.version.clone(), stored.record.clone());
         let first = self.see(Some((uid, version, record.clone())), now);
-        let at = if self.makes(CountsFromTheOldSighting) { first } else { self.newest };
+        let at = if self.makes("counts_from_the_old_sighting") { first } else { self.newest };
         self.set_observed(Observed::new(record, at));
         self.remember(&stored.version);
     }
@@ -251,17 +249,17 @@ impl Plain {
     /// seen again, the store has gone back.
     fn refused(&mut self, why: &StoreError) {
         use StoreError::{AlreadyExists, Conflict, NotFound};
-        self.overtaken |=
-            matches!(why, AlreadyExists | Conflict | NotFound) && !self.makes(RefusalsAreNoNews);
+        self.overtaken |= matches!(why, AlreadyExists | Conflict | NotFound)
+            && !self.makes("refusals_are_no_news");
     }
 
     /// LE-22, [S] CX-12: tells whether it may write, although it does not lead. If the store may
     /// have gone back, or the lock object is gone, it waits even if nobody holds the lease.
     fn may_take(&self, began: Instant) -> bool {
-        if self.current || self.makes(CountsFromTheOldSighting) {
+        if self.current || self.makes("counts_from_the_old_sighting") {
             let held = !self.observed.record.holder.is_empty() && self.lease_is_valid(began);
             let is_last = self.observed.record.renew_time == self.last.0 && began < self.last.1;
-            let is_own = began < self.own_until || is_last || self.makes(OwnIsOwnForEver);
+            let is_own = began < self.own_until || is_last || self.makes("own_is_own_for_ever");
             return self.is_holder() && is_own || !held;
         }
         let recorded = u64::try_from(self.observed.record.duration_seconds).unwrap_or(0);
@@ -278,7 +276,7 @@ impl Plain {
     }
 
     fn remember(&mut self, version: &Version) {
-        if self.version.is_none() || !self.makes(NamesTheFirstVersion) {
+        if self.version.is_none() || !self.makes("names_the_first_version") {
             self.version = Some(version.clone());
         }
     }
@@ -320,12 +318,12 @@ impl Plain {
     }
 
     fn holds(&mut self, term: u64, cx: &mut Cx<'_>) -> bool {
-        (term == self.term.number || self.makes(HoldsAnyTerm)) && self.term_is_live(cx)
+        (term == self.term.number || self.makes("holds_any_term")) && self.term_is_live(cx)
     }
 
     fn leads(&mut self, cx: &mut Cx<'_>) -> bool {
-        let live = self.makes(LeaderWithoutTime) || self.term_is_live(cx);
-        self.is_holder() && (live || self.makes(LeadsBeforeTheReply))
+        let live = self.makes("leader_without_time") || self.term_is_live(cx);
+        self.is_holder() && (live || self.makes("leads_before_the_reply"))
     }
 
     /// LE-55.

@@ -4,7 +4,7 @@ use seatrial_core::elector::{Io, Name, Next, Record, StoreError, Stored, Turn};
 use seatrial_core::machine::Cx;
 use seatrial_core::runtime::Instant;
 
-use super::{Mistake::*, Plain, Stage, fraction};
+use super::{Plain, Stage, fraction};
 
 /// A release under way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,16 +75,17 @@ impl Plain {
 
     /// [S] LE-42: only a record that this elector wrote is freed.
     fn release_fetched(&mut self, stored: &Stored, cx: &mut Cx<'_>) -> Turn {
-        if self.makes(ReleaseDoesNotObserve) {
+        if self.makes("release_does_not_observe") {
             self.remember(&stored.version);
         } else {
             self.observe(stored, cx.now());
         }
-        let ours = if self.makes(ReleasesByMemory) {
+        let ours = if self.makes("releases_by_memory") {
             self.is_holder()
         } else {
             stored.record.holder == self.config.identity
-                && (self.written == Some(stored.record.transitions) || self.makes(FreesANamesakes))
+                && (self.written == Some(stored.record.transitions)
+                    || self.makes("frees_a_namesakes"))
         };
         if !ours {
             return self.release_over(true, cx);
@@ -102,10 +103,10 @@ impl Plain {
     }
 
     fn release_conflicted(&mut self, cx: &mut Cx<'_>) -> Turn {
-        if self.makes(ReleaseRetriesAtOnce) {
+        if self.makes("release_retries_at_once") {
             return self.read_for_release(cx);
         }
-        if self.makes(ReleaseGivesUp) {
+        if self.makes("release_gives_up") {
             return self.release_over(false, cx);
         }
         let retry = self.config.timing.retry;

@@ -6,7 +6,7 @@ use seatrial_core::elector::{JITTER, Next, Notes, RUN, TERM, Turn, WorkEnded};
 use seatrial_core::machine::{Cx, Step};
 use seatrial_core::runtime::Instant;
 
-use super::{Mistake::*, Plain, Release, Round, Stage, fraction};
+use super::{Plain, Release, Round, Stage, fraction};
 
 impl Plain {
     pub(super) fn begin(&mut self, cancelled: bool, cx: &mut Cx<'_>) -> Turn {
@@ -36,17 +36,17 @@ impl Plain {
 
     /// LE-48: work that has ended ends its run.
     pub(super) fn work_ended(&mut self, work: &WorkEnded, cx: &mut Cx<'_>) -> bool {
-        if work.term != self.term.number && !self.makes(AnyWorkEndsTheTerm) {
+        if work.term != self.term.number && !self.makes("any_work_ends_the_term") {
             return false;
         }
         self.term.working = false;
         cx.wakes.all(RUN);
-        let panicked = work.panicked && !self.makes(PanicIsAReturn);
+        let panicked = work.panicked && !self.makes("panic_is_a_return");
         let ends = self.term.live && (panicked || self.config.work_ends_term);
-        if ends && !self.makes(LeadsIdly) {
+        if ends && !self.makes("leads_idly") {
             self.cancel(self.runs, cx);
         }
-        ends && !self.makes(LeadsIdly)
+        ends && !self.makes("leads_idly")
     }
 
     pub(super) fn begin_once(&mut self, cx: &mut Cx<'_>) -> Turn {
@@ -59,7 +59,7 @@ impl Plain {
 
     /// Tells whether its token would refuse a call that is made now.
     pub(super) fn token_is_done(&self, cx: &mut Cx<'_>) -> bool {
-        let cancelled = self.cancelled && !self.makes(CancelWaitsForTheAttempt);
+        let cancelled = self.cancelled && !self.makes("cancel_waits_for_the_attempt");
         match self.stage {
             Stage::Idle | Stage::Once => false,
             Stage::Release(release) => cx.now() >= release.deadline,
@@ -72,14 +72,14 @@ impl Plain {
 
     pub(super) fn call_deadline(&self) -> Option<Instant> {
         match self.stage {
-            Stage::Release(_) if self.makes(ReleaseWithoutDeadline) => None,
+            Stage::Release(_) if self.makes("release_without_deadline") => None,
             Stage::Release(Release { run: None, .. })
-                if self.makes(SingleReleaseWithoutDeadline) =>
+                if self.makes("single_release_without_deadline") =>
             {
                 None
             }
             Stage::Release(release) => Some(release.deadline),
-            Stage::Round(_) if self.makes(RoundWithoutDeadline) => None,
+            Stage::Round(_) if self.makes("round_without_deadline") => None,
             Stage::Round(round) => Some(round.deadline.min(self.term.valid_until)),
             _ => None,
         }
@@ -91,7 +91,7 @@ impl Plain {
             Stage::Round(_) => self.round_over(success, cx),
             _ => {
                 self.stage = Stage::Idle;
-                if self.makes(ReportsWithTheAttempt) {
+                if self.makes("reports_with_the_attempt") {
                     self.report();
                 }
                 self.turn(Next::Done(success))
@@ -114,7 +114,7 @@ impl Plain {
         self.notes.became_leader = true;
         self.stage = Stage::Lead;
         self.term.working = true;
-        if self.cancelled && !self.makes(LeadsThoughCancelled) {
+        if self.cancelled && !self.makes("leads_though_cancelled") {
             self.revoke(cx);
         }
         let fence = self.term.fence.clone().expect("an acquisition begins a term");
@@ -123,7 +123,7 @@ impl Plain {
 
     /// LE-36, [S] LE-38.
     fn round_over(&mut self, success: bool, cx: &mut Cx<'_>) -> Turn {
-        if !self.makes(ActsWithoutLimit) && !self.term_is_live(cx) {
+        if !self.makes("acts_without_limit") && !self.term_is_live(cx) {
             return self.fail_round(cx);
         }
         if success {
@@ -141,23 +141,23 @@ impl Plain {
 
     /// [S] LE-46: first the work is cancelled, then the lease is given away.
     fn end_leading(&mut self, cx: &mut Cx<'_>) -> Turn {
-        self.notes.metric_off |= !self.makes(MetricStaysOn);
-        if self.makes(LeadsTwiceARun) && !self.cancelled {
+        self.notes.metric_off |= !self.makes("metric_stays_on");
+        if self.makes("leads_twice_a_run") && !self.cancelled {
             self.revoke(cx);
             self.stage = Stage::Acquire(cx.now() + self.config.timing.retry);
             return self.turn(Next::Rest);
         }
-        if self.makes(WorkOutlivesTheLease) && self.config.release_on_cancel {
+        if self.makes("work_outlives_the_lease") && self.config.release_on_cancel {
             return self.begin_release(Some(true), cx);
         }
         self.revoke(cx);
         if !self.config.release_on_cancel {
             return self.end_run(true, cx);
         }
-        if !self.term.working || self.makes(ReleasesBesideTheWork) {
+        if !self.term.working || self.makes("releases_beside_the_work") {
             return self.begin_release(Some(true), cx);
         }
-        let patience = if self.makes(WaitsForTheWorkForEver) {
+        let patience = if self.makes("waits_for_the_work_for_ever") {
             Duration::MAX
         } else {
             self.config.bounds.work
@@ -168,7 +168,7 @@ impl Plain {
 
     /// [S] LE-33.
     fn acquire_gave_up(&mut self, cx: &mut Cx<'_>) -> Turn {
-        let looks = self.wrote && !self.makes(AbandonsAnAcquisition);
+        let looks = self.wrote && !self.makes("abandons_an_acquisition");
         if self.config.release_on_cancel && looks {
             self.begin_release(Some(false), cx)
         } else {
@@ -192,7 +192,7 @@ impl Plain {
             Stage::Release(release) => release.run == Some(true),
             _ => false,
         };
-        if !self.makes(BreaksAndForgets) {
+        if !self.makes("breaks_and_forgets") {
             self.revoke(cx);
         }
         self.stage = Stage::Idle;
@@ -200,7 +200,7 @@ impl Plain {
         self.cancelled = false;
         self.notes = Notes::default();
         Notes {
-            metric_off: leads && !self.makes(MetricStaysOn),
+            metric_off: leads && !self.makes("metric_stays_on"),
             stopped_leading: leads || winds_up,
             ..Notes::default()
         }
@@ -214,7 +214,7 @@ impl Plain {
         let over = !self.term_is_live(cx) || self.cancelled;
         Step::Done(match self.stage {
             Stage::Idle | Stage::Once => self.turn(Next::Refused),
-            Stage::Acquire(_) if self.cancelled && self.makes(AbandonsBetweenAttempts) => {
+            Stage::Acquire(_) if self.cancelled && self.makes("abandons_between_attempts") => {
                 self.end_run(false, cx)
             }
             Stage::Acquire(_) if self.cancelled => self.acquire_gave_up(cx),
@@ -224,7 +224,7 @@ impl Plain {
             Stage::Between(due) if now < due => return wait(due.min(self.term.valid_until)),
             Stage::Lead | Stage::Between(_) => self.begin_round(cx),
             Stage::Round(round) => return self.rest_in_round(round, cx),
-            Stage::Drain(_) if self.term.working && self.makes(WaitsWhereNobodyCalls) => {
+            Stage::Drain(_) if self.term.working && self.makes("waits_where_nobody_calls") => {
                 return Step::Wait { on: TERM, until: None };
             }
             Stage::Drain(until) if self.term.working && now < until => return wait(until),
@@ -246,7 +246,7 @@ impl Plain {
 
     fn period(&self) -> Duration {
         let retry = self.config.timing.retry;
-        if self.makes(PollsTwiceAsOften) { retry / 2 } else { retry }
+        if self.makes("polls_twice_as_often") { retry / 2 } else { retry }
     }
 
     /// election:ENV-7: the token is checked first, then the tick; ticks that came during an attempt count as

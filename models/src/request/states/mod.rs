@@ -9,9 +9,9 @@ use seatrial_core::request::{Mode, TransportKind};
 
 use self::exchange::{Cancel, Do as Calls, Done, Exchange, Serve, Slip, Turn};
 use super::Request;
-use super::mistaken::Mistake;
 use super::rule::{After, Outcome, Way};
 use crate::engine::state::{Bytes, Explored, Moment, Place, Programs, Rules as May, Wrong};
+use crate::shared::Mistake;
 use crate::single_step::hash;
 use crate::trial::{Simulation, States};
 

@@ -1,5 +1,5 @@
-//! The builder against the recorded traces, and the two statements of the rules of calls against
-//! each other.
+//! The builder against the recorded traces, and the rules of calls against their plain
+//! form.
 
 pub(crate) mod conformance;
 pub(crate) mod doubts;

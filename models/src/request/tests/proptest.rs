@@ -1,4 +1,4 @@
-//! Made-up calls: the rules that ship agree with the second statement of the rules, and every
+//! Made-up calls: the rules that ship agree with their plain form, and every
 //! mistake is noticed.
 
 use ::proptest::collection::vec;

@@ -3,19 +3,15 @@
 use super::machine::{Call, Said};
 use super::{Address, History, Spec};
 use crate::trial::{Invariant, Violation};
-use crate::wire::fixtures;
-
-type Checked = Result<(), Violation>;
+use crate::wire::fixtures::at_every_call;
 
 pub(super) fn all() -> Vec<Invariant<Address>> {
     vec![
-        Invariant::always(
+        at_every_call::<Address, Spec>(
             "first_mistake_is_told",
             "the first mistake is kept and reported, and a correct call is no mistake",
             &["election:RQ-9", "election:RQ-10", "election:RINV-12"],
-            |history| {
-                each(history, |_, said, right| said.url.as_ref().err() == right.url.as_ref().err())
-            },
+            |_, _, said, right| said.url.as_ref().err() == right.url.as_ref().err(),
         ),
         Invariant::always(
             "parts_stay_segments",
@@ -23,7 +19,7 @@ pub(super) fn all() -> Vec<Invariant<Address>> {
             &["election:RQ-10", "election:RINV-13"],
             parts_stay_segments,
         ),
-        Invariant::always(
+        at_every_call::<Address, Spec>(
             "paths_are_right",
             "the path of an address is built as the reference builds it",
             &[
@@ -33,53 +29,50 @@ pub(super) fn all() -> Vec<Invariant<Address>> {
                 "election:RQ-21",
                 "election:RQ-25",
             ],
-            |history| {
-                both(history, |said| Some(said.url.as_ref().ok()?.split('?').next()?.to_owned()))
+            |_, _, said, right| {
+                both(said, right, |it| Some(it.url.as_ref().ok()?.split('?').next()?.to_owned()))
             },
         ),
-        Invariant::always(
+        at_every_call::<Address, Spec>(
             "parameters_are_right",
             "parameters are sorted by key, and the time-out replaces the parameter of its name",
             &["election:RQ-12", "election:RQ-23", "election:RQ-24"],
-            |history| {
-                both(history, |said| {
-                    let query = said.url.as_ref().ok()?.split_once('?');
+            |_, _, said, right| {
+                both(said, right, |it| {
+                    let query = it.url.as_ref().ok()?.split_once('?');
                     Some(query.map_or("", |(_, query)| query).to_owned())
                 })
             },
         ),
-        Invariant::always(
+        at_every_call::<Address, Spec>(
             "templates_name_nobody",
             "a template replaces names, namespaces and values by placeholders, and keeps the rest",
             &["election:RQ-95"],
-            |history| both(history, |said| said.template.clone().ok()),
+            |_, _, said, right| both(said, right, |it| it.template.clone().ok()),
         ),
-        Invariant::always(
+        at_every_call::<Address, Spec>(
             "telling_changes_nothing",
             "reading an address or its template does not change the request",
             &["election:RQ-25", "election:RINV-9"],
-            |history| each(history, |_, said, _| said.stays),
+            |_, _, said, _| said.stays,
         ),
-        Invariant::always(
+        at_every_call::<Address, Spec>(
             "one_object_has_its_namespace",
             "a call on one object with an empty namespace is refused, and no other call is",
             &["election:RQ-13", "election:RQ-40"],
-            one_object_has_its_namespace,
+            |_, _, said, right| {
+                said.url.is_err() || right.url.is_err() || said.refused == right.refused
+            },
         ),
     ]
 }
 
-/// Checks every call against the expected result.
-fn each(history: &History, check: impl Fn(&Call, &Said, &Said) -> bool) -> Checked {
-    fixtures::each::<Address, _>(history, |_: &Spec, call, said, right| check(call, said, right))
-}
-
 /// Compares a part of the result, if neither side reports a mistake.
-fn both(history: &History, part: fn(&Said) -> Option<String>) -> Checked {
-    each(history, |_, said, right| match (part(said), part(right)) {
+fn both(said: &Said, right: &Said, part: fn(&Said) -> Option<String>) -> bool {
+    match (part(said), part(right)) {
         (Some(said), Some(right)) => said == right,
         _ => true,
-    })
+    }
 }
 
 fn segments(said: &Said) -> Option<usize> {
@@ -88,7 +81,7 @@ fn segments(said: &Said) -> Option<usize> {
 }
 
 /// A part that is set adds its own segments. The address before it may be missing.
-fn parts_stay_segments(history: &History) -> Checked {
+fn parts_stay_segments(history: &History) -> Result<(), Violation> {
     let mut before = None;
     for (number, event) in history.events.iter().enumerate() {
         let Some((call, said)) = event.returned() else { continue };
@@ -111,10 +104,4 @@ fn parts_stay_segments(history: &History) -> Checked {
         before = now;
     }
     Ok(())
-}
-
-fn one_object_has_its_namespace(history: &History) -> Checked {
-    each(history, |_, said, right| {
-        said.url.is_err() || right.url.is_err() || said.refused == right.refused
-    })
 }

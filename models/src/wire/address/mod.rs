@@ -8,7 +8,6 @@
 
 mod invariants;
 mod machine;
-mod mistake;
 mod mutants;
 mod op;
 mod scenarios;
@@ -18,14 +17,15 @@ pub(crate) mod tests;
 mod texts;
 mod words;
 
-use seatrial_core::machine::{Boxed, Step};
+use seatrial_core::machine::Step;
 
 use crate::trial::{
     Component, EventOf, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf, Scenario,
 };
+use crate::wire::fixtures;
 
 pub use machine::{API, BASES, Call, Said, Ships};
-pub use op::{check, check_on, decode};
+pub use op::{check, decode};
 pub use spec::Spec;
 pub use words::{Timeout, Uri};
 
@@ -77,7 +77,6 @@ impl Component for Address {
     }
 
     fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {
-        let make = mutant.make;
-        Some(Box::new(move |bytes| check_on(&decode(bytes), Boxed(make()))))
+        fixtures::tries::<Self, Spec>(mutant, decode)
     }
 }

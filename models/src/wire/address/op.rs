@@ -1,10 +1,9 @@
 //! Generated calls of the builder, and the property that it agrees with the sequential object.
 
-use seatrial_core::machine::Boxed;
-
-use super::Spec;
-use super::machine::{Call, Ships};
+use super::machine::Call;
 use super::words::{TIMEOUTS, URIS, VERBS, WORDS};
+use super::{Address, Spec};
+use crate::trial::Component as _;
 use crate::wire::fixtures::agree;
 
 /// Makes calls of the builder that ships.
@@ -12,15 +11,7 @@ use crate::wire::fixtures::agree;
 /// # Panics
 /// If a result is wrong.
 pub fn check(calls: &[Call]) {
-    check_on(calls, Boxed(Box::new(Ships::new(0, "GET"))));
-}
-
-/// As [`check`], on the given builder.
-///
-/// # Panics
-/// As [`check`].
-pub fn check_on(calls: &[Call], builder: Boxed<Ships>) {
-    agree(calls, builder, Spec::default());
+    agree(calls, Address::machine(), Spec::default());
 }
 
 /// Reads calls from the bytes of a fuzzer; every input is valid.

@@ -3,8 +3,8 @@
 use seatrial_core::machine::{Cx, Machine, Step};
 
 use super::machine::{API, BASES, Call, Said};
-use super::mistake::Mistake::{self, *};
 use super::texts::{escaped, form, join, joined, refusal};
+use crate::shared::Mistake;
 
 /// The parts of a request that its address depends on.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,7 +38,7 @@ fn already(part: &str, old: &str, new: &str) -> Checked {
 impl Spec {
     /// An empty request.
     pub fn new(base: u8, verb: &'static str) -> Self {
-        Self::with(Nothing, base, verb)
+        Self::with("", base, verb)
     }
 
     pub(super) fn with(mistake: Mistake, base: u8, verb: &'static str) -> Self {
@@ -70,14 +70,14 @@ impl Spec {
             *self = Self::with(self.mistake, *base, verb);
         } else if self.wrong.is_none() {
             self.wrong = self.set(call).err();
-        } else if self.makes(LastMistakeCounts) {
+        } else if self.makes("last_mistake_counts") {
             self.wrong = self.clone().set(call).err().or_else(|| self.wrong.clone());
         }
         let or_wrong = |text: String| self.wrong.clone().map_or(Ok(text), Err);
         let (url, template) = (or_wrong(self.url()), or_wrong(self.template()));
         let refused = self.wrong.clone().or_else(|| self.refused());
         let mut stays = true;
-        if self.makes(ChangesTheRequest) && url.is_ok() {
+        if self.makes("changes_the_request") && url.is_ok() {
             self.query.iter_mut().for_each(|(_, value)| *value = "{value}".to_owned());
             stays = url.as_ref().is_ok_and(|url| *url == self.url());
         }
@@ -93,14 +93,14 @@ impl Spec {
             "resource name" => &mut self.name,
             _ => &mut self.sub_resource,
         };
-        if !old.is_empty() && mistake != SecondCounts {
+        if !old.is_empty() && mistake != "second_counts" {
             let (part, old) = match mistake {
-                TellsTheResource if is_sub => ("resource", &resource),
+                "tells_the_resource" if is_sub => ("resource", &resource),
                 _ => (part, &*old),
             };
             return already(part, old, new);
         }
-        if !(is_sub && mistake == SubResourcePasses) {
+        if !(is_sub && mistake == "sub_resource_passes") {
             segments.iter().try_for_each(|segment| refusal(mistake, part, segment))?;
         }
         new.clone_into(old);
@@ -111,10 +111,10 @@ impl Spec {
         let one = std::slice::from_ref;
         match call {
             Call::Begin(..) => {}
-            Call::Scoped(_, false) if !self.makes(AllAreScoped) => {}
+            Call::Scoped(_, false) if !self.makes("all_are_scoped") => {}
             Call::Namespace(text) | Call::Scoped(text, _) => return self.set_namespace(text),
             Call::Resource(text) => return self.once("resource", text, one(text)),
-            Call::Name(text) if text.is_empty() && !self.makes(EmptyNames) => {
+            Call::Name(text) if text.is_empty() && !self.makes("empty_names") => {
                 return Err("resource name may not be empty".to_owned());
             }
             Call::Name(text) => return self.once("resource name", text, one(text)),
@@ -122,18 +122,18 @@ impl Spec {
                 return self.once("subresource", &joined("", parts), parts);
             }
             Call::Prefix(parts) => {
-                let old = if self.makes(PrefixIsReplaced) { "/" } else { &self.prefix };
+                let old = if self.makes("prefix_is_replaced") { "/" } else { &self.prefix };
                 self.prefix = joined(old, parts);
             }
             Call::Suffix(parts) => {
-                let old = if self.makes(SuffixIsReplaced) { "" } else { &self.suffix };
+                let old = if self.makes("suffix_is_replaced") { "" } else { &self.suffix };
                 self.suffix = joined(old, parts);
             }
             Call::AbsPath(parts) => self.abs_path(parts),
             Call::Uri(uri) => {
                 let (path, query) = uri.means?;
                 self.abs_path(&[path.to_owned()]);
-                if !self.makes(UriAdds) {
+                if !self.makes("uri_adds") {
                     self.query.clear();
                 }
                 let owned = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
@@ -147,8 +147,8 @@ impl Spec {
 
     fn set_namespace(&mut self, text: &str) -> Checked {
         match &self.namespace {
-            Some(old) if old.is_empty() && self.makes(EmptyWasNotSet) => {}
-            Some(old) if !self.makes(SecondCounts) => return already("namespace", old, text),
+            Some(old) if old.is_empty() && self.makes("empty_was_not_set") => {}
+            Some(old) if !self.makes("second_counts") => return already("namespace", old, text),
             _ => {}
         }
         refusal(self.mistake, "namespace", text)?;
@@ -157,12 +157,12 @@ impl Spec {
     }
 
     fn abs_path(&mut self, parts: &[String]) {
-        let base = if self.makes(ForgetsTheBase) { "/" } else { self.base };
+        let base = if self.makes("forgets_the_base") { "/" } else { self.base };
         self.prefix = joined(base, parts);
         if let [only] = parts
             && only.ends_with('/')
             && (base.len() > 1 || only.len() > 1)
-            && !self.makes(LosesTheSlash)
+            && !self.makes("loses_the_slash")
         {
             self.prefix.push('/');
         }
@@ -174,9 +174,9 @@ impl Spec {
         let slash = path.ends_with('/') && path.len() > 1;
         let (mut name, mut sub, mut suffix) = (&self.name, &self.sub_resource, &*self.suffix);
         match self.mistake {
-            NameComesLast => (name, sub) = (sub, name),
-            SuffixComesFirst => path = join(&[&path, std::mem::take(&mut suffix)]),
-            NoClimbing => suffix = suffix.trim_start_matches("../"),
+            "name_comes_last" => (name, sub) = (sub, name),
+            "suffix_comes_first" => path = join(&[&path, std::mem::take(&mut suffix)]),
+            "no_climbing" => suffix = suffix.trim_start_matches("../"),
             _ => {}
         }
         if let Some(namespace) = self.namespace.as_deref().filter(|it| !it.is_empty()) {
@@ -184,15 +184,15 @@ impl Spec {
         }
         if !self.resource.is_empty() {
             let lower = self.resource.to_lowercase();
-            path = join(&[&path, if self.makes(KeepsCase) { &self.resource } else { &lower }]);
+            path = join(&[&path, if self.makes("keeps_case") { &self.resource } else { &lower }]);
         }
         if !(name.is_empty() && sub.is_empty() && suffix.is_empty()) {
             path = match self.mistake {
-                DotsStay => [&path, &**name, sub, suffix].join("/"),
+                "dots_stay" => [&path, &**name, sub, suffix].join("/"),
                 _ => join(&[&path, name, sub, suffix]),
             };
         }
-        if self.makes(KeepsTheSlash) && slash && !path.ends_with('/') {
+        if self.makes("keeps_the_slash") && slash && !path.ends_with('/') {
             path.push('/');
         }
         path
@@ -200,8 +200,8 @@ impl Spec {
 
     fn url(&self) -> String {
         let path = match self.mistake {
-            PathIsRaw => escaped(&self.path(), "-_.~$&+,/:;=@{}%"),
-            ColonsAreEscaped => escaped(&self.path(), "-_.~$&+,/;=@"),
+            "path_is_raw" => escaped(&self.path(), "-_.~$&+,/:;=@{}%"),
+            "colons_are_escaped" => escaped(&self.path(), "-_.~$&+,/;=@"),
             _ => escaped(&self.path(), "-_.~$&+,/:;=@"),
         };
         format!("https://h:6443{path}{}", self.query(None))
@@ -217,14 +217,14 @@ impl Spec {
         }
         let is_told = match self.timeout {
             "" => false,
-            text if text.starts_with('-') => !self.makes(NegativeIsNone),
-            _ => !(self.makes(ParameterCounts) && pairs.iter().any(|pair| pair.0 == "timeout")),
+            text if text.starts_with('-') => !self.makes("negative_is_none"),
+            _ => !(self.makes("parameter_counts") && pairs.iter().any(|pair| pair.0 == "timeout")),
         };
         if is_told {
-            if !self.makes(TimeoutIsAdded) {
+            if !self.makes("timeout_is_added") {
                 pairs.retain(|pair| pair.0 != "timeout");
             }
-            let text = if self.makes(SecondsAlone) && self.timeout == "1m0s" {
+            let text = if self.makes("seconds_alone") && self.timeout == "1m0s" {
                 "60s"
             } else {
                 self.timeout
@@ -232,11 +232,11 @@ impl Spec {
             pairs.push(("timeout".to_owned(), text.to_owned()));
         }
         match self.mistake {
-            Unsorted => {}
-            ValuesAreSorted => pairs.sort(),
+            "unsorted" => {}
+            "values_are_sorted" => pairs.sort(),
             _ => pairs.sort_by(|one, other| one.0.cmp(&other.0)),
         }
-        if self.makes(LastValueCounts) {
+        if self.makes("last_value_counts") {
             let all = pairs.clone();
             let mut at = 0..;
             let last = |at: usize| all.get(at + 1).is_none_or(|next| next.0 != all[at].0);
@@ -250,12 +250,12 @@ impl Spec {
 
     /// Why the request may not be sent (`election:RQ-40`).
     fn refused(&self) -> Option<String> {
-        let is_empty = self.namespace.as_deref() == Some("") && !self.makes(EmptyPasses);
-        let has_name = !self.name.is_empty() || self.makes(EmptyNeverPasses);
+        let is_empty = self.namespace.as_deref() == Some("") && !self.makes("empty_passes");
+        let has_name = !self.name.is_empty() || self.makes("empty_never_passes");
         let refused = match self.verb {
             "POST" => true,
             "GET" | "PUT" | "DELETE" => has_name,
-            "PATCH" => has_name && self.makes(PatchIsRefused),
+            "PATCH" => has_name && self.makes("patch_is_refused"),
             _ => false,
         };
         (is_empty && refused).then(|| {

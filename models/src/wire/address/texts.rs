@@ -1,6 +1,6 @@
 //! Functions that put addresses together.
 
-use super::mistake::Mistake::{self, *};
+use crate::shared::Mistake;
 
 /// Normalises a path (`election:RQ-20`).
 fn clean(path: &str) -> String {
@@ -34,16 +34,16 @@ pub(super) fn joined(first: &str, rest: &[String]) -> String {
 /// Checks that a text may be one segment of a path (`election:RQ-10`).
 pub(super) fn refusal(mistake: Mistake, part: &str, text: &str) -> Result<(), String> {
     let mut why = Vec::new();
-    if matches!(text, "." | "..") && mistake != DotsAreSegments {
+    if matches!(text, "." | "..") && mistake != "dots_are_segments" {
         why.push(format!("may not be '{text}'"));
     }
-    if text.contains('/') && mistake != SlashesPass {
+    if text.contains('/') && mistake != "slashes_pass" {
         why.push("may not contain '/'".to_owned());
     }
-    if text.contains('%') && mistake != EscapesPass {
+    if text.contains('%') && mistake != "escapes_pass" {
         why.push("may not contain '%'".to_owned());
     }
-    if mistake == OneComplaint {
+    if mistake == "one_complaint" {
         why.truncate(1);
     }
     if why.is_empty() {
@@ -62,7 +62,7 @@ pub(super) fn escaped(text: &str, kept: &str) -> String {
 
 /// Encodes a key or a value of a parameter.
 pub(super) fn form(mistake: Mistake, text: &str) -> String {
-    if mistake == SpaceIsEscaped {
+    if mistake == "space_is_escaped" {
         return escaped(text, "-_.~");
     }
     escaped(text, "-_.~ ").replace(' ', "+")

@@ -3,79 +3,64 @@
 use super::machine::{Said, Told};
 use super::server::Seen;
 use super::spec::Carries;
-use super::{Client, History, Spec};
-use crate::trial::{Invariant, Violation};
-use crate::wire::fixtures;
-
-type Checked = Result<(), Violation>;
+use super::{Client, Spec};
+use crate::trial::Invariant;
+use crate::wire::fixtures::at_every_call;
 
 pub(super) fn all() -> Vec<Invariant<Client>> {
     vec![
-        Invariant::always(
+        at_every_call::<Client, Spec>(
             "bodies_go_whole",
             "every attempt of a call carries the whole body, or is not made",
             &["election:RINV-2", "election:RQ-28"],
-            bodies_go_whole,
+            |_, _, said, right| bodies_go_whole(said, right),
         ),
-        Invariant::always(
+        at_every_call::<Client, Spec>(
             "bodies_are_made_in_time",
             "a body is made once for each attempt, right before it, when no answer is open",
             &["election:RQ-28", "election:RQ-60"],
-            bodies_are_made_in_time,
+            |before, _, said, _| bodies_are_made_in_time(before, said),
         ),
-        Invariant::always(
+        at_every_call::<Client, Spec>(
             "calls_begin_anew",
             "a call makes as many attempts as if its request had never been sent before",
             &["election:RINV-11", "election:RQ-61"],
-            |history| {
-                each(history, |_, said, right| {
-                    sent(said).len() <= sent(right).len()
-                        && (is_cancelled(right) || sent(said).len() == sent(right).len())
-                })
+            |_, _, said, right| {
+                sent(said).len() <= sent(right).len()
+                    && (is_cancelled(right) || sent(said).len() == sent(right).len())
             },
         ),
-        Invariant::always(
+        at_every_call::<Client, Spec>(
             "attempts_come_when_due",
             "an attempt starts once its pause is over and its turn has come, whatever requests \
              were sent before",
             &["election:RINV-6", "election:RINV-8", "election:RQ-62", "election:RQ-72"],
-            |history| {
-                each(history, |_, said, right| {
-                    sent(said).iter().zip(sent(right)).all(|(said, right)| *said == right)
-                })
+            |_, _, said, right| {
+                sent(said).iter().zip(sent(right)).all(|(said, right)| *said == right)
             },
         ),
-        Invariant::always(
+        at_every_call::<Client, Spec>(
             "ends_at_once",
             "a call whose token ends returns within a second, reports it, and sends nothing more",
             &["election:RINV-5", "election:RQ-52", "election:RQ-71"],
-            |history| {
-                each(history, |_, said, right| {
-                    let is_over = said.told == right.told && said.at == right.at;
-                    !is_cancelled(right) || is_over && sent(said).len() == sent(right).len()
-                })
+            |_, _, said, right| {
+                let is_over = said.told == right.told && said.at == right.at;
+                !is_cancelled(right) || is_over && sent(said).len() == sent(right).len()
             },
         ),
-        Invariant::always(
+        at_every_call::<Client, Spec>(
             "causes_are_kept",
             "a call without an answer returns the cause in a form that its caller can test for",
             &["election:RQ-52", "election:RQ-68", "election:RQ-80"],
-            |history| {
-                each(history, |_, said, right| is_cancelled(right) || said.told == right.told)
-            },
+            |_, _, said, right| is_cancelled(right) || said.told == right.told,
         ),
-        Invariant::always(
+        at_every_call::<Client, Spec>(
             "answers_are_closed",
             "an answer is closed before the next attempt, and at the end",
             &["election:RINV-3", "election:RQ-60"],
-            answers_are_closed,
+            |_, _, said, _| answers_are_closed(said),
         ),
     ]
-}
-
-/// Checks every call against the expected result.
-fn each(history: &History, check: impl Fn(&Spec, &Said, &Said) -> bool) -> Checked {
-    fixtures::each::<Client, Spec>(history, |before, _, said, right| check(before, said, right))
 }
 
 fn is_cancelled(said: &Said) -> bool {
@@ -91,7 +76,7 @@ fn sent(said: &Said) -> Vec<u64> {
     said.seen.iter().filter_map(at).collect()
 }
 
-fn bodies_go_whole(history: &History) -> Checked {
+fn bodies_go_whole(said: &Said, right: &Said) -> bool {
     let bodies = |said: &Said| -> Vec<_> {
         let body = |seen: &Seen| match seen {
             Seen::Sent(_, body) => Some(body.clone()),
@@ -99,44 +84,38 @@ fn bodies_go_whole(history: &History) -> Checked {
         };
         said.seen.iter().filter_map(body).collect()
     };
-    each(history, |_, said, right| {
-        let (said_bodies, right_bodies) = (bodies(said), bodies(right));
-        let is_extra = right.told.as_ref().is_some_and(|told| matches!(told, Told::NoBody(_)));
-        let extra = is_extra && said_bodies.len() > right_bodies.len();
-        !extra && said_bodies.iter().zip(&right_bodies).all(|(said, right)| said == right)
-    })
+    let (said_bodies, right_bodies) = (bodies(said), bodies(right));
+    let is_extra = right.told.as_ref().is_some_and(|told| matches!(told, Told::NoBody(_)));
+    let extra = is_extra && said_bodies.len() > right_bodies.len();
+    !extra && said_bodies.iter().zip(&right_bodies).all(|(said, right)| said == right)
 }
 
-fn bodies_are_made_in_time(history: &History) -> Checked {
-    each(history, |before, said, _| {
-        let is_made = matches!(before.carries(), Carries::Made | Carries::Reader);
-        let (mut made, mut open) = (0, 0);
-        for seen in &said.seen {
-            match seen {
-                Seen::Made if open > 0 => return false,
-                Seen::Made => made += 1,
-                Seen::Sent(..) if made != u32::from(is_made) => return false,
-                Seen::Sent(..) => made = 0,
-                Seen::Answered(_) => open += 1,
-                Seen::Closed => open -= 1,
-            }
+fn bodies_are_made_in_time(before: &Spec, said: &Said) -> bool {
+    let is_made = matches!(before.carries(), Carries::Made | Carries::Reader);
+    let (mut made, mut open) = (0, 0);
+    for seen in &said.seen {
+        match seen {
+            Seen::Made if open > 0 => return false,
+            Seen::Made => made += 1,
+            Seen::Sent(..) if made != u32::from(is_made) => return false,
+            Seen::Sent(..) => made = 0,
+            Seen::Answered(_) => open += 1,
+            Seen::Closed => open -= 1,
         }
-        // A body that was made and not sent is right only if making it failed.
-        made == 0 || matches!(said.told, Some(Told::NoBody(_) | Told::Words))
-    })
+    }
+    // A body that was made and not sent is right only if making it failed.
+    made == 0 || matches!(said.told, Some(Told::NoBody(_) | Told::Words))
 }
 
-fn answers_are_closed(history: &History) -> Checked {
-    each(history, |_, said, _| {
-        let mut open = 0;
-        for seen in &said.seen {
-            match seen {
-                Seen::Answered(_) => open += 1,
-                Seen::Closed => open -= 1,
-                Seen::Sent(..) if open > 0 => return false,
-                Seen::Sent(..) | Seen::Made => {}
-            }
+fn answers_are_closed(said: &Said) -> bool {
+    let mut open = 0;
+    for seen in &said.seen {
+        match seen {
+            Seen::Answered(_) => open += 1,
+            Seen::Closed => open -= 1,
+            Seen::Sent(..) if open > 0 => return false,
+            Seen::Sent(..) | Seen::Made => {}
         }
-        open == 0
-    })
+    }
+    open == 0
 }

@@ -9,7 +9,6 @@
 
 mod invariants;
 mod machine;
-mod mistake;
 mod mutants;
 mod op;
 mod scenarios;
@@ -17,14 +16,15 @@ mod server;
 mod spec;
 pub(crate) mod tests;
 
-use seatrial_core::machine::{Boxed, Step};
+use seatrial_core::machine::Step;
 
 use crate::trial::{
     Component, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf, Scenario,
 };
+use crate::wire::fixtures;
 
 pub use machine::{Call, Pace, Said, Sending, Ships, Told};
-pub use op::{check, check_on, decode};
+pub use op::{check, decode};
 pub use server::{Act, Seen};
 pub use spec::{Carries, Spec};
 
@@ -80,7 +80,6 @@ impl Component for Client {
     }
 
     fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {
-        let make = mutant.make;
-        Some(Box::new(move |bytes| check_on(&decode(bytes), Boxed(make()))))
+        fixtures::tries::<Self, Spec>(mutant, decode)
     }
 }

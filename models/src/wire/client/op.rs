@@ -1,13 +1,14 @@
 //! Steps of a client's trial, and the property that their results are those of the sequential
 //! object.
 
-use seatrial_core::machine::Boxed;
 use seatrial_core::request::Mode;
 
-use super::machine::{Call, Pace, Sending, Ships};
+use super::Client;
+use super::machine::{Call, Pace, Sending};
 use super::server::Act;
 use super::spec::{Carries, Spec};
 use crate::request::{After, FAILURES, Outcome};
+use crate::trial::Component as _;
 use crate::wire::fixtures::agree;
 
 /// Carries out steps on the client that ships.
@@ -15,15 +16,7 @@ use crate::wire::fixtures::agree;
 /// # Panics
 /// If a result is wrong.
 pub fn check(calls: &[Call]) {
-    check_on(calls, Boxed(Box::new(Ships::new(Pace::Free))));
-}
-
-/// As [`check`], on the given client.
-///
-/// # Panics
-/// As [`check`].
-pub fn check_on(calls: &[Call], client: Boxed<Ships>) {
-    agree(calls, client, Spec::default());
+    agree(calls, Client::machine(), Spec::default());
 }
 
 /// Reads steps from the bytes of a fuzzer; every input is valid.

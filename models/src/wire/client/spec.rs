@@ -8,9 +8,9 @@ use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::request::{Mode, TransportKind};
 
 use super::machine::{BACKOFF, BODY, Call, IDLE, Pace, REPEATS, Said, Sending, TURN, Told};
-use super::mistake::Mistake::{self, *};
 use super::server::{Act, OK, PIECE, Seen};
 use crate::request::{After, Failed, Outcome, Verdict, Way, verdict};
+use crate::shared::Mistake;
 
 /// The body of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,7 +47,7 @@ pub struct Spec {
 
 impl Default for Spec {
     fn default() -> Self {
-        Self::with(Nothing)
+        Self::with("")
     }
 }
 
@@ -87,7 +87,7 @@ impl Spec {
             Call::Begin(pace) => *self = Self { pace: *pace, ..Self::with(self.mistake) },
             Call::Make(carries) => {
                 (self.carries, self.is_used_up, self.attempts) = (*carries, false, 0);
-                if self.makes(MemoryIsOfARequest) {
+                if self.makes("memory_is_of_a_request") {
                     self.backoff = None;
                 }
             }
@@ -103,10 +103,10 @@ impl Spec {
     fn send(&mut self, sending: &Sending) -> Result<Told, Over> {
         let end = sending.cancelled.map(|after| self.now + u64::from(after));
         let way = Way { mode: sending.mode, reads: true, max: REPEATS };
-        if !self.makes(AttemptsPileUp) {
+        if !self.makes("attempts_pile_up") {
             self.attempts = 0;
         }
-        if self.makes(MadeBeforeItsTurn) && self.carries == Carries::Made {
+        if self.makes("made_before_its_turn") && self.carries == Carries::Made {
             self.seen.push(Seen::Made);
         }
         self.timeout = None;
@@ -137,10 +137,10 @@ impl Spec {
 
     /// Waits until the next attempt may be made.
     fn again(&mut self, after: u64, end: Option<u64>) -> Result<(), Over> {
-        if self.makes(MadeWhileItIsRead) && self.carries == Carries::Made {
+        if self.makes("made_while_it_is_read") && self.carries == Carries::Made {
             self.seen.push(Seen::Made);
         }
-        if !self.makes(AnswersStayOpen) {
+        if !self.makes("answers_stay_open") {
             self.close();
         }
         let paused = self.pause(after, end);
@@ -180,16 +180,17 @@ impl Spec {
 
     fn pause(&mut self, after: u64, end: Option<u64>) -> Result<(), Over> {
         let backoff = self.backoff.map_or(0, |(delay, _)| delay);
-        let deaf = if backoff > after { BackOffCannotBeEnded } else { PauseCannotBeEnded };
+        let deaf =
+            if backoff > after { "back_off_cannot_be_ended" } else { "pause_cannot_be_ended" };
         let paused = self.until(self.now + after.max(backoff), end, self.makes(deaf));
-        if self.makes(GoesOnAfterTheEnd) { Ok(()) } else { paused }
+        if self.makes("goes_on_after_the_end") { Ok(()) } else { paused }
     }
 
     /// Waits for a turn at the limiter; a cancelled call gives its turn back.
     fn turn(&mut self, end: Option<u64>) -> Result<(), Over> {
         match self.pace {
             Pace::Free => return Ok(()),
-            Pace::Never if self.makes(TurnIsWords) => return Err(Told::Words),
+            Pace::Never if self.makes("turn_is_words") => return Err(Told::Words),
             Pace::Never => return Err(Told::Refused(WaitError::ExceedsBurst)),
             Pace::Slow => {}
         }
@@ -198,12 +199,12 @@ impl Spec {
             return Err(Told::Refused(WaitError::WouldExceedDeadline));
         }
         self.free_at = due + u64::from(TURN);
-        let waited = self.until(due, end, self.makes(TurnCannotBeEnded));
-        if waited.is_err() && !self.makes(KeepsATurn) {
+        let waited = self.until(due, end, self.makes("turn_cannot_be_ended"));
+        if waited.is_err() && !self.makes("keeps_a_turn") {
             self.free_at = before;
         }
         waited.map_err(|told| match self.mistake {
-            EndIsARefusal => Told::Refused(WaitError::Ended(Reason::Cancelled)),
+            "end_is_a_refusal" => Told::Refused(WaitError::Ended(Reason::Cancelled)),
             _ => told,
         })
     }
@@ -220,17 +221,17 @@ impl Spec {
         let outcome = match act {
             Act::Ends(outcome) => outcome,
             Act::Half(_) | Act::Pieces(_) => Outcome::Status(200, After::Silent),
-            Act::Hangs if self.makes(WaitsForEver) && end.is_none() => return Err(Told::Hangs),
+            Act::Hangs if self.makes("waits_for_ever") && end.is_none() => return Err(Told::Hangs),
             Act::Later(after) if self.is_in_time(after) => {
                 let due = self.now + u64::from(after);
                 // A timeout within the last second is seen together with the answer, which counts.
                 self.timeout = self.timeout.filter(|last| last + 1 != due);
-                self.until(due, end, self.makes(SilenceCannotBeEnded))?;
+                self.until(due, end, self.makes("silence_cannot_be_ended"))?;
                 Outcome::Status(200, After::Silent)
             }
             Act::Hangs | Act::Later(_) => {
                 let due = self.now + u64::from(IDLE);
-                self.until(due, end, self.makes(SilenceCannotBeEnded))?;
+                self.until(due, end, self.makes("silence_cannot_be_ended"))?;
                 Outcome::Fails(TransportKind::Timeout)
             }
         };
@@ -245,14 +246,14 @@ impl Spec {
 
     /// Tells whether an answer after this many seconds is accepted: also in the very last moment.
     fn is_in_time(&self, after: u8) -> bool {
-        after < IDLE || after == IDLE && !self.makes(LastMomentIsTooLate)
+        after < IDLE || after == IDLE && !self.makes("last_moment_is_too_late")
     }
 
     fn body(&mut self, is_first: bool, mode: Mode) -> Result<Option<String>, Over> {
         let is_left_out = match self.mistake {
-            BodyGoesOnce => !is_first,
-            StreamHasNoBody => mode == Mode::Stream,
-            WatchHasNoBody => mode == Mode::Watch,
+            "body_goes_once" => !is_first,
+            "stream_has_no_body" => mode == Mode::Stream,
+            "watch_has_no_body" => mode == Mode::Watch,
             _ => false,
         };
         if is_left_out {
@@ -263,8 +264,8 @@ impl Spec {
             Carries::Bytes => "bytes",
             Carries::Made => {
                 let is_there = match self.mistake {
-                    MadeWhileItIsRead | MadeOnce => !is_first,
-                    MadeBeforeItsTurn => is_first,
+                    "made_while_it_is_read" | "made_once" => !is_first,
+                    "made_before_its_turn" => is_first,
                     _ => false,
                 };
                 self.seen.extend((!is_there).then_some(Seen::Made));
@@ -274,8 +275,8 @@ impl Spec {
                 self.seen.push(Seen::Made);
                 match (std::mem::replace(&mut self.is_used_up, true), self.mistake) {
                     (false, _) => "read",
-                    (true, UsedUpIsEmpty) => "",
-                    (true, NoBodyIsWords) => return Err(Told::Words),
+                    (true, "used_up_is_empty") => "",
+                    (true, "no_body_is_words") => return Err(Told::Words),
                     (true, _) => return Err(Told::NoBody(io::ErrorKind::UnexpectedEof)),
                 }
             }
@@ -288,14 +289,14 @@ impl Spec {
         let (first, most) = (u64::from(BACKOFF.0), u64::from(BACKOFF.1));
         let is_busy = match outcome {
             Outcome::Status(status, _) => status == 429 || status >= 500,
-            Outcome::Fails(_) if self.makes(FailuresAreRemembered) => return,
-            Outcome::Fails(_) => self.makes(FailuresCount),
+            Outcome::Fails(_) if self.makes("failures_are_remembered") => return,
+            Outcome::Fails(_) => self.makes("failures_count"),
         };
         if is_busy {
             let known = self.backoff.filter(|(_, at)| self.now - at <= 2 * most);
             let delay = known.map_or(first, |(delay, _)| (2 * delay).min(most));
             self.backoff = Some((delay, self.now));
-        } else if !self.makes(BacksOffForEver) {
+        } else if !self.makes("backs_off_for_ever") {
             self.backoff = None;
         }
     }
@@ -312,17 +313,17 @@ impl Spec {
             _ if is_handed_out => Told::Open,
             Act::Pieces(count) => {
                 let bytes = PIECE.len() * usize::from(count);
-                if bytes > BODY && !self.makes(PiecesAreMeasuredAlone) {
+                if bytes > BODY && !self.makes("pieces_are_measured_alone") {
                     Told::TooLong
                 } else {
                     Told::Status(status)
                 }
             }
             Act::Half(kind) => {
-                self.open -= u32::from(self.makes(HalfStaysOpen));
+                self.open -= u32::from(self.makes("half_stays_open"));
                 match self.mistake {
-                    HalfIsWords => Told::Words,
-                    HalfIsAnAnswer => Told::Status(status),
+                    "half_is_words" => Told::Words,
+                    "half_is_an_answer" => Told::Status(status),
                     _ => Told::Half(kind),
                 }
             }

@@ -3,46 +3,49 @@
 use serde_json::Value;
 
 use super::machine::Said;
-use super::{History, Leases, Spec};
-use crate::trial::{Invariant, Violation};
+use super::{Leases, Spec};
+use crate::trial::Invariant;
 use crate::wire::fixtures::at_every_call;
-
-type Checked = Result<(), Violation>;
 
 pub(super) fn all() -> Vec<Invariant<Leases>> {
     vec![
-        Invariant::always(
+        at_every_call::<Leases, Spec>(
             "others_keep_what_is_theirs",
             "a write changes the record and the labels of the lock, and nothing else",
             &["election:LK-2", "election:LK-15"],
-            |history| bodies(history, theirs),
+            |_, _, said, right| bodies(said, right, theirs),
         ),
-        Invariant::always(
+        at_every_call::<Leases, Spec>(
             "updates_name_their_version",
             "an update names the version that was seen last, and a new Lease names none",
             &["election:LK-2", "election:LK-4"],
-            |history| bodies(history, |body| body["metadata"]["resourceVersion"].clone()),
+            |_, _, said, right| {
+                bodies(said, right, |body| body["metadata"]["resourceVersion"].clone())
+            },
         ),
-        Invariant::always(
+        at_every_call::<Leases, Spec>(
             "records_are_written_as_they_are",
             "a record is written field by field, with six digits in its times, and without the \
              fields that it lacks",
             &["election:LK-11", "election:LK-12"],
-            |history| bodies(history, |body| only(&body["spec"], RECORD)),
+            |_, _, said, right| bodies(said, right, |body| only(&body["spec"], RECORD)),
         ),
-        Invariant::always(
+        at_every_call::<Leases, Spec>(
             "each_is_sent_once",
             "a call sends one request, whatever the result, and takes no turns with others",
             &["election:LK-6", "election:LK-29"],
-            |history| each(history, |said, right| said.sent.len() == right.sent.len()),
+            |_, _, said, right| said.sent.len() == right.sent.len(),
         ),
-        Invariant::always(
+        at_every_call::<Leases, Spec>(
             "calls_are_bounded",
             "a call sends its time-out to the server, and gives a silent server up",
             &["election:LK-6", "election:LK-28"],
-            calls_are_bounded,
+            |_, _, said, _| {
+                let is_bounded = |(line, _): &(String, _)| line.ends_with("?timeout=5s");
+                said.told != "hangs" && said.sent.iter().all(is_bounded)
+            },
         ),
-        Invariant::always(
+        at_every_call::<Leases, Spec>(
             "tells_what_became_of_it",
             "a call returns the record and its version, or what a failure means for an election",
             &[
@@ -52,7 +55,7 @@ pub(super) fn all() -> Vec<Invariant<Leases>> {
                 "election:RQ-70",
                 "election:RQ-84",
             ],
-            |history| each(history, |said, right| said.told == right.told),
+            |_, _, said, right| said.told == right.told,
         ),
     ]
 }
@@ -88,37 +91,8 @@ fn theirs(body: &Value) -> Value {
     theirs
 }
 
-/// Checks every call against the expected result.
-fn each(history: &History, check: impl Fn(&Said, &Said) -> bool) -> Checked {
-    at_every_call::<Leases, Spec>(history, |before, call, said| {
-        let right = before.clone().call(call);
-        if check(said, &right) {
-            return Ok(());
-        }
-        let Said { told, sent, .. } = right;
-        Err(format!(
-            "{call:?}: it tells {} of {:?}, right is {told} of {sent:?}",
-            said.told, said.sent
-        ))
-    })
-}
-
 /// Compares a part of all Leases that are sent.
-fn bodies(history: &History, part: fn(&Value) -> Value) -> Checked {
-    each(history, |said, right| {
-        let both = said.sent.iter().zip(&right.sent);
-        both.into_iter()
-            .all(|((_, said), (_, right))| said.as_ref().map(part) == right.as_ref().map(part))
-    })
-}
-
-fn calls_are_bounded(history: &History) -> Checked {
-    at_every_call::<Leases, Spec>(history, |_, call, said| {
-        let unbounded = said.sent.iter().find(|(line, _)| !line.ends_with("?timeout=5s"));
-        match unbounded {
-            Some((line, _)) => Err(format!("{line} has no bound")),
-            None if said.told == "hangs" => Err(format!("{call:?} does not return")),
-            None => Ok(()),
-        }
-    })
+fn bodies(said: &Said, right: &Said, part: fn(&Value) -> Value) -> bool {
+    let mut both = said.sent.iter().zip(&right.sent);
+    both.all(|((_, said), (_, right))| said.as_ref().map(part) == right.as_ref().map(part))
 }

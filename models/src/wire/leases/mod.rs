@@ -7,7 +7,6 @@
 
 mod invariants;
 mod machine;
-mod mistake;
 mod mutants;
 mod op;
 mod scenarios;
@@ -15,14 +14,15 @@ mod server;
 mod spec;
 pub(crate) mod tests;
 
-use seatrial_core::machine::{Boxed, Step};
+use seatrial_core::machine::Step;
 
 use crate::trial::{
     Component, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf, Scenario,
 };
+use crate::wire::fixtures;
 
 pub use machine::{Call, Said, Ships};
-pub use op::{check, check_on, decode};
+pub use op::{check, decode};
 pub use server::{Change, Trouble};
 pub use spec::Spec;
 
@@ -72,7 +72,6 @@ impl Component for Leases {
     }
 
     fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {
-        let make = mutant.make;
-        Some(Box::new(move |bytes| check_on(&decode(bytes), Boxed(make()))))
+        fixtures::tries::<Self, Spec>(mutant, decode)
     }
 }

@@ -1,10 +1,9 @@
 //! Steps of a lock's trial, and the property that the lock agrees with the sequential object.
 
-use seatrial_core::machine::Boxed;
-
-use super::Spec;
-use super::machine::{Call, Ships};
+use super::machine::Call;
 use super::server::{Change, Trouble};
+use super::{Leases, Spec};
+use crate::trial::Component as _;
 use crate::wire::fixtures::agree;
 
 const HOLDERS: [&str; 2] = ["a", "b"];
@@ -14,15 +13,7 @@ const HOLDERS: [&str; 2] = ["a", "b"];
 /// # Panics
 /// If a result is wrong.
 pub fn check(calls: &[Call]) {
-    check_on(calls, Boxed(Box::new(Ships::new())));
-}
-
-/// As [`check`], on the given lock.
-///
-/// # Panics
-/// As [`check`].
-pub fn check_on(calls: &[Call], lock: Boxed<Ships>) {
-    agree(calls, lock, Spec::default());
+    agree(calls, Leases::machine(), Spec::default());
 }
 
 /// Reads steps from the bytes of a fuzzer; every input is valid.

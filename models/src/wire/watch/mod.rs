@@ -2,14 +2,12 @@
 //!
 //! A client reads a watch over a connection that a scenario feeds, on a clock that is moved by
 //! hand. So the code that cuts lines out of bytes, the code that reads events, and the code that
-//! waits are tried together. The sequential object reads all bytes anew each time (`spec.rs`).
+//! waits are tried together. The sequential object also makes the mistakes (`spec.rs`).
 //!
 //! `cargo seatrial list watch` prints what is checked, and the mutants that break it.
 
-mod away;
 mod invariants;
 mod machine;
-mod mistaken;
 mod mutants;
 mod op;
 mod pieces;
@@ -17,14 +15,15 @@ mod scenarios;
 mod spec;
 pub(crate) mod tests;
 
-use seatrial_core::machine::{Boxed, Step};
+use seatrial_core::machine::Step;
 
 use crate::trial::{
     Component, HistoryOf, Invariant, MachineOf, Mutant, OpOf, Property, RetOf, Scenario,
 };
+use crate::wire::fixtures;
 
 pub use machine::{Call, IDLE, LONGEST, Said, Ships, Told};
-pub use op::{check, check_on, decode};
+pub use op::{check, decode};
 pub use spec::Spec;
 
 /// A watch, as a component under trial.
@@ -71,7 +70,6 @@ impl Component for Watch {
     }
 
     fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {
-        let make = mutant.make;
-        Some(Box::new(move |bytes| check_on(&decode(bytes), Boxed(make()))))
+        fixtures::tries::<Self, Spec>(mutant, decode)
     }
 }

@@ -1,11 +1,11 @@
 //! Inputs of a watch, and the property that it tells the meaning of all of its bytes.
 
-use seatrial_core::machine::{Boxed, Cx, Step};
 use seatrial_core::request::TransportKind;
 
-use super::machine::{Call, IDLE, Ships};
-use super::{Spec, pieces};
-use crate::single_step::{HandClock, each_call};
+use super::machine::{Call, IDLE};
+use super::{Spec, Watch, pieces};
+use crate::trial::Component as _;
+use crate::wire::fixtures::agree;
 
 /// The ways in which a body can end.
 const ENDS: [Option<TransportKind>; 6] = [
@@ -22,21 +22,7 @@ const ENDS: [Option<TransportKind>; 6] = [
 /// # Panics
 /// If it tells anything other than the meaning of its bytes.
 pub fn check(calls: &[Call]) {
-    check_on(calls, Boxed(Box::new(Ships::new())));
-}
-
-/// As [`check`], on the given watch.
-///
-/// # Panics
-/// As [`check`].
-pub fn check_on(calls: &[Call], mut watch: Boxed<Ships>) {
-    let (mut spec, clock) = (Spec::default(), HandClock::default());
-    for call in each_call(calls) {
-        let Step::Done(said) = watch.0.step(&mut call.clone(), &mut Cx::new(&clock)) else {
-            panic!("nobody waits for a watch")
-        };
-        assert_eq!(said, spec.call(call), "{call:?}");
-    }
+    agree(calls, Watch::machine(), Spec::default());
 }
 
 /// Reads inputs from the bytes of a fuzzer; every input is valid.

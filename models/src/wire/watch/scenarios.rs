@@ -2,7 +2,6 @@
 
 use seatrial_core::request::TransportKind;
 
-use super::away;
 use super::machine::{Call, IDLE, LONGEST, Told};
 use super::pieces::{
     ADDED, BOOKMARK, DELETED, ERROR, HALVES, LETTER, MODIFIED, NONSENSE, TURNED, UNENDED, line_of,
@@ -18,7 +17,7 @@ pub(super) fn all() -> Vec<Scenario<Watch>> {
         servers_say_nonsense(),
         lines_at_the_limit(),
         a_server_is_silent(),
-        away::the_caller_is_away(),
+        the_caller_is_away(),
         connections_end(),
         cancelled_while_events_come(),
     ]
@@ -126,6 +125,32 @@ fn a_server_is_silent() -> Scenario<Watch> {
             watch.comes(HALVES[1]);
         },
         |history| tells(history, |told| *told == Told::End, 1),
+    )
+}
+
+/// Bytes come between two waits, so the next wait need not wait for them.
+fn the_caller_is_away() -> Scenario<Watch> {
+    Scenario::new(
+        "the_caller_is_away",
+        "a caller gives up its wait in a silence, and something comes before it waits \
+         again: an event, a part of one, or the end",
+        |world| {
+            let watch = Shared::new(world);
+            for meanwhile in [ADDED.as_bytes(), HALVES[0].as_bytes(), HALVES[1].as_bytes(), b"\n"] {
+                watch.call(Call::Silence(IDLE - 1));
+                watch.call(Call::Again(meanwhile.to_vec()));
+            }
+            watch.call(Call::Silence(IDLE - 1));
+            watch.call(Call::Bytes(MODIFIED.into()));
+            watch.call(Call::Again(Vec::new()));
+            watch.call(Call::Silence(IDLE));
+        },
+        // Every event is told, and the end after a silence that nothing has ended.
+        |history: &History| {
+            let said = || history.events.iter().filter_map(|event| Some(&event.returned()?.1.told));
+            let events = said().flatten().filter(|told| matches!(told, Told::Event(..))).count();
+            events == 3 && said().next_back().is_some_and(|told| *told == [Told::End])
+        },
     )
 }
 

@@ -1,67 +1,169 @@
-//! A short sequential watch: it reads all its bytes anew each time.
+//! A watch as a short sequential object that reads byte by byte, optionally with a mistake.
 
 use seatrial_core::machine::{Cx, Machine, Step};
 use seatrial_core::request::TransportKind;
 use serde_json::Value;
 
 use super::machine::{Call, IDLE, LONGEST, Said, Told};
+use crate::shared::Mistake;
 
-/// The types of events (`election:RQ-100`).
-const TYPES: [&str; 4] = ["ADDED", "MODIFIED", "DELETED", "BOOKMARK"];
-
-/// A watch that remembers every byte.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+/// A watch.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Spec {
-    bytes: Vec<u8>,
-    told: usize,
+    mistake: Mistake,
+    line: Vec<u8>,
     silent: u32,
     ended: bool,
+    open: bool,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self::with("")
+    }
 }
 
 impl Spec {
-    /// Takes an input, and returns what the watch tells next.
-    pub fn call(&mut self, call: &Call) -> Said {
-        let was_over = self.ended;
-        let mut told = Vec::new();
-        match call {
-            Call::Begin => *self = Self::default(),
-            _ if was_over => {}
-            Call::Again(bytes) if bytes.is_empty() => {}
-            Call::Bytes(bytes) | Call::Again(bytes) => {
-                self.silent = 0;
-                self.bytes.extend_from_slice(bytes);
-                told = self.news(false);
-            }
-            Call::Silence(seconds) => {
-                self.silent += u32::from(*seconds);
-                self.ended = self.silent >= IDLE.into();
-            }
-            Call::Ends(None) => {
-                told = self.news(true);
-                self.ended = true;
-            }
-            Call::Ends(Some(kind)) => {
-                use TransportKind::{Eof, Reset, Timeout};
-                told.extend((!matches!(kind, Eof | Reset | Timeout)).then_some(Told::Nonsense));
-                self.ended = true;
-            }
-            Call::Cancel(_) => self.ended = true,
-        }
-        if self.ended && !was_over {
-            told.push(Told::End);
-        }
-        Said { told, open: !self.ended }
+    pub(super) fn with(mistake: Mistake) -> Self {
+        let open = mistake != "closes_too_early";
+        Self { mistake, line: Vec::new(), silent: 0, ended: false, open }
     }
 
-    /// Returns the items that were not told yet.
-    fn news(&mut self, is_all: bool) -> Vec<Told> {
-        let all = meaning(&self.bytes, is_all);
-        let is_last = |told: &Told| !matches!(told, Told::Event(..));
-        self.ended = all.last().is_some_and(is_last);
-        let news = all[self.told..].to_vec();
-        self.told = all.len();
-        news
+    fn makes(&self, mistake: Mistake) -> bool {
+        self.mistake == mistake
     }
+
+    fn end(&mut self, told: &mut Vec<Told>) {
+        told.push(Told::End);
+        self.ended = true;
+        self.open &= self.makes("stays_open");
+    }
+
+    /// Tells an error and then the end.
+    fn fails(&mut self, why: Told, told: &mut Vec<Told>) {
+        told.push(why);
+        self.end(told);
+    }
+
+    fn bytes(&mut self, bytes: &[u8], told: &mut Vec<Told>) {
+        let text = String::from_utf8_lossy(bytes);
+        let bytes = if self.makes("text_of_each_piece") { text.as_bytes() } else { bytes };
+        if self.makes("parts_are_lost") {
+            self.line.clear();
+        }
+        if self.makes("limit_of_a_piece") && bytes.len() > LONGEST {
+            return self.fails(Told::TooLong, told);
+        }
+        if !self.makes("only_events_are_heard") && !self.makes("idle_from_the_start") {
+            self.silent = 0;
+        }
+        for &byte in bytes {
+            if self.ended && !self.makes("hears_after_the_end") {
+                return;
+            }
+            if byte == b'\n' {
+                self.line_ends(told);
+                if self.makes("first_of_a_piece") && !told.is_empty() {
+                    return;
+                }
+                continue;
+            }
+            self.line.push(byte);
+            if self.is_too_long() && !self.makes("only_whole_lines") {
+                return self.fails(Told::TooLong, told);
+            }
+        }
+    }
+
+    fn is_too_long(&self) -> bool {
+        match self.mistake {
+            "no_limit" => false,
+            "one_too_few" => self.line.len() >= LONGEST,
+            _ => self.line.len() > LONGEST,
+        }
+    }
+
+    fn line_ends(&mut self, told: &mut Vec<Told>) {
+        if self.is_too_long() {
+            return self.fails(Told::TooLong, told);
+        }
+        let kept = if self.makes("line_stays") { self.line.clone() } else { Vec::new() };
+        let line = std::mem::replace(&mut self.line, kept);
+        if line.trim_ascii().is_empty() {
+            match self.mistake {
+                "empty_is_nonsense" => self.fails(Told::Nonsense, told),
+                "empty_is_the_end" => self.end(told),
+                _ => {}
+            }
+            return;
+        }
+        self.silent = if self.makes("idle_from_the_start") { self.silent } else { 0 };
+        self.tell(event(self.mistake, &line), told);
+    }
+
+    fn tell(&mut self, event: Option<Told>, told: &mut Vec<Told>) {
+        match (event, self.mistake) {
+            (None, _) | (Some(Told::Nonsense), "nonsense_is_dropped") => {}
+            (Some(Told::Refused(_)), "errors_are_dropped") => {}
+            (Some(Told::Nonsense), "nonsense_ends_quietly") => self.end(told),
+            (Some(Told::Refused(code)), "goes_on_after_errors") => told.push(Told::Refused(code)),
+            (Some(event @ Told::Event(..)), _) => told.push(event),
+            (Some(error), _) => self.fails(error, told),
+        }
+    }
+
+    fn closes(&mut self, told: &mut Vec<Told>) {
+        let line = std::mem::take(&mut self.line);
+        let is_cut = serde_json::from_slice::<Value>(&line).is_err_and(|why| why.is_eof());
+        let is_left = !line.trim_ascii().is_empty() && !self.makes("last_is_lost");
+        if is_left && (!is_cut || self.makes("cut_is_nonsense")) {
+            self.tell(event(self.mistake, &line), told);
+        }
+        if !self.ended {
+            self.end(told);
+        }
+    }
+
+    fn breaks(&mut self, kind: TransportKind, told: &mut Vec<Told>) {
+        use TransportKind::{Eof, Reset, Timeout};
+        let is_quiet = match self.mistake {
+            "lost_is_quiet" => true,
+            "broken_is_told" => false,
+            _ => matches!(kind, Eof | Reset | Timeout),
+        };
+        if is_quiet { self.end(told) } else { self.fails(Told::Nonsense, told) }
+    }
+
+    fn silence(&mut self, seconds: u8, told: &mut Vec<Told>) {
+        self.silent += u32::from(seconds);
+        if self.silent >= IDLE.into() && !self.makes("never_idle") {
+            self.end(told);
+        }
+    }
+}
+
+/// Reads a line; `None` if its event is skipped.
+fn event(mistake: Mistake, line: &[u8]) -> Option<Told> {
+    let Ok(Value::Object(fields)) = serde_json::from_slice(line) else {
+        return Some(Told::Nonsense);
+    };
+    let starts_with_type = line.starts_with(b"{\"type\"");
+    if mistake == "type_must_come_first" && !starts_with_type {
+        return Some(Told::Nonsense);
+    }
+    let (Some(Value::String(of)), Some(object)) = (fields.get("type"), fields.get("object")) else {
+        return Some(Told::Nonsense);
+    };
+    let of = match of.as_str() {
+        "ERROR" => return Some(Told::Refused(object["code"].as_u64().unwrap_or(0) as u16)),
+        "ADDED" => "ADDED",
+        "DELETED" if mistake == "deleted_is_modified" => "MODIFIED",
+        "MODIFIED" => "MODIFIED",
+        "DELETED" => "DELETED",
+        "BOOKMARK" => "BOOKMARK",
+        _ => return (mistake != "unknown_is_dropped").then_some(Told::Nonsense),
+    };
+    Some(Told::Event(of, object.to_string()))
 }
 
 impl Machine for Spec {
@@ -69,44 +171,33 @@ impl Machine for Spec {
     type Ret = Said;
 
     fn step(&mut self, call: &mut Call, _: &mut Cx<'_>) -> Step<Said> {
-        Step::Done(self.call(call))
-    }
-}
-
-/// The meaning of bytes up to the first error (`election:RQ-103`). With `is_all`, no more bytes
-/// come.
-fn meaning(bytes: &[u8], is_all: bool) -> Vec<Told> {
-    let mut told = Vec::new();
-    let mut lines = bytes.split(|byte| *byte == b'\n').peekable();
-    while let Some(line) = lines.next() {
-        let has_end = lines.peek().is_some();
-        if line.len() > LONGEST {
-            told.push(Told::TooLong);
-            break;
+        let mut told = Vec::new();
+        let hears = !self.ended || self.makes("hears_after_the_end");
+        match call {
+            Call::Begin => *self = Self::with(self.mistake),
+            Call::Bytes(bytes) if hears => self.bytes(bytes, &mut told),
+            _ if self.ended => {}
+            Call::Bytes(_) => {}
+            Call::Silence(seconds) => self.silence(*seconds, &mut told),
+            Call::Again(bytes) => {
+                self.silent = if self.makes("idle_from_the_wait") { 0 } else { self.silent };
+                let silent = self.silent;
+                if !bytes.is_empty() {
+                    self.bytes(bytes, &mut told);
+                }
+                self.silent = if self.makes("deaf_between_waits") { silent } else { self.silent };
+            }
+            Call::Ends(None) => self.closes(&mut told),
+            Call::Ends(Some(kind)) => self.breaks(*kind, &mut told),
+            Call::Cancel(bytes) => {
+                if self.makes("tells_after_cancel") {
+                    self.bytes(bytes, &mut told);
+                }
+                if !self.ended {
+                    self.end(&mut told);
+                }
+            }
         }
-        if line.iter().all(u8::is_ascii_whitespace) || !has_end && !is_all {
-            continue;
-        }
-        told.extend(event(line, has_end));
-        if !matches!(told.last(), None | Some(Told::Event(..))) {
-            break;
-        }
+        Step::Done(Said { told, open: self.open })
     }
-    told
-}
-
-/// The meaning of one line. A line that is not ended may have been cut off, which is no error.
-fn event(line: &[u8], has_end: bool) -> Option<Told> {
-    let value: Value = match serde_json::from_slice(line) {
-        Ok(value) => value,
-        Err(why) => return (has_end || !why.is_eof()).then_some(Told::Nonsense),
-    };
-    let (Some(of), Some(object)) = (value["type"].as_str(), value.get("object")) else {
-        return Some(Told::Nonsense);
-    };
-    if of == "ERROR" {
-        return Some(Told::Refused(object["code"].as_u64().unwrap_or(0) as u16));
-    }
-    let known = TYPES.iter().find(|known| **known == of);
-    Some(known.map_or(Told::Nonsense, |known| Told::Event(known, object.to_string())))
 }

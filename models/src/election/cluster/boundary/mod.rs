@@ -19,7 +19,7 @@ use seatrial_core::elector::{Bounds, Config, Timing};
 
 use super::NodeClock;
 use super::invariants::nanos;
-use super::run::Run;
+use super::run::{Run, longest_overlap};
 use super::world::{NodeSetup, Setup, Simulated};
 use crate::election::plain::{self, by_reference};
 use crate::random::Random;
@@ -223,14 +223,5 @@ impl Search {
 }
 
 fn overlap_of_actors(run: &Run) -> u64 {
-    let windows = run.acting_windows();
-    let mut longest = 0;
-    for (index, first) in windows.iter().enumerate() {
-        for second in &windows[index + 1..] {
-            if first.process != second.process {
-                longest = longest.max(first.overlap(second));
-            }
-        }
-    }
-    longest
+    longest_overlap(&run.acting_windows())
 }

@@ -26,8 +26,6 @@ pub struct Mutant {
     pub name: &'static str,
     /// The origin of the mistake.
     pub origin: &'static str,
-    /// The rules that it breaks.
-    pub rules: &'static [&'static str],
     /// The promises that it breaks, on threads or in a cluster.
     pub breaks: &'static [&'static str],
     /// The expectation about it.

@@ -11,7 +11,6 @@ use crate::trial::MachineOf;
 pub(super) const STORE: &[Mutant] = &[Mutant {
     name: "writes_without_comparing",
     origin: "election:LK-4: an update without a version",
-    rules: &["election:LK-4", "election:INV-1"],
     breaks: &["versions_form_a_chain"],
     kind: MutantKind::Seeded,
     make: plain::elector,

@@ -15,12 +15,11 @@ use crate::election::plain;
 use crate::elector::part::Part;
 
 macro_rules! mutants {
-    ($($kind:ident $name:ident [$($rule:literal),+] [$($breaks:literal),*] $origin:literal:
+    ($($kind:ident $name:ident [$($breaks:literal),*] $origin:literal:
        $make:expr;)+) => {
         pub(super) const WRAPPED: &[Mutant] = &[$(Mutant {
             name: stringify!($name),
             origin: $origin,
-            rules: &[$($rule),+],
             breaks: &[$($breaks),*],
             kind: MutantKind::$kind,
             make: $make,
@@ -34,41 +33,36 @@ macro_rules! mutants {
 }
 
 mutants! {
-    Seeded expiry_by_own_lease ["election:LE-13"]
-        ["takeover_waits", "takeover_waits_in_real_time"] "museum E10": |config| told(config, |told, reply| {
+    Seeded expiry_by_own_lease ["takeover_waits", "takeover_waits_in_real_time"] "museum E10":
+        |config| told(config, |told, reply| {
         if let Ok(stored) = reply && told.reading {
             stored.record.duration_seconds = told.config.timing.lease.as_secs() as i64;
         }
     });
-    Seeded expiry_at_half_time ["election:INV-3", "election:INV-4"]
-        ["one_leader_per_lease_window", "one_leader", "one_actor", "takeover_waits",
-         "takeover_waits_in_real_time"]
-        "a lease counts as over after half of its duration":
-        |config| told(config, |told, reply| {
+    Seeded expiry_at_half_time ["one_leader_per_lease_window", "one_leader", "one_actor",
+        "takeover_waits", "takeover_waits_in_real_time"]
+        "a lease counts as over after half of its duration": |config| told(config, |told, reply| {
             if let Ok(stored) = reply && told.reading {
                 stored.record.duration_seconds /= 2;
             }
         });
-    Seeded renewals_do_not_restart_the_wait ["election:LE-21", "election:INV-3"]
-        ["one_leader_per_lease_window"]
+    Seeded renewals_do_not_restart_the_wait ["one_leader_per_lease_window"]
         "the holder is compared, not the record":
         |config| told(config, first_record_of_each_holder);
-    Seeded lost_race_counts_as_won ["election:LE-24", "election:INV-25"]
-        ["one_leader_per_lease_window", "leader_is_in_the_record", "fenced_effects_never_interleave"] "museum E30":
-        |config| told(config, |told, reply| {
+    Seeded lost_race_counts_as_won ["one_leader_per_lease_window", "leader_is_in_the_record",
+        "fenced_effects_never_interleave"] "museum E30": |config| told(config, |told, reply| {
             if let Err(StoreError::Conflict | StoreError::AlreadyExists) = reply {
                 *reply = told.as_if_accepted().ok_or(StoreError::Conflict);
             }
         });
-    Seeded timeout_counts_as_won ["election:LE-24", "election:ENV-4"]
-        ["one_leader_per_lease_window"] "museum E22 (d)":
+    Seeded timeout_counts_as_won ["one_leader_per_lease_window"] "museum E22 (d)":
         |config| told(config, |told, reply| {
             if *reply == Err(StoreError::Timeout) {
                 *reply = told.as_if_accepted().ok_or(StoreError::Timeout);
             }
         });
-    Seeded observed_loss_ignored ["election:LE-38"]
-        ["loss_ends_leadership", "overlap_is_short"] "museum H7": |config| told(config, |told, reply| {
+    Seeded observed_loss_ignored ["loss_ends_leadership", "overlap_is_short"] "museum H7":
+        |config| told(config, |told, reply| {
         if let Ok(stored) = reply
             && told.reading
             && told.leads
@@ -78,9 +72,8 @@ mutants! {
             *reply = Err(StoreError::Timeout);
         }
     });
-    Seeded release_without_looking ["election:INV-10", "election:LE-42"]
-        ["releases_are_of_the_own_lease", "one_leader_per_lease_window"] "museum E20, H1":
-        |config| told(config, |told, reply| {
+    Seeded release_without_looking ["releases_are_of_the_own_lease", "one_leader_per_lease_window"]
+        "museum E20, H1": |config| told(config, |told, reply| {
             if let Ok(stored) = reply
                 && told.reading
                 && told.releasing
@@ -90,49 +83,43 @@ mutants! {
                 stored.record.transitions = written.transitions;
             }
         });
-    Seeded release_with_zero_duration ["election:INV-9", "election:LK-14"]
-        ["successor_leads_in_time"] "museum E6":
+    Seeded release_with_zero_duration ["successor_leads_in_time"] "museum E6":
         |config| orders(config, |_, record| {
             if record.holder.is_empty() {
                 record.duration_seconds = 0;
             }
         });
-    Seeded release_resets_the_count ["election:INV-9", "election:LE-43"]
-        ["releases_free_the_lease", "transitions_count_terms"] "museum E6, its first form":
-        |config| orders(config, |_, record| {
+    Seeded release_resets_the_count ["releases_free_the_lease", "transitions_count_terms"]
+        "museum E6, its first form": |config| orders(config, |_, record| {
             if record.holder.is_empty() {
                 record.transitions = 0;
             }
         });
-    Seeded count_never_rises ["election:INV-7", "election:LE-23"]
-        ["transitions_count_terms"] "the transition count is copied, not raised by one":
+    Seeded count_never_rises ["transitions_count_terms"]
+        "the transition count is copied, not raised by one":
         |config| orders(config, |told, record| {
             record.transitions = told.read.as_ref().map_or(0, |read| read.transitions);
         });
-    Seeded count_rises_with_every_renewal ["election:INV-7"]
-        ["transitions_count_terms"] "the transition count rises with every write":
-        |config| orders(config, |_, record| {
+    Seeded count_rises_with_every_renewal ["transitions_count_terms"]
+        "the transition count rises with every write": |config| orders(config, |_, record| {
             record.transitions += i64::from(!record.holder.is_empty());
         });
-    Seeded renewal_begins_a_term ["election:INV-8", "election:LE-18"]
-        ["acquire_time_names_the_term"] "museum E22 (c)":
+    Seeded renewal_begins_a_term ["acquire_time_names_the_term"] "museum E22 (c)":
         |config| orders(config, |_, record| record.acquire_time = record.renew_time);
-    Seeded renewal_keeps_the_renew_time ["election:INV-8", "election:LE-17"]
-        ["one_leader_per_lease_window"]
+    Seeded renewal_keeps_the_renew_time ["one_leader_per_lease_window"]
         "a renewal keeps the renew time that it read": |config| orders(config, |told, record| {
             if let Some(read) = &told.read && read.holder == record.holder {
                 record.renew_time = read.renew_time;
             }
         });
-    Seeded former_self_keeps_its_count ["election:LE-26", "election:LE-38"]
-        ["token_names_its_write", "acquire_time_names_the_term"] "museum: LE-26 of the reference":
-        |config| orders(config, |told, record| {
+    Seeded former_self_keeps_its_count ["token_names_its_write", "acquire_time_names_the_term"]
+        "museum: LE-26 of the reference": |config| orders(config, |told, record| {
             if let Some(read) = &told.read && read.holder == record.holder {
                 record.transitions = read.transitions;
             }
         });
-    Seeded no_fallback_to_the_slow_path ["election:LE-18"]
-        ["fast_path_falls_back", "never_panics"] "museum E22 (b)": |config| {
+    Seeded no_fallback_to_the_slow_path ["fast_path_falls_back", "never_panics"] "museum E22 (b)":
+        |config| {
         wrap(config, |mutated, op, cx| {
             let step = mutated.inner(op, cx);
             if !matches!(op, Op::Reply(_)) || !mutated.failed_fast {
@@ -142,27 +129,23 @@ mutants! {
             mutated.inner(&mut Op::Reply(Reply(Some(Err(StoreError::Timeout)))), cx)
         })
     };
-    Seeded no_watchdog ["election:SF-10", "election:SF-11"]
-        ["leads_within_its_time", "one_leader_per_lease_window"]
+    Seeded no_watchdog ["leads_within_its_time", "one_leader_per_lease_window"]
         "rounds have a deadline, but the leadership has none": |config| {
         let acting = config.acting().max(config.timing.lease * 10);
         let bounds = config.bounds.acting(Some(acting));
         wrap(config.bounds(bounds), Mutated::inner)
     };
-    Seeded acting_time_from_the_reply ["election:SF-12"]
-        ["one_leader_per_lease_window"]
+    Seeded acting_time_from_the_reply ["one_leader_per_lease_window"]
         "museum: the deadline counts from observed_time, the time of the reply":
         |config| wrap(config, acting_time_from_the_reply);
-    Seeded renew_deadline_is_the_lease ["election:SF-9", "election:INV-5"]
-        ["calls_of_a_leader_have_deadlines", "one_leader_per_lease_window"]
-        "a leader gives up only when its lease is over":
-        |config| {
+    Seeded renew_deadline_is_the_lease ["calls_of_a_leader_have_deadlines",
+        "one_leader_per_lease_window"] "a leader gives up only when its lease is over": |config| {
             let mut config = config;
             config.timing.renew = config.timing.lease;
             wrap(config, Mutated::inner)
         };
-    Seeded hot_renew_loop ["election:INV-21", "election:LE-36"]
-        ["renewals_keep_their_distance", "one_leader_per_lease_window"] "museum E2": |config| {
+    Seeded hot_renew_loop ["renewals_keep_their_distance", "one_leader_per_lease_window"]
+        "museum E2": |config| {
         wrap(config, |mutated, op, cx| {
             if !matches!(op, Op::Rest(_)) {
                 return mutated.inner(op, cx);
@@ -174,13 +157,13 @@ mutants! {
             ))
         })
     };
-    Seeded healthy_whatever_happens ["election:LE-55"] ["health_check_tells"] "museum E4": |config| {
+    Seeded healthy_whatever_happens ["health_check_tells"] "museum E4": |config| {
         wrap(config, |mutated, op, cx| match mutated.inner(op, cx) {
             Step::Done(Ret::Check(_)) => Step::Done(Ret::Check(true)),
             step => step,
         })
     };
-    Seeded tolerance_is_ignored ["election:LE-55"] ["health_check_tells"] "museum E4": |config| {
+    Seeded tolerance_is_ignored ["health_check_tells"] "museum E4": |config| {
         wrap(config, |mutated, op, cx| {
             if let Op::Check(Check { tolerance }) = op {
                 *tolerance = Duration::ZERO;
@@ -188,16 +171,14 @@ mutants! {
             mutated.inner(op, cx)
         })
     };
-    Seeded check_waits ["election:LE-55"] ["checks_are_answered_at_once"]
+    Seeded check_waits ["checks_are_answered_at_once"]
         "own: a check lets other threads go on before it answers":
         |config| wrap(config, check_waits);
-    Seeded check_reads_apart ["election:LE-9", "election:LE-55"]
-        ["health_check_tells", "checks_are_answered_at_once"]
+    Seeded check_reads_apart ["health_check_tells", "checks_are_answered_at_once"]
         "own: a check reads the time and the holder in two critical sections": |config| {
             wrap(config, check_reads_apart)
         };
-    Seeded cancellation_wakes_nobody ["election:ENV-6"]
-        ["sleepers_wake_in_time", "cancellation_is_prompt"]
+    Seeded cancellation_wakes_nobody ["sleepers_wake_in_time", "cancellation_is_prompt"]
         "a cancellation sets a flag, but does not wake the run": |config| {
         wrap(config, |mutated, op, cx| {
             let step = mutated.inner(op, cx);
@@ -207,16 +188,15 @@ mutants! {
             step
         })
     };
-    Seeded revocation_wakes_nobody ["election:INV-12", "election:LE-46"]
-        ["sleepers_wake_in_time", "one_leader_per_lease_window"]
+    Seeded revocation_wakes_nobody ["sleepers_wake_in_time", "one_leader_per_lease_window"]
         "the end of a term sets a flag, but wakes no waiter":
         |config| wrap(config, |mutated, op, cx| {
             let step = mutated.inner(op, cx);
             cx.wakes.set(TERM, 0);
             step
         });
-    Seeded end_of_work_wakes_nobody ["election:LE-42"]
-        ["sleepers_wake_in_time"] "the end of the work sets a flag, but does not wake the run":
+    Seeded end_of_work_wakes_nobody ["sleepers_wake_in_time"]
+        "the end of the work sets a flag, but does not wake the run":
         |config| wrap(config, |mutated, op, cx| {
             let step = mutated.inner(op, cx);
             if matches!(op, Op::WorkEnded(_)) {
@@ -224,8 +204,8 @@ mutants! {
             }
             step
         });
-    Seeded every_sighting_is_reported ["election:INV-20", "election:LE-52"]
-        ["reports_differ"] "the elector does not remember which leader it reported last":
+    Seeded every_sighting_is_reported ["reports_differ"]
+        "the elector does not remember which leader it reported last":
         |config| wrap(config, |mutated, op, cx| {
             let mut step = mutated.inner(op, cx);
             match &mut step {
@@ -239,8 +219,7 @@ mutants! {
             }
             step
         });
-    Seeded reports_what_was_read ["election:INV-20", "election:LE-52"]
-        ["reports_in_order"]
+    Seeded reports_what_was_read ["reports_in_order"]
         "the elector reports the record that it read, not the one that it wrote after it":
         |config| wrap(config, |mutated, op, cx| {
             let mut step = mutated.inner(op, cx);
@@ -251,8 +230,7 @@ mutants! {
             }
             step
         });
-    Seeded metric_stays_on ["election:INV-19", "election:LE-39"]
-        ["metrics_alternate"] "museum H9": |config| {
+    Seeded metric_stays_on ["metrics_alternate"] "museum H9": |config| {
         wrap(config, |mutated, op, cx| {
             let mut step = mutated.inner(op, cx);
             if let Step::Done(Ret::Rest(turn)) = &mut step {
@@ -261,38 +239,34 @@ mutants! {
             step
         })
     };
-    Seeded cancelled_run_sleeps_for_ever ["election:ENV-6", "election:LE-34"]
-        ["cancelled_runs_return"] "a run waits for its token after the token has ended":
+    Seeded cancelled_run_sleeps_for_ever ["cancelled_runs_return"]
+        "a run waits for its token after the token has ended":
         |config| wrap(config, |mutated, op, cx| {
             if mutated.cancelled && matches!(op, Op::Rest(_)) {
                 return Step::Wait { on: RUN, until: None };
             }
             mutated.inner(op, cx)
         });
-    Seeded takes_though_coordinated ["election:LC-1", "election:LC-12", "election:INV-28"]
-        ["server_chooses"] "own: the elector ignores that its set-up is coordinated":
+    Seeded takes_though_coordinated ["server_chooses"]
+        "own: the elector ignores that its set-up is coordinated":
         |config| wrap(config.coordinated(false), Mutated::inner);
-    Seeded creates_though_coordinated ["election:LC-12", "election:INV-28"]
-        ["server_chooses"]
-        "own: a missing lease counts as a free one":
-        |config| wrap(config, create_what_is_missing);
-    Seeded renews_against_a_preferred ["election:LC-9", "election:LC-14"]
-        ["server_chooses"]
+    Seeded creates_though_coordinated ["server_chooses"]
+        "own: a missing lease counts as a free one": |config| wrap(config, create_what_is_missing);
+    Seeded renews_against_a_preferred ["server_chooses"]
         "own: the elector ignores the preferred holder": |config| told(config, |told, reply| {
             if let Ok(stored) = reply && told.reading {
                 stored.record.preferred_holder = Name::EMPTY;
             }
         });
-    Seeded renews_what_names_another ["election:LC-14", "election:INV-28"]
-        ["server_chooses"]
+    Seeded renews_what_names_another ["server_chooses"]
         "own: a lease that names another is renewed": |config| told(config, |told, reply| {
             if let Ok(stored) = reply && told.reading && told.config.coordinated {
                 stored.record.holder = told.config.identity.clone();
             }
         });
-    Seeded cancelled_run_tries_once_more ["election:INV-13"]
-        ["no_attempt_after_cancellation", "successor_leads_in_time"]
-        "a cancelled run checks its token only after the next attempt": |config| {
+    Seeded cancelled_run_tries_once_more ["no_attempt_after_cancellation",
+        "successor_leads_in_time"] "a cancelled run checks its token only after the next attempt":
+        |config| {
         wrap(config, |mutated, op, cx| {
             if let Op::Cancel(_) = op {
                 // The sleep goes on, and the next attempt is made.

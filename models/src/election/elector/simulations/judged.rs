@@ -3,9 +3,9 @@
 use seatrial_core::elector::ConfigError;
 
 use super::Simulated;
-use crate::cluster::What;
 use crate::cluster::invariants::{Breach, INVARIANTS, Invariant, Terms, invariant};
-use crate::cluster::schedules::{Outcome, longest_overlap};
+use crate::cluster::schedules::{Outcome, leads_at};
+use crate::cluster::{What, longest_overlap};
 use crate::trial::{Expect, InvariantInfo};
 
 /// One promise, for one simulation.
@@ -141,23 +141,17 @@ impl Judged {
             Promise::Kept(invariant) => invariant.check(run, terms),
             Promise::Refused(_) => breach(0, "the set-up is accepted".to_owned()),
             Promise::Overlaps { at_most } => {
-                let overlap = longest_overlap(run);
+                let overlap = longest_overlap(&run.belief_windows());
                 if overlap <= at_most {
                     return Ok(());
                 }
                 breach(0, format!("two leaders for {:.3} s", overlap as f64 / 1e9))
             }
-            Promise::Leads { node, from, to } => {
-                let leads = run.happenings.iter().find(|happening| {
-                    let who = &run.processes[usize::from(happening.process)];
-                    matches!(happening.what, What::Leads { .. }) && who.node == node
-                });
-                match leads.map(|leads| leads.at) {
-                    Some(at) if (from..=to).contains(&at) => Ok(()),
-                    Some(at) => breach(at, format!("it leads at {:.3} s", at as f64 / 1e9)),
-                    None => breach(run.end, "it never leads".to_owned()),
-                }
-            }
+            Promise::Leads { node, from, to } => match leads_at(run, node) {
+                at if at == run.end => breach(at, "it never leads".to_owned()),
+                at if (from..=to).contains(&at) => Ok(()),
+                at => breach(at, format!("it leads at {:.3} s", at as f64 / 1e9)),
+            },
         }
     }
 }

@@ -8,7 +8,7 @@ use seatrial_core::elector::{Bounds, Config, Election, Timing};
 use seatrial_core::machine::Boxed;
 
 use crate::cluster::going_back::two_leaders;
-use crate::election::plain::{Mistake, Plain, Rules};
+use crate::election::plain::{Plain, Rules};
 use crate::elector::decisions::{Happens, Place, random_happenings, set_ups};
 use crate::regressions::tried;
 
@@ -27,17 +27,20 @@ fn happens() -> impl Strategy<Value = Happens> {
     ]
 }
 
+fn both_decide_alike(config: &Config, all: &[Happens]) -> Result<(), TestCaseError> {
+    let mut ships = Place::new(config, ours);
+    let mut plain = Place::new(config, |config| Plain::rules(&[], config).unwrap());
+    for happens in all {
+        prop_assert_eq!(ships.step(*happens), plain.step(*happens), "{:?}", happens);
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(tried!("elector", cases: 512))]
 
     fn both_decide_alike_whatever_happens(all in vec(happens(), 0..120)) {
-        for config in set_ups() {
-            let mut ships = Place::new(&config, ours);
-            let mut plain = Place::new(&config, |config| Plain::rules(&[], config).unwrap());
-            for happens in &all {
-                prop_assert_eq!(ships.step(*happens), plain.step(*happens), "{:?}", happens);
-            }
-        }
+        set_ups().iter().try_for_each(|config| both_decide_alike(config, &all))?;
     }
 }
 
@@ -66,13 +69,7 @@ proptest! {
 
     fn both_decide_alike_in_any_set_up(config in any_set_up(), all in vec(happens(), 0..120)) {
         match (Election::new(config.clone()), Plain::rules(&[], config.clone())) {
-            (Ok(_), Ok(_)) => {
-                let mut ships = Place::new(&config, ours);
-                let mut plain = Place::new(&config, |config| Plain::rules(&[], config).unwrap());
-                for happens in &all {
-                    prop_assert_eq!(ships.step(*happens), plain.step(*happens), "{:?}", happens);
-                }
-            }
+            (Ok(_), Ok(_)) => both_decide_alike(&config, &all)?,
             (Err(ours), Err(theirs)) => prop_assert_eq!(ours, theirs),
             (ours, theirs) => prop_assert!(false, "{:?} {:?}", ours.is_ok(), theirs.is_ok()),
         }
@@ -97,7 +94,7 @@ fn random_happenings_reach_terms_rounds_and_releases() {
 }
 
 fn two_lead_if_a_store_that_goes_back_is_trusted() {
-    for mistakes in [&[Mistake::RefusalsAreNoNews], &[Mistake::OwnIsOwnForEver]] {
+    for mistakes in [&["refusals_are_no_news"], &["own_is_own_for_ever"]] {
         let (broken, _) = two_leaders(move |config| Boxed(Plain::unchecked(mistakes, config)));
         assert!(!broken.is_empty(), "{mistakes:?}");
     }

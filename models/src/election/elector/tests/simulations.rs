@@ -5,7 +5,7 @@ use crate::engine::{Engine, Kind, Route};
 use crate::trial::{Budget, Expect, Plan, StopAt, digest, subject};
 
 fn plan() -> Plan {
-    let budget = Budget { simulated_runs: 60, ..Budget::smoke() };
+    let budget = Budget { simulated_runs: 400, ..Budget::smoke() };
     let (engine, stop_at) = (Engine::Cluster, StopAt::End);
     Plan { engine, budget, seed: 0, stop_at, minimise: false, time: None }
 }

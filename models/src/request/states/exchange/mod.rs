@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use seatrial_core::limiter::{FOREVER, Rate, Reservation, TokenBucket};
 use seatrial_core::machine::{Channel, Cx, Machine, Operation, Step};
-use seatrial_core::request::steps::{
-    Answered, Begin, Failed as Fails, Op as Asks, Paused, Ret as Says, Throttled,
-};
-use seatrial_core::request::{Execution, TransportError, TransportKind, Want};
+use seatrial_core::request::steps::{Begin, Op as Asks, Paused, Ret as Says, Throttled};
+use seatrial_core::request::{Execution, Want};
 use seatrial_core::runtime::Instant;
 
-use crate::request::mistaken::{Mistake, Mistaken};
+use crate::request::mistaken::Mistaken;
+use crate::request::op::{told, want};
 use crate::request::rule::{Failed, Outcome, Verdict, Way, verdict};
+use crate::shared::Mistake;
 
 /// Turns per second at the limiter, and turns at once.
 const RATE: f64 = 1.0;
@@ -61,14 +61,7 @@ impl Rules {
     }
 
     fn want(&mut self, op: Asks, cx: &mut Cx<'_>) -> Want {
-        match self.ask(op, cx) {
-            Says::Begin(want)
-            | Says::Throttled(want)
-            | Says::Paused(want)
-            | Says::Answered(want)
-            | Says::Failed(want) => want,
-            Says::Failures(told) => unreachable!("{told:?} is no answer to what it was told"),
-        }
+        want(&self.ask(op, cx)).expect("it was told something").clone()
     }
 }
 
@@ -328,19 +321,9 @@ impl Exchange {
             call.due = now + after;
         }
         call.open = matches!(outcome, Outcome::Status(..));
-        let told = match outcome {
-            Outcome::Status(status, after) => {
-                Asks::Answered(Answered { status, retry_after: after.text() })
-            }
-            Outcome::Fails(kind) => Asks::Failed(Fails(error(kind))),
-        };
-        self.want(number, told, cx);
+        self.want(number, told(outcome), cx);
         cx.wakes.all(number as Channel);
     }
-}
-
-fn error(kind: TransportKind) -> TransportError {
-    TransportError::new(kind, format!("{kind:?}"))
 }
 
 impl Operation<Exchange> for Turn {
