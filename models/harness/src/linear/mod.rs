@@ -41,8 +41,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::Hash;
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::engine::Observed as _;
 use crate::program::{Atomic, Seam};
 
 use search::{Stuck, search};
@@ -50,7 +51,7 @@ use search::{Stuck, search};
 /// What a structure answers if calls come one after the other.
 pub trait Spec: Clone + Eq + Hash {
     /// A call, with what is given to it.
-    type Call: Clone + fmt::Debug;
+    type Call: fmt::Debug;
     /// What it returns.
     type Answer: Clone + PartialEq + fmt::Debug;
 
@@ -84,12 +85,11 @@ struct Record<S: Spec> {
     moment: u64,
 }
 
-/// A call, and when it began and ended.
-#[derive(Clone)]
+/// A call, and when it began and ended. What it shares is not copied: that would be foreign code under a lock.
 struct Call<S: Spec> {
-    call: S::Call,
+    call: Arc<S::Call>,
     began: u64,
-    ended: Option<(u64, S::Answer)>,
+    ended: Option<(u64, Arc<S::Answer>)>,
 }
 
 /// A call that is under way. Dropped without an end it may have taken effect or not.
@@ -106,7 +106,9 @@ pub struct NotLinearizable(String);
 impl<S: Spec> Linearizable<S> {
     /// Begins without a call. In a [`#[seatrial::test]`](macro@crate::test) it belongs to the run under way.
     pub fn new(begins: S) -> Self {
-        let moments = Seam::current().map(|seam| seam.atomic(0));
+        // On real threads a number that orders nothing could be taken too late.
+        let seam = Seam::current().filter(|seam| seam.runtime().jumps_when_quiet());
+        let moments = seam.map(|seam| seam.atomic(0));
         let record = Mutex::new(Record { calls: Vec::new(), moment: 0 });
         Self { begins, moments, record }
     }
@@ -121,6 +123,7 @@ impl<S: Spec> Linearizable<S> {
 
     /// Records that a call begins: say so before it can have any effect.
     pub fn begin(&self, call: S::Call) -> Pending<'_, S> {
+        let call = Arc::new(call);
         let index = self.record(|record, began| {
             record.calls.push(Call { call, began, ended: None });
             record.calls.len() - 1
@@ -147,7 +150,7 @@ impl<S: Spec> Linearizable<S> {
     /// Judges what was recorded.
     ///
     /// # Panics
-    /// If no order of the calls explains their answers.
+    /// If no order of the calls explains their answers; or none was found among a million steps, as the text says.
     #[track_caller]
     pub fn assert(&self) {
         if let Err(why) = self.check() {
@@ -174,6 +177,7 @@ impl<S: Spec> Linearizable<S> {
 impl<S: Spec> Pending<'_, S> {
     /// Records that the call has ended: say so when all of its effects are there.
     pub fn end(self, answer: S::Answer) {
+        let answer = Arc::new(answer);
         self.of.record(|record, ended| record.calls[self.index].ended = Some((ended, answer)));
     }
 }
@@ -187,6 +191,20 @@ impl<S: Spec> fmt::Debug for Linearizable<S> {
 impl<S: Spec> fmt::Debug for Pending<'_, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pending").field("index", &self.index).finish_non_exhaustive()
+    }
+}
+
+impl<S: Spec> Call<S> {
+    /// Carries it out; tells whether it may have given its answer.
+    fn fits(&self, state: &mut S) -> bool {
+        state.accepts(&self.call, self.ended.as_ref().map(|(_, answer)| &**answer))
+    }
+}
+
+// A derived one would ask for copies of calls and answers.
+impl<S: Spec> Clone for Call<S> {
+    fn clone(&self) -> Self {
+        Self { call: self.call.clone(), began: self.began, ended: self.ended.clone() }
     }
 }
 

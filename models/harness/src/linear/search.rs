@@ -3,14 +3,14 @@
 //! Beginnings and ends stand in a list, in the order of time. A call that may come next begins before the first end
 //! in it; it is taken out of the list together with its end. If none fits, the last one is put back. What follows
 //! depends only on the calls that are left and on the state, so nothing is tried from the same two twice.
-//! A call that fits and leaves the state as it is comes first, and nothing else is tried in its place.
 
 use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher as _};
 
 use super::{Call, NotLinearizable, Spec};
 
-/// After this many steps the search gives up.
-const STEPS: u64 = 1_000_000;
+/// After this many steps, and a few for each call, the search gives up.
+const STEPS: usize = 1_000_000;
 /// How much of a long order is shown.
 const SHOWN: usize = 10;
 /// The node before the first one.
@@ -21,7 +21,7 @@ pub(super) struct Stuck<'a, S: Spec> {
     /// The longest order that was found, and the state after it.
     order: Vec<&'a Call<S>>,
     state: S,
-    /// The calls of which one would have to be next.
+    /// The calls of which one would have to be next: those that have ended.
     next: Vec<&'a Call<S>>,
     /// Whether all was tried.
     is_all: bool,
@@ -36,18 +36,19 @@ struct Search<'a, S: Spec> {
     latest: Option<usize>,
     /// How many calls are left that have ended.
     left: usize,
-    tried: HashSet<(Option<usize>, Vec<usize>, S)>,
+    /// Digests of what was tried: states may be large.
+    tried: HashSet<u128>,
     longest: (Vec<usize>, S),
 }
 
 /// A call that was taken out of the list.
 struct Taken<S> {
     call: usize,
-    /// Whether no other call need be tried in its place.
-    is_alone: bool,
-    /// The state and the latest call before it.
-    before: S,
     latest: Option<usize>,
+    /// The calls to be tried in its place.
+    rest: Vec<usize>,
+    /// The state before it, if there are such calls.
+    before: Option<S>,
 }
 
 /// Beginnings and ends in the order of time; the node of each is its place, so it can come back there.
@@ -82,79 +83,75 @@ pub(super) fn search<'a, S: Spec>(
 
 impl<'a, S: Spec> Search<'a, S> {
     fn run(&mut self) -> Result<Vec<&'a Call<S>>, Stuck<'a, S>> {
-        let (mut at, mut is_new) = (self.list.after[HEAD], true);
-        for _ in 0..STEPS {
+        let mut next = self.candidates();
+        for _ in 0..STEPS + 20 * self.calls.len() {
             if self.left == 0 {
                 return Ok(self.order.iter().map(|it| self.calls[it.call]).collect());
             }
-            let alone = if is_new { self.changes_nothing() } else { None };
-            let next = alone.or(self.list.begins[at]);
-            is_new = next.is_some_and(|call| self.take(call, alone.is_some()));
-            if is_new {
-                at = self.list.after[HEAD];
-            } else if next.is_some() && alone.is_none() {
-                at = self.list.after[at];
-            } else {
-                // A call has ended before all that are behind it begin, and does not fit.
-                let Some(last) = self.go_back() else { return Err(self.stuck(true)) };
-                at = self.list.after[self.list.nodes[last].0];
+            match next.pop() {
+                Some(call) if self.take(call, &mut next) => next = self.candidates(),
+                Some(_) => {}
+                None => {
+                    self.note_longest();
+                    next = self.put_back().ok_or_else(|| self.stuck(true))?;
+                }
             }
         }
+        self.note_longest();
         Err(self.stuck(false))
     }
 
-    /// Returns a call that fits and changes nothing: if any order leads on, one that begins with it does. (One that
-    /// never ended may be needed later, where it changes something.)
-    fn changes_nothing(&self) -> Option<usize> {
-        let mut ended = self.list.first().filter(|call| self.calls[*call].ended.is_some());
-        ended.find(|call| self.after(*call).is_some_and(|state| state == self.state))
+    /// Returns the calls that may come next, the first one last: they begin before the first end. Those that change
+    /// nothing come first, since most of them only read.
+    fn candidates(&self) -> Vec<usize> {
+        let mut next: Vec<_> = self.list.first().collect();
+        next.reverse();
+        if next.len() > 1 {
+            let changes = |it: &usize| self.after(*it).is_none_or(|state| state != self.state);
+            next.sort_by_key(|call| !changes(call));
+        }
+        next
     }
 
     /// Returns the state after a call, if it fits.
     fn after(&self, call: usize) -> Option<S> {
-        let Call { call, ended, .. } = self.calls[call];
         let mut state = self.state.clone();
-        state.accepts(call, ended.as_ref().map(|(_, answer)| answer)).then_some(state)
+        self.calls[call].fits(&mut state).then_some(state)
     }
 
-    /// Puts calls back up to one in whose place another may come.
-    fn go_back(&mut self) -> Option<usize> {
-        loop {
-            let Taken { call, is_alone, .. } = self.put_back()?;
-            if !is_alone {
-                return Some(call);
-            }
-        }
-    }
-
-    /// Takes a call next; tells whether it fits and leads to what was not tried yet.
-    fn take(&mut self, call: usize, is_alone: bool) -> bool {
+    /// Takes a call next, in the place of which the rest may be tried later; tells whether it fits and leads to what
+    /// was not tried yet.
+    fn take(&mut self, call: usize, rest: &mut Vec<usize>) -> bool {
         let Some(state) = self.after(call) else { return false };
-        let before = std::mem::replace(&mut self.state, state);
-        self.order.push(Taken { call, is_alone, before, latest: self.latest });
-        self.latest = self.latest.max(Some(call));
-        self.left -= usize::from(self.calls[call].ended.is_some());
+        let latest = self.latest.max(Some(call));
         self.list.take(call);
-        let skipped = self.list.beginnings(self.latest);
-        if !self.tried.insert((self.latest, skipped, self.state.clone())) {
-            self.put_back();
+        if !self.tried.insert(digest(&(latest, self.list.beginnings(latest), &state))) {
+            self.list.put_back(call);
             return false;
         }
+        let before = std::mem::replace(&mut self.state, state);
+        let before = (!rest.is_empty()).then_some(before);
+        self.order.push(Taken { call, latest: self.latest, rest: std::mem::take(rest), before });
+        self.latest = latest;
+        self.left -= usize::from(self.calls[call].ended.is_some());
+        true
+    }
+
+    /// Puts the last call back, and returns those to be tried in its place. The state is right if there are any.
+    fn put_back(&mut self) -> Option<Vec<usize>> {
+        let Taken { call, latest, rest, before } = self.order.pop()?;
+        self.latest = latest;
+        self.state = before.unwrap_or_else(|| self.state.clone());
+        self.left += usize::from(self.calls[call].ended.is_some());
+        self.list.put_back(call);
+        Some(rest)
+    }
+
+    fn note_longest(&mut self) {
         if self.order.len() > self.longest.0.len() {
             let order = self.order.iter().map(|it| it.call).collect();
             self.longest = (order, self.state.clone());
         }
-        true
-    }
-
-    /// Puts the last call back.
-    fn put_back(&mut self) -> Option<Taken<S>> {
-        let mut last = self.order.pop()?;
-        std::mem::swap(&mut self.state, &mut last.before);
-        self.latest = last.latest;
-        self.left += usize::from(self.calls[last.call].ended.is_some());
-        self.list.put_back(last.call);
-        Some(last)
     }
 
     fn stuck(&mut self, is_all: bool) -> Stuck<'a, S> {
@@ -162,9 +159,19 @@ impl<'a, S: Spec> Search<'a, S> {
         let (order, state) = self.longest.clone();
         order.iter().for_each(|call| self.list.take(*call));
         let named = |call| self.calls[call];
-        let next = self.list.first().map(named).collect();
+        let next = self.list.first().map(named).filter(|call| call.ended.is_some()).collect();
         Stuck { order: order.into_iter().map(named).collect(), state, next, is_all }
     }
+}
+
+/// 128 bits that are different for what is different.
+fn digest(what: &impl Hash) -> u128 {
+    let half = |salt: u64| {
+        let mut hasher = DefaultHasher::new();
+        (salt, what).hash(&mut hasher);
+        u128::from(hasher.finish())
+    };
+    half(0) << 64 | half(1)
 }
 
 impl List {
@@ -230,10 +237,9 @@ impl<S: Spec> Stuck<'_, S> {
         let Self { order, state, next, is_all } = self;
         let mut text = match is_all {
             true => "not linearizable: no order of the calls explains their answers.".to_owned(),
-            false => format!(
-                "undecided whether it is linearizable: no order was found in {STEPS} steps. Fewer calls at a time, \
-                 or `Spec::part`, make the search shorter."
-            ),
+            false => "undecided whether it is linearizable: no order was found in a million steps. Fewer calls at \
+                      a time, or `Spec::part`, make the search shorter."
+                .to_owned(),
         };
         let mut line = |what: String| text = format!("{text}\n{what}");
         line(format!("The longest order that does has {} calls:", order.len()));
@@ -242,12 +248,17 @@ impl<S: Spec> Stuck<'_, S> {
             line(format!("  ... {from} calls"));
         }
         order[from..].iter().for_each(|call| line(format!("  {call:?}")));
-        line("Then one of these would have to come:".to_owned());
-        for call in &next {
+        if is_all {
+            line("Then one of these would have to come:".to_owned());
+        }
+        for call in next.iter().filter(|_| is_all) {
             let right = state.clone().apply(&call.call);
-            let fits = call.ended.as_ref().is_none_or(|(_, answer)| *answer == right);
-            let right = if fits { String::new() } else { format!(", in place of {right:?}") };
-            line(format!("  {call:?}{right}"));
+            let is_right = state.clone().accepts(&call.call, Some(&right));
+            let place = match is_right && !call.fits(&mut state.clone()) {
+                true => format!(", in place of {right:?}"),
+                false => String::new(),
+            };
+            line(format!("  {call:?}{place}"));
         }
         NotLinearizable(text)
     }
