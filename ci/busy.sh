@@ -66,13 +66,19 @@ if [ "${#beside[@]}" -gt 0 ]; then
   set +m
   beside_what="${beside[*]}"
 else
-  # They also end by themselves once this script is gone, however it went.
-  for ((nth = 0; nth < 8; nth++)); do
-    (trap - EXIT INT TERM HUP && while kill -0 $$ 2>/dev/null; do :; done) &
-    busy+=($!)
-  done
   beside_what="8 busy processes"
 fi
+# With a command they begin once it has ended, so that it stays as busy. They also end by themselves once this script
+# is gone, however it went.
+for ((nth = 0; nth < 8; nth++)); do
+  (
+    trap - EXIT INT TERM HUP
+    while kill -0 $$ 2>/dev/null; do
+      if [ -n "$load" ] && kill -0 "$load" 2>/dev/null; then sleep 0.5; fi
+    done
+  ) &
+  busy+=($!)
+done
 
 wrong=0
 round() { # a count of rounds, what they are called, and the command
@@ -99,8 +105,12 @@ round() { # a count of rounds, what they are called, and the command
 [ "$test_rounds" -eq 0 ] || round "$test_rounds" "tests in real time" tests
 [ "$verdicts" -eq 0 ] || round "$verdicts" "simulations" simulations
 if [ -n "$load" ]; then
-  kill -0 "$load" 2>/dev/null || echo "note: $beside_what ended before this did"
-  wait "$load" || wrong=1
+  code=0
+  wait "$load" || code=$?
+  if [ "$code" -ne 0 ]; then
+    echo "exit code $code: $beside_what"
+    wrong=1
+  fi
   load=''
 fi
 exit "$wrong"

@@ -32,13 +32,13 @@ if [ "$kind" = nightly ]; then
   done
 fi
 echo "== clippy, parts of the core"
-# In the workspace the harness turns `harness` on.
+# In the workspace the harness turns `harness` and `hosts` on.
 cargo clippy --package seatrial-core --quiet -- -D warnings
 # The seam alone, and the harness, which needs no more of the core than that.
 cargo clippy --package seatrial-core --no-default-features --quiet -- -D warnings
 # Each layer of the parts with what it brings and no more, as a program and as a checker name it. The
 # first of them alone is the default.
-for features in queues,harness informers informers,harness election election,harness; do
+for features in queues,hosts informers informers,harness election election,harness; do
   cargo clippy --package seatrial-core --no-default-features --features "$features" --quiet -- -D warnings
 done
 cargo clippy --package seatrial --features loom,shuttle --quiet -- -D warnings

@@ -52,8 +52,8 @@
 //! Every part that waits is a pure state with steps, without lock or clock (`machine`), inside a
 //! single shell that adds the lock and lets callers sleep (`monitor`). The feature `harness` makes
 //! both public, with the operations and states of every part, so that a checker can step them one
-//! by one, record them, or put a changed machine behind the lock (`with_host`). A normal program
-//! does not need it.
+//! by one and record them. With `hosts` it can also put a changed machine behind the lock
+//! (`with_host`). A normal program needs neither.
 //!
 //! # Features
 //!

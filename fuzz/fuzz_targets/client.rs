@@ -3,6 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use seatrial_models::client::{check, decode};
+use seatrial_models::client::{Client, Spec, decode};
+use seatrial_models::wire::check;
 
-fuzz_target!(|bytes: &[u8]| check(&decode(bytes)));
+fuzz_target!(|bytes: &[u8]| check::<Client, Spec>(&decode(bytes)));

@@ -37,7 +37,6 @@ pub static TESTS: &[Tests] = &[
     crate::events::delta_fifo::tests::laws::TESTS,
     crate::events::fifo::tests::TESTS,
     crate::events::fixtures::doubt::TESTS,
-    crate::events::informer::tests::TESTS,
     crate::events::ordered_fifo::tests::TESTS,
     crate::events::reflector::tests::plans::TESTS,
     crate::events::reflector::tests::states::TESTS,
@@ -51,6 +50,7 @@ pub static TESTS: &[Tests] = &[
     crate::queues::delaying_queue::tests::TESTS,
     crate::queues::limited_queue::tests::TESTS,
     crate::queues::priority_queue::tests::TESTS,
+    crate::queues::queue::conformance::tests::TESTS,
     crate::queues::queue::proptest::TESTS,
     crate::queues::queue::states::tests::TESTS,
     crate::queues::tests::TESTS,
@@ -69,13 +69,18 @@ pub static TESTS: &[Tests] = &[
 
 const OWN: Tests = seatrial::tests![failures_of_the_past_stay_mended];
 
-/// Tries the property that fuzzers feed of every component that has one: first on the failures that
-/// were kept, then on a few other bytes. Of these the case `made_up_calls` tries more.
+/// Tries the property that fuzzers feed of every component that has one: first on exactly the bytes of
+/// the fuzzers' seeds, which keep the failures of the past, then on a few others, of which the case
+/// `made_up_calls` tries more. Where the crate is used alone, there are no seeds.
 fn failures_of_the_past_stay_mended() {
-    const FILES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../proptest-regressions/");
+    const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
     for subject in CATALOGUE.subjects {
         let Some(property) = subject.fuzz() else { continue };
-        let path = format!("{FILES}{}.txt", subject.name()).leak();
+        let seeds = std::fs::read_dir(format!("{ROOT}/fuzz/seeds/{}", subject.name()));
+        for seed in seeds.into_iter().flatten() {
+            property(&std::fs::read(seed.expect("an entry").path()).expect("it can be read"));
+        }
+        let path = format!("{ROOT}/proptest-regressions/{}.txt", subject.name()).leak();
         let tried = TestRunner::new(configured(32, path)).run(&vec(any::<u8>(), 0..200), |bytes| {
             property(&bytes);
             Ok(())

@@ -1,16 +1,15 @@
 //! A limiter under a lock, for callers without a queue.
 
 use std::fmt;
-use std::hash::{BuildHasher, Hash};
+use std::hash::Hash;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-use foldhash::fast::SeedableRandomState;
-
 use crate::caught::Remains;
+use crate::queue::Hashing;
 use crate::runtime::{Instant, Runtime};
-use crate::slab::{Item, hasher};
+use crate::slab::Item;
 
 use super::Limiter;
 
@@ -19,32 +18,27 @@ use super::Limiter;
 /// A clone is itself a [`Limiter`], so one state can serve two queues. Then forgetting an item in
 /// one queue resets it in the other, too (`workqueue:RL-26`). That is why queues share nothing by
 /// default.
-pub struct RateLimiter<K, L, R, B = SeedableRandomState>
-where
-    L: Limiter<K>,
-    R: Runtime,
-{
-    shared: Arc<Shared<L, R, B>>,
+pub struct RateLimiter<K, L: Limiter<K>, R: Runtime> {
+    shared: Arc<Shared<L, R>>,
     item: PhantomData<fn(&K)>,
 }
 
-struct Shared<L: Send + 'static, R: Runtime, B> {
+struct Shared<L: Send + 'static, R: Runtime> {
     runtime: R,
     limiter: R::Mutex<L>,
-    hasher: B,
+    hasher: Hashing,
 }
 
 impl<K: Hash, L: Limiter<K>, R: Runtime> RateLimiter<K, L, R> {
     /// Puts a limiter under a lock of `runtime`.
     pub fn new(runtime: &R, limiter: L) -> Self {
-        Self::with_hasher(runtime, hasher(runtime), limiter)
+        Self::with_hasher(runtime, Hashing::keyed(runtime), limiter)
     }
-}
 
-impl<K: Hash, L: Limiter<K>, R: Runtime, B: BuildHasher> RateLimiter<K, L, R, B> {
-    /// As [`new`](RateLimiter::new), with your own hasher.
-    pub fn with_hasher(runtime: &R, hasher: B, limiter: L) -> Self {
-        let limiter = runtime.mutex(limiter);
+    /// As [`new`](Self::new), with another hasher, for harnesses.
+    #[cfg_attr(not(feature = "harness"), doc(hidden))]
+    pub fn with_hasher(runtime: &R, hasher: impl Into<Hashing>, limiter: L) -> Self {
+        let (limiter, hasher) = (runtime.mutex(limiter), hasher.into());
         let shared = Arc::new(Shared { runtime: runtime.clone(), limiter, hasher });
         Self { shared, item: PhantomData }
     }
@@ -80,13 +74,7 @@ impl<K: Hash, L: Limiter<K>, R: Runtime, B: BuildHasher> RateLimiter<K, L, R, B>
 }
 
 /// Hashes again, because two queues that share a limiter have different hashers.
-impl<K, L, R, B> Limiter<K> for RateLimiter<K, L, R, B>
-where
-    K: Hash + 'static,
-    L: Limiter<K>,
-    R: Runtime,
-    B: BuildHasher + Send + Sync + 'static,
-{
+impl<K: Hash + 'static, L: Limiter<K>, R: Runtime> Limiter<K> for RateLimiter<K, L, R> {
     fn when(&mut self, item: Item<'_, K>, now: Instant) -> Duration {
         let item = self.item(item.key());
         self.lock().when(item, now)
@@ -106,13 +94,13 @@ where
     }
 }
 
-impl<K, L: Limiter<K>, R: Runtime, B> Clone for RateLimiter<K, L, R, B> {
+impl<K, L: Limiter<K>, R: Runtime> Clone for RateLimiter<K, L, R> {
     fn clone(&self) -> Self {
         Self { shared: Arc::clone(&self.shared), item: PhantomData }
     }
 }
 
-impl<K, L: Limiter<K>, R: Runtime, B> fmt::Debug for RateLimiter<K, L, R, B> {
+impl<K, L: Limiter<K>, R: Runtime> fmt::Debug for RateLimiter<K, L, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("RateLimiter")
     }

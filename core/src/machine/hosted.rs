@@ -1,9 +1,9 @@
 //! The content of a monitor.
 
-#[cfg(any(test, feature = "harness"))]
+#[cfg(any(test, feature = "hosts"))]
 use std::any::Any;
 
-#[cfg(any(test, feature = "harness"))]
+#[cfg(any(test, feature = "hosts"))]
 use super::Boxed;
 use super::{Cx, Host, Machine, Operation, Passed, Step};
 
@@ -15,7 +15,7 @@ pub enum Hosted<M> {
     /// The rules that ship.
     Shipped(M),
     /// A machine in their place.
-    #[cfg(any(test, feature = "harness"))]
+    #[cfg(any(test, feature = "hosts"))]
     Other(Other),
 }
 
@@ -24,11 +24,11 @@ pub enum Hosted<M> {
 /// Its type is erased. The compiler would have to prove that it has the traits of a machine
 /// wherever a future that borrows a part moves between threads, and cannot for keys such as
 /// `&'static str`, whose lifetime it has forgotten there.
-#[cfg(any(test, feature = "harness"))]
+#[cfg(any(test, feature = "hosts"))]
 #[derive(Debug)]
 pub struct Other(Box<dyn Any + Send>);
 
-#[cfg(any(test, feature = "harness"))]
+#[cfg(any(test, feature = "hosts"))]
 impl Other {
     fn boxed<M: Machine>(&mut self) -> &mut Boxed<M> {
         self.0.downcast_mut().expect("it was made for these rules")
@@ -41,7 +41,7 @@ impl<M: Machine> From<M> for Hosted<M> {
     }
 }
 
-#[cfg(any(test, feature = "harness"))]
+#[cfg(any(test, feature = "hosts"))]
 impl<M: Machine> From<Boxed<M>> for Hosted<M> {
     fn from(boxed: Boxed<M>) -> Self {
         Self::Other(Other(Box::new(boxed)))
@@ -53,7 +53,7 @@ impl<M: Machine> Host<M> for Hosted<M> {
     fn run<O: Operation<M>>(&mut self, op: &mut O, cx: &mut Cx<'_>) -> Step<O::Ret> {
         match self {
             Self::Shipped(machine) => machine.run(op, cx),
-            #[cfg(any(test, feature = "harness"))]
+            #[cfg(any(test, feature = "hosts"))]
             Self::Other(other) => other.boxed::<M>().run(op, cx),
         }
     }
@@ -62,7 +62,7 @@ impl<M: Machine> Host<M> for Hosted<M> {
     fn give_up<O: Operation<M>>(&mut self, op: &mut O, cx: &mut Cx<'_>) {
         match self {
             Self::Shipped(machine) => machine.give_up(op, cx),
-            #[cfg(any(test, feature = "harness"))]
+            #[cfg(any(test, feature = "hosts"))]
             Self::Other(other) => other.boxed::<M>().give_up(op, cx),
         }
     }
@@ -71,7 +71,7 @@ impl<M: Machine> Host<M> for Hosted<M> {
     fn passes_on(&mut self, what: Passed) -> bool {
         match self {
             Self::Shipped(machine) => Machine::passes_on(machine, what),
-            #[cfg(any(test, feature = "harness"))]
+            #[cfg(any(test, feature = "hosts"))]
             Self::Other(other) => Host::<M>::passes_on(other.boxed::<M>(), what),
         }
     }

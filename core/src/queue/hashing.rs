@@ -1,7 +1,7 @@
 //! How the items of a queue are hashed.
 
 use std::hash::{BuildHasher, Hash};
-#[cfg(any(test, feature = "harness"))]
+#[cfg(any(test, feature = "hosts"))]
 use std::{hash::Hasher, sync::Arc};
 
 use foldhash::fast::SeedableRandomState;
@@ -15,7 +15,7 @@ pub enum Hashing {
     /// Keyed with the runtime's entropy, because strangers may choose the items.
     Keyed(SeedableRandomState),
     /// Another hasher, made for each hash.
-    #[cfg(any(test, feature = "harness"))]
+    #[cfg(any(test, feature = "hosts"))]
     Other(Arc<dyn Fn() -> Box<dyn Hasher> + Send + Sync>),
 }
 
@@ -28,7 +28,7 @@ impl Hashing {
     pub(crate) fn hash_one<K: Hash>(&self, key: &K) -> u64 {
         match self {
             Self::Keyed(keyed) => keyed.hash_one(key),
-            #[cfg(any(test, feature = "harness"))]
+            #[cfg(any(test, feature = "hosts"))]
             Self::Other(make) => {
                 let mut hasher = make();
                 key.hash(&mut hasher);
@@ -38,7 +38,7 @@ impl Hashing {
     }
 }
 
-#[cfg(any(test, feature = "harness"))]
+#[cfg(any(test, feature = "hosts"))]
 impl<B: BuildHasher<Hasher: 'static> + Send + Sync + 'static> From<B> for Hashing {
     fn from(other: B) -> Self {
         Self::Other(Arc::new(move || Box::new(other.build_hasher())))

@@ -23,21 +23,17 @@ pub(super) struct Mistaken {
 }
 
 impl Mistaken {
-    fn makes(&self, mistake: Mistake) -> bool {
-        self.mistake == mistake
-    }
-
     fn begin(&mut self, way: &Begin) -> Want {
         self.way = way.clone();
         let turn = match self.way.mode {
-            Mode::Watch => self.makes("watch_takes_a_turn"),
-            _ => !self.makes("no_first_turn"),
+            Mode::Watch => self.mistake == "watch_takes_a_turn",
+            _ => self.mistake != "no_first_turn",
         };
         if turn { Want::Throttle(None) } else { self.first_pause() }
     }
 
     fn first_pause(&self) -> Want {
-        if self.makes("no_first_pause") { Want::Send } else { Want::Pause(Duration::ZERO) }
+        if self.mistake == "no_first_pause" { Want::Send } else { Want::Pause(Duration::ZERO) }
     }
 
     fn throttled(&self) -> Want {
@@ -45,7 +41,7 @@ impl Mistaken {
             return self.first_pause();
         }
         match &self.retry {
-            Some(retry) if self.makes("turn_before_pause") && !self.has_paused => {
+            Some(retry) if self.mistake == "turn_before_pause" && !self.has_paused => {
                 Want::Pause(retry.after)
             }
             _ => Want::Send,
@@ -56,8 +52,10 @@ impl Mistaken {
         self.has_paused = true;
         match &self.retry {
             None => Want::Send,
-            Some(_) if self.makes("no_turn_again") || self.makes("turn_before_pause") => Want::Send,
-            Some(retry) => Want::Throttle((!self.makes("says_nothing")).then(|| retry.clone())),
+            Some(_) if self.mistake == "no_turn_again" || self.mistake == "turn_before_pause" => {
+                Want::Send
+            }
+            Some(retry) => Want::Throttle((self.mistake != "says_nothing").then(|| retry.clone())),
         }
     }
 
@@ -69,14 +67,14 @@ impl Mistaken {
             _ => status == 429 || status > 499,
         };
         let seconds: Option<i64> = match text {
-            None => self.makes("retries_in_silence").then_some(0),
-            Some(text) => text.parse().ok().or(self.makes("date_is_now").then_some(0)),
+            None => (self.mistake == "retries_in_silence").then_some(0),
+            Some(text) => text.parse().ok().or((self.mistake == "date_is_now").then_some(0)),
         };
         let seconds = seconds.filter(|_| busy)?;
-        if seconds < 0 && self.makes("negative_is_none") {
+        if seconds < 0 && self.mistake == "negative_is_none" {
             return None;
         }
-        let seconds = if self.makes("negative_waits") { seconds.abs() } else { seconds.max(0) };
+        let seconds = if self.mistake == "negative_waits" { seconds.abs() } else { seconds.max(0) };
         let unit = match self.mistake {
             "milliseconds" => 1,
             "days" => 86_400_000,
@@ -86,14 +84,14 @@ impl Mistaken {
     }
 
     fn answered(&mut self, Answered { status, retry_after }: &Answered) -> Want {
-        if !(self.makes("failure_outlives_answer") && self.failures.0.is_some()) {
+        if !(self.mistake == "failure_outlives_answer" && self.failures.0.is_some()) {
             self.shift(None);
         } else {
             self.attempts += 1;
         }
         match self.delay(*status, retry_after.as_deref()) {
             Some(delay) if self.is_left() => self.repeat(delay, RetryCause::Status(*status)),
-            _ if self.makes("failure_outlives_answer") && self.failures.0.is_some() => {
+            _ if self.mistake == "failure_outlives_answer" && self.failures.0.is_some() => {
                 Want::Failure
             }
             _ => Want::Answer,
@@ -110,16 +108,16 @@ impl Mistaken {
         match self.way.mode {
             _ if kind == TransportKind::Unprocessed => true,
             Mode::Whole => {
-                let may = self.way.reads || self.makes("writes_are_repeated");
-                let late = kind == Timeout && self.makes("read_times_out");
+                let may = self.way.reads || self.mistake == "writes_are_repeated";
+                let late = kind == Timeout && self.mistake == "read_times_out";
                 may && (late || matches!(kind, Reset | Eof | ConnectionLost))
             }
             Mode::Watch => {
-                let late = kind == Timeout && !self.makes("watch_times_out");
-                let lost = kind == ConnectionLost && self.makes("lost_watch_is_repeated");
+                let late = kind == Timeout && self.mistake != "watch_times_out";
+                let lost = kind == ConnectionLost && self.mistake == "lost_watch_is_repeated";
                 late || lost || matches!(kind, Reset | Eof)
             }
-            _ => self.makes("streams_are_repeated") && kind == Eof,
+            _ => self.mistake == "streams_are_repeated" && kind == Eof,
         }
     }
 
@@ -128,7 +126,7 @@ impl Mistaken {
         self.shift(Some(error));
         if self.helps(kind) && self.is_left() {
             let delay = match kind {
-                _ if self.makes("failure_waits_for_nothing") => Duration::ZERO,
+                _ if self.mistake == "failure_waits_for_nothing" => Duration::ZERO,
                 TransportKind::Unprocessed => unprocessed(self.attempts),
                 _ => Duration::from_secs(1),
             };
@@ -138,8 +136,8 @@ impl Mistaken {
             TransportKind::Eof
             | TransportKind::Reset
             | TransportKind::Timeout
-            | TransportKind::Unprocessed => !self.makes("watch_fails"),
-            TransportKind::Refused => self.makes("watch_hides_refusal"),
+            | TransportKind::Unprocessed => self.mistake != "watch_fails",
+            TransportKind::Refused => self.mistake == "watch_hides_refusal",
             _ => false,
         };
         if self.way.mode == Mode::Watch && ends { Want::EndedWatch } else { Want::Failure }
@@ -149,7 +147,7 @@ impl Mistaken {
         self.attempts += 1;
         self.retry = None;
         let last = self.failures.0.take();
-        if last.is_some() && !self.makes("forgets_previous") {
+        if last.is_some() && self.mistake != "forgets_previous" {
             self.failures.1 = last;
         }
         self.failures.0 = failure;
@@ -174,15 +172,15 @@ impl Mistaken {
         };
         self.waited = Some(pause);
         let first = self.cause.get_or_insert_with(|| cause.clone()).clone();
-        let cause = if self.makes("first_cause") { first } else { cause };
-        let count = self.attempts - u32::from(self.makes("counts_from_nothing"));
-        let told = if self.makes("says_no_delay") { Duration::ZERO } else { after };
+        let cause = if self.mistake == "first_cause" { first } else { cause };
+        let count = self.attempts - u32::from(self.mistake == "counts_from_nothing");
+        let told = if self.mistake == "says_no_delay" { Duration::ZERO } else { after };
         self.retry = Some(Retry { count, after: told, cause });
         self.has_paused = false;
-        if self.makes("sends_at_once") {
+        if self.mistake == "sends_at_once" {
             return Want::Send;
         }
-        if self.makes("turn_before_pause") {
+        if self.mistake == "turn_before_pause" {
             return Want::Throttle(self.retry.clone());
         }
         Want::Pause(pause)
@@ -191,8 +189,8 @@ impl Mistaken {
     fn told(&self) -> Option<(TransportError, Option<TransportError>)> {
         let (last, previous) = (self.failures.0.clone()?, self.failures.1.clone());
         match previous {
-            Some(previous) if self.makes("previous_is_last") => Some((previous, Some(last))),
-            Some(previous) if self.makes("says_it_twice") => Some((last, Some(previous))),
+            Some(previous) if self.mistake == "previous_is_last" => Some((previous, Some(last))),
+            Some(previous) if self.mistake == "says_it_twice" => Some((last, Some(previous))),
             previous => {
                 let differs = |it: &TransportError| it.to_string() != last.to_string();
                 let previous = previous.filter(differs).filter(|_| self.way.mode != Mode::Stream);

@@ -5,3 +5,5 @@ pub mod client;
 mod fixtures;
 pub mod leases;
 pub mod watch;
+
+pub use fixtures::check;

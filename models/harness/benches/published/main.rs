@@ -128,7 +128,7 @@ fn cores(most: u64) {
         };
         let [one, two] = [0, 1].map(|helpers| {
             let begun = Instant::now();
-            let (explored, counted) =
+            let (explored, counted, _) =
                 explore_on_cores(&Config::default(), u64::MAX, helpers, &begin);
             assert!(explored.exhausted && explored.executions == counted.executions, "{name}");
             (begun.elapsed().as_secs_f64(), counted)

@@ -348,3 +348,21 @@ fn in_parallel<T: Sync, U: Send>(
     let taken = |result: Mutex<_>| result.into_inner().unwrap_or_else(PoisonError::into_inner);
     results.into_iter().map(taken).collect()
 }
+
+#[cfg(all(test, feature = "shuttle"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_finds_no_more_work_lends_its_core() {
+        let work = |waits: &bool| {
+            while *waits && Spare::take().is_none() {
+                std::thread::yield_now();
+            }
+        };
+        for items in [&[true, false][..], &[true]] {
+            let worked = in_parallel(2, items, &Stop::new(false), |_| false, work);
+            assert!(worked.iter().all(|it| matches!(it, Worked::Whole(()))));
+        }
+    }
+}

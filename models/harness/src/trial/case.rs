@@ -62,22 +62,7 @@ impl<C: Component> Case<C> {
     pub(crate) fn run(&self, plan: &Plan) -> Trial {
         let began = Instant::now();
         let deadline = plan.time.map(|time| began + time);
-        let mut court = Court::new(self.jury(plan.stop_at), deadline);
-        #[cfg(feature = "shuttle")]
-        let mut exploration = if plan.engine == Engine::Trace {
-            let begin = || {
-                let court = Court::new(self.jury(plan.stop_at), deadline);
-                (self.body(&court.slot), court)
-            };
-            let explored;
-            (explored, court) = shuttling::explore_all(plan, &self.config(), &begin);
-            explored
-        } else {
-            self.explore(plan, &mut |execution, left| court.judge(execution, left))
-        };
-        #[cfg(not(feature = "shuttle"))]
-        let mut exploration =
-            self.explore(plan, &mut |execution, left| court.judge(execution, left));
+        let (mut exploration, court) = self.search(plan, deadline);
         exploration.exhausted |= court.is_only;
         let Court { jury, refused, diverged, .. } = court;
         let Jury { mut findings, together, reached, tally, .. } = jury;
@@ -99,6 +84,26 @@ impl<C: Component> Case<C> {
             unfinished: None,
             took: began.elapsed(),
         }
+    }
+
+    fn search(&self, plan: &Plan, deadline: Option<Instant>) -> (Exploration, Court<C>) {
+        #[cfg(feature = "shuttle")]
+        if plan.engine == Engine::Trace {
+            return self.search_on_cores(plan, deadline);
+        }
+        self.search_alone(plan, deadline)
+    }
+
+    /// Runs the engine of a plan on this core alone.
+    pub(super) fn search_alone(
+        &self,
+        plan: &Plan,
+        deadline: Option<Instant>,
+    ) -> (Exploration, Court<C>) {
+        let mut court = Court::new(self.jury(plan.stop_at), deadline);
+        let judge: &mut JudgeLeft<'_, C> = &mut |execution, left| court.judge(execution, left);
+        let explored = self.explore(plan, judge);
+        (explored, court)
     }
 
     /// Runs the case and returns the digest of every history.
@@ -218,7 +223,7 @@ impl<C: Component> Case<C> {
     /// Runs something on the runtime over shuttle until an execution breaks one invariant, or so
     /// many steps are spent.
     #[cfg(feature = "shuttle")]
-    fn first_of<T>(
+    pub(super) fn first_of<T>(
         &self,
         invariant: &'static str,
         steps: &Cell<u64>,
@@ -304,24 +309,24 @@ impl<C: Component> Case<C> {
 }
 
 /// What the executions of a trial are brought to.
-struct Court<C: Component> {
-    jury: Jury<C>,
+pub(super) struct Court<C: Component> {
+    pub(super) jury: Jury<C>,
     /// Only one that is a part of a larger one asks.
     #[cfg_attr(not(feature = "shuttle"), expect(dead_code))]
-    slot: Slot<C>,
+    pub(super) slot: Slot<C>,
     refused: Option<String>,
-    diverged: Option<String>,
-    is_only: bool,
+    pub(super) diverged: Option<String>,
+    pub(super) is_only: bool,
     deadline: Option<Instant>,
 }
 
 impl<C: Component> Court<C> {
-    fn new(jury: Jury<C>, deadline: Option<Instant>) -> Self {
+    pub(super) fn new(jury: Jury<C>, deadline: Option<Instant>) -> Self {
         let slot = Slot::<C>::default();
         Self { jury, slot, refused: None, diverged: None, is_only: false, deadline }
     }
 
-    fn judge(&mut self, execution: &Execution<'_>, left: Remains<C>) -> ControlFlow<()> {
+    pub(super) fn judge(&mut self, execution: &Execution<'_>, left: Remains<C>) -> ControlFlow<()> {
         let history = left.log.close(execution.end.clone());
         self.jury.judge(execution, &history, &*left.thread_name)?;
         match &execution.end {
@@ -343,19 +348,6 @@ impl<C: Component> Court<C> {
             _ if interrupt::asked() => ControlFlow::Break(()),
             _ => ControlFlow::Continue(()),
         }
-    }
-}
-
-#[cfg(feature = "shuttle")]
-impl<C: Component> crate::engine::shuttle::Judging for Court<C> {
-    fn judge(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
-        let left = left_in(&self.slot);
-        Court::judge(self, execution, left)
-    }
-
-    fn absorb(&mut self, next: Self, before: u64) {
-        self.jury.absorb(next.jury, before);
-        self.is_only = false; // there is a part behind it
     }
 }
 

@@ -88,7 +88,13 @@ impl<C: Component> Jury<C> {
         self.tally.absorb(next.tally);
         self.reached = self.reached || next.reached;
         self.together.extend(next.together);
-        for finding in next.findings {
+        self.keep(next.findings, before);
+    }
+
+    /// Adds findings of invariants that have none; `before` executions were before theirs.
+    #[cfg(feature = "shuttle")]
+    pub(crate) fn keep(&mut self, findings: Vec<Finding>, before: u64) {
+        for finding in findings {
             if self.findings.iter().all(|known| known.invariant != finding.invariant) {
                 let execution = before + finding.execution;
                 self.findings.push(Finding { execution, ..finding });

@@ -13,6 +13,8 @@ mod looming;
 #[cfg(feature = "shuttle")]
 mod minimise;
 #[cfg(feature = "shuttle")]
+mod searching;
+#[cfg(feature = "shuttle")]
 mod shuttling;
 mod states;
 mod subject;

@@ -54,12 +54,12 @@ pub(super) fn explore(
 }
 
 /// Runs one execution of every trace, as far as the plan's budget goes, also on cores that have
-/// nothing else to do.
+/// nothing else to do. Tells also whether some ran beside others.
 pub(super) fn explore_all<J: Judging>(
     plan: &Plan,
     config: &Config,
     begin: &(dyn Fn() -> (Body, J) + Sync),
-) -> (Exploration, J) {
+) -> (Exploration, J, bool) {
     explore_on_cores(config, plan.budget.trace_executions, 0, begin)
 }
 

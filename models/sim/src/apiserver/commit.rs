@@ -20,7 +20,7 @@ impl Server {
         let object = self.store_version(resource, key.clone(), object, is_odd);
         self.granted(resource, &key, old.as_ref().map(|it| &*it.object), Some(&object));
         self.hooked(resource);
-        if resource.plural == crd::PLURAL {
+        if crd::is_definitions(resource) {
             let (group, plural) = crd::names(&object);
             // Another status changes nothing of what is served, and ends no watch.
             let is_same = old.is_some_and(|old| old.object["spec"] == object["spec"]);
@@ -40,7 +40,7 @@ impl Server {
     }
 
     pub(super) fn erase(&mut self, resource: &Resource, key: Key) {
-        if resource.plural == crd::PLURAL
+        if crd::is_definitions(resource)
             && let Some(stored) = self.stored(resource, &key)
         {
             let (group, plural) = crd::names(&stored.object);

@@ -259,6 +259,20 @@ pub(crate) fn schemas(definition: &Value) -> Vec<(String, Arc<Structural>)> {
     versions.collect()
 }
 
+/// Whether this is the resource of the definitions, and not one that a definition named so.
+pub(crate) fn is_definitions(resource: &Resource) -> bool {
+    resource.plural == PLURAL && !resource.is_custom
+}
+
+/// The version in which a definition stores its objects, as a resource, whether it is served or not.
+pub(crate) fn stored(definition: &Value) -> Option<Resource> {
+    let mut definition = definition.clone();
+    let versions = definition["spec"]["versions"].as_array_mut()?;
+    let at = versions.iter().position(|version| version["storage"] == true)?;
+    versions.iter_mut().for_each(|version| version["served"] = true.into());
+    declared(&definition).into_iter().nth(at)
+}
+
 /// The groups and plurals that a definition served.
 pub(crate) fn names(definition: &Value) -> (String, String) {
     let part = |value: &Value| value.as_str().unwrap_or("").to_owned();

@@ -78,7 +78,8 @@ impl Server {
         let wish = Wish::delete(call, options);
         self.mutate(call, &wish, &mut None, Some(old))?;
         self.approve(call, &wish, None, Some(old))?;
-        if self.ends_objects_first(resource, old) {
+        // Of a collection they go at once.
+        if !call.name().is_empty() && self.ends_objects_first(resource, old) {
             return Ok(Fate::Waits(self.end_definition(resource, &key, old, options.is_dry)?));
         }
         let finalizers = after_policy(old, options);

@@ -1,25 +1,25 @@
 //! The end of a definition: first its objects go, and it waits for their finalizers.
 //!
 //! A real server begins with the objects a moment after its answer, and looks every five seconds whether all are
-//! gone. This one does both at once.
+//! gone. This one does both at once. Nobody is asked about it: neither admission nor conversion.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use super::resource::Resource;
-use super::status::{Failure, Outcome, details, qualify};
+use super::status::{Failure, Outcome, details};
 use super::store::Key;
 use super::{Server, clock, crd, metadata};
 
 const FINALIZER: &str = "customresourcecleanup.apiextensions.k8s.io";
-const GROUP: &str = "apiextensions.k8s.io";
+const TERMINATING: &str = "Terminating";
 
 impl Server {
     /// Whether a deletion ends the objects of this definition first.
     pub(super) fn ends_objects_first(&self, resource: &Resource, object: &Value) -> bool {
         let (group, plural) = crd::names(object);
-        resource.plural == crd::PLURAL
+        crd::is_definitions(resource)
             && !metadata::is_terminating(object)
             && !self.registry.is_built_in(&group, &plural)
     }
@@ -49,31 +49,29 @@ impl Server {
         let mut object = Value::clone(&marked);
         let why = "CustomResource deletion is in progress";
         self.condition(&mut object, ("True", "InstanceDeletionInProgress", why));
-        self.keep(resource, key, object, (false, false))?;
-        if let Some(declared) = crd::declared(&marked).first() {
-            self.delete_objects(declared)?;
-            self.end_if_empty(declared);
-        } else {
-            self.erase(resource, key.clone()); // no version is served: nobody can see its objects
+        self.write(resource, key.clone(), object, false);
+        if let Some(stored) = crd::stored(&marked) {
+            self.delete_objects(&stored);
+            self.end_if_empty(&stored);
         }
         Ok(marked)
     }
 
-    /// Deletes all objects; those with finalizers are marked.
-    fn delete_objects(&mut self, resource: &Resource) -> Outcome<()> {
-        let objects = self.store.objects(&resource.qualified());
+    /// Deletes all objects; those with finalizers are marked, as they are stored.
+    fn delete_objects(&mut self, of: &Resource) {
+        let objects = self.store.objects(&of.qualified());
         let keys: Vec<_> = objects.iter().map(|(key, _)| key.clone()).collect();
         for key in keys {
-            let Some(stored) = self.read(resource, &key)? else { continue };
+            let Some(stored) = self.stored(of, &key).cloned() else { continue };
             if metadata::finalizers(&stored.object).is_empty() {
-                self.erase(resource, key);
+                self.erase(of, key);
             } else if !metadata::is_terminating(&stored.object) {
                 let mut object = Value::clone(&stored.object);
                 self.mark(&mut object);
-                self.keep(resource, &key, object, (stored.is_odd, false))?;
+                // Nobody is asked to convert it: it stays in its version.
+                let _kept = self.exempt(|it| it.keep(of, &key, object, (stored.is_odd, false)));
             }
         }
-        Ok(())
     }
 
     /// Ends the definition of a resource that waits for nothing but its last object, if that is gone.
@@ -81,30 +79,27 @@ impl Server {
         if !of.is_custom || self.store.objects(&of.qualified()).iter().next().is_some() {
             return;
         }
-        let Some((definitions, key, stored)) = self.ending(of) else { return };
-        let mut object = Value::clone(&stored);
-        let left: Vec<_> =
-            metadata::finalizers(&stored).into_iter().filter(|it| *it != FINALIZER).collect();
-        if left.len() == metadata::finalizers(&stored).len() {
+        let Some((definitions, key, definition)) = self.definition(of) else { return };
+        let mut left = metadata::finalizers(&definition);
+        if !metadata::is_terminating(&definition) || !left.contains(&FINALIZER) {
             return;
         }
+        left.retain(|it| *it != FINALIZER);
+        if left.is_empty() {
+            return self.erase(&definitions, key);
+        }
+        let mut object = Value::clone(&definition);
+        metadata::set(&mut object, "finalizers", left);
         self.condition(
             &mut object,
             ("False", "InstanceDeletionCompleted", "removed all instances"),
         );
-        let is_last = left.is_empty();
-        if !is_last {
-            metadata::set(&mut object, "finalizers", left);
-        }
-        self.write(&definitions, key.clone(), object, false);
-        if is_last {
-            self.erase(&definitions, key);
-        }
+        self.write(&definitions, key, object, false);
     }
 
     /// Nothing is created whose definition is on its way out.
     pub(super) fn check_definition_lives(&self, resource: &Resource, name: &str) -> Outcome<()> {
-        if !resource.is_custom || self.ending(resource).is_none() {
+        if !self.is_ending(resource) {
             return Ok(());
         }
         let why = format!(
@@ -116,30 +111,25 @@ impl Server {
         Err(failure)
     }
 
-    /// The definition of a resource, with the resource of definitions and its key, if it is on its way out.
-    fn ending(&self, of: &Resource) -> Option<(Arc<Resource>, Key, Arc<Value>)> {
-        let definitions = self.registry.get(GROUP, "v1", crd::PLURAL)?;
-        let key = Key::new("", &qualify(&of.plural, &of.group));
-        let stored = self.stored(definitions, &key)?;
-        metadata::is_terminating(&stored.object)
-            .then(|| (definitions.clone(), key, stored.object.clone()))
+    /// Whether the objects of a resource are being deleted with its definition.
+    pub(super) fn is_ending(&self, resource: &Resource) -> bool {
+        let definition = resource.is_custom.then(|| self.definition(resource)).flatten();
+        definition.is_some_and(|(_, _, definition)| {
+            let conditions = definition["status"]["conditions"].as_array().into_iter().flatten();
+            conditions.into_iter().any(|it| it["type"] == TERMINATING && it["status"] == "True")
+        })
     }
 
     fn condition(&self, object: &mut Value, (status, reason, message): (&str, &str, &str)) {
-        let now = Value::from(clock::stamp(self.now));
-        let condition = json!({"type": "Terminating", "status": status, "lastTransitionTime": now,
-            "reason": reason, "message": message});
-        let Some(conditions) = object["status"]["conditions"].as_array_mut() else { return };
-        match conditions.iter_mut().find(|it| it["type"] == "Terminating") {
-            Some(known) => {
-                let since = known["lastTransitionTime"].take();
-                let is_same = known["status"] == status;
-                *known = condition;
-                if is_same {
-                    known["lastTransitionTime"] = since;
-                }
-            }
-            None => conditions.push(condition),
+        let mut conditions = object["status"]["conditions"].as_array().cloned().unwrap_or_default();
+        let same = conditions.iter().find(|it| it["type"] == TERMINATING && it["status"] == status);
+        let since = same.map(|it| it["lastTransitionTime"].clone());
+        conditions.retain(|it| it["type"] != TERMINATING);
+        conditions.push(json!({"type": TERMINATING, "status": status, "reason": reason,
+            "message": message, "lastTransitionTime": since.unwrap_or_else(|| clock::stamp(self.now).into())}));
+        if !object["status"].is_object() {
+            object["status"] = json!({});
         }
+        object["status"]["conditions"] = conditions.into();
     }
 }

@@ -103,11 +103,15 @@ fn accusation<'a>(
     others: impl Iterator<Item = &'a Finding>,
 ) -> String {
     let violation = finding.violations.iter().find(|it| it.rule == rule);
-    let text = reason(&finding.plan, violation.map_or(&[], |it| &it.text));
+    let mut text = reason(&finding.plan, violation.map_or(&[], |it| &it.text));
+    if !finding.operations.is_empty() {
+        let all: Vec<_> = finding.operations.iter().map(ToString::to_string).collect();
+        text = format!("after {}: {text}", all.join(", "));
+    }
     let (seen, runs) = finding.seen;
-    let mut text =
-        format!("{text} ({seen} of {runs} runs); to see it again: {}", driven.again(finding));
-    for plan in finding.also.iter().chain(others.map(|it| &it.plan)) {
+    text = format!("{text} ({seen} of {runs} runs); to see it again: {}", driven.again(finding));
+    let also = finding.also.iter().map(ToString::to_string);
+    for plan in also.chain(others.map(Finding::replayed)) {
         text.push_str(&format!("; it also fails under {plan}"));
     }
     text
@@ -119,6 +123,7 @@ mod tests {
 
     use super::*;
     use crate::simulation::Violation;
+    use crate::simulation::operations::{Intent, Operation};
 
     fn finding(plan: &str, rule: usize, seen: u32) -> Finding {
         let text = vec!["secrets default/a is missing".to_owned()];
@@ -156,6 +161,18 @@ mod tests {
         }
         let again = parse_report(&Format::Json.render(&report)).expect("it is a report");
         assert_eq!(again, report);
+    }
+
+    #[test]
+    fn the_reason_has_the_operations() {
+        let text = |size: u32| {
+            let patch = serde_json::json!({"spec": {"size": size}});
+            vec![Operation { intent: Intent::Change, patch }]
+        };
+        let finding = |size| Finding { operations: text(size), ..finding("", 1, 2) };
+        let again = accusation(&held(9, 9), &finding(3), RULES[1].1, [&finding(4)].into_iter());
+        assert!(again.starts_with("after {\"change\":{\"spec\":{\"size\":3}}}: "), "{again}");
+        assert!(again.ends_with("fails under [{\"change\":{\"spec\":{\"size\":4}}}]"), "{again}");
     }
 
     #[test]

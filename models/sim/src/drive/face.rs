@@ -1,7 +1,7 @@
 //! The address of a run: TLS, HTTP/1.1 and HTTP/2, as clients know it from a real server.
 
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,6 +18,7 @@ use tokio_rustls::TlsAcceptor;
 use tower_service::Service as _;
 
 use super::inside::Inside;
+use super::process::listener;
 use crate::http::Tls;
 use crate::tower::Service;
 
@@ -27,8 +28,10 @@ const CONNECTIONS: usize = 128;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Begins to listen in this runtime, and ends with it.
-pub(super) async fn listen(service: Service<Inside>, tls: &Tls) -> io::Result<SocketAddr> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+pub(super) fn listen(service: Service<Inside>, tls: &Tls) -> io::Result<SocketAddr> {
+    let listener = listener()?;
+    listener.set_nonblocking(true)?;
+    let listener = TcpListener::from_std(listener)?;
     let (address, acceptor) = (listener.local_addr()?, tls.acceptor());
     tokio::spawn(accept(listener, acceptor, service));
     Ok(address)

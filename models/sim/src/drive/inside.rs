@@ -32,6 +32,8 @@ pub(super) struct Inside {
     strangers: u64,
 }
 
+/// A process that looks again and again is at rest after this number of times of rest without a change.
+const LOOKS: u32 = 5;
 /// The numbers of requests that nobody known has sent begin here.
 const STRANGERS: u64 = 1 << 63;
 
@@ -81,6 +83,23 @@ impl Inside {
             self.work.push(now);
         }
     }
+}
+
+/// Of a run in which nothing has happened since then, how many requests a minute it works; none if it is not at
+/// rest yet. One that looks again and again needs longer for that.
+pub(super) fn rate_at_rest(
+    now: Duration,
+    since: Duration,
+    work: &[Duration],
+    rest: Duration,
+) -> Option<u32> {
+    let calm = now.saturating_sub(since);
+    let works = work.last().is_some_and(|it| now.saturating_sub(*it) < rest);
+    if calm < rest || works && calm < rest * LOOKS {
+        return None;
+    }
+    let count = work.iter().filter(|it| works && **it >= since).count();
+    Some((count as f64 * 60.0 / calm.as_secs_f64()) as u32)
 }
 
 impl Backend for Inside {
@@ -184,5 +203,22 @@ mod tests {
         inside.outside.user(&Request::new("POST", "/apis/example.com/v1/foos").json(&foo));
         let calls = inside.unconverted(now, id, &mut Attempt::default());
         assert_eq!(calls.len(), 1);
+    }
+
+    #[test]
+    fn who_works_rests_later_and_the_rate_is_that_of_the_rest() {
+        let seconds = Duration::from_secs;
+        let rate = |now: u64, since: u64, work: &[u64]| {
+            let work: Vec<_> = work.iter().copied().map(seconds).collect();
+            rate_at_rest(seconds(now), seconds(since), &work, seconds(10))
+        };
+        assert_eq!([rate(109, 100, &[]), rate(110, 100, &[])], [None, Some(0)]);
+        // What it did before is no work of the rest.
+        assert_eq!(rate(110, 100, &[50, 99, 100]), Some(0));
+        let looks: Vec<u64> = (0..30).map(|it| it * 5).collect();
+        assert_eq!(rate(149, 100, &looks), None);
+        assert_eq!(rate(150, 100, &looks), Some(12));
+        // Something happens in between.
+        assert_eq!(rate(150, 149, &looks), None);
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::face;
 use super::pod;
-use super::process::{Process, filled, last_line};
+use super::process::{CERTIFICATES, Process, filled, last_line};
 use super::run::Runner;
 use crate::simulation::trace::What;
 
@@ -111,12 +111,9 @@ impl Runner<'_> {
             let kubeconfig = self.folder.join(format!("{name}.kubeconfig"));
             face::kubeconfig(&kubeconfig, address, &self.setting.tls, &token)?;
             let (folder, certificates) = (&self.folder, &self.setting.certificates);
-            let places = [
-                ("{kubeconfig}", &kubeconfig),
-                ("{dir}", folder),
-                ("{certificates}", certificates),
-            ];
-            let mut command = filled(command, &places, &self.ports)?;
+            let places =
+                [("{kubeconfig}", &kubeconfig), ("{dir}", folder), (CERTIFICATES, certificates)];
+            let mut command = filled(command, &places, &mut self.ports)?;
             let program = command[0].clone();
             let failed = |error| io::Error::other(format!("{program} cannot be started: {error}"));
             if let Some(namespace) = &self.setting.pod {

@@ -6,7 +6,6 @@
 //! leases go on. The run without faults is made three times, and what differs between the three is not
 //! compared. A plan that fails is run five times.
 
-mod act;
 mod alike;
 mod conduct;
 mod face;
@@ -19,6 +18,7 @@ mod process;
 mod reference;
 mod report;
 mod run;
+mod tried;
 mod work;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,15 +28,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-pub use act::{Act, Object, Patch, Wait};
+pub use crate::simulation::act::{Act, Object, Patch, Wait};
 pub use report::{Finding, Progress, Report};
 use serde_json::Value;
 
 use self::conduct::Wish;
 use self::guard::Guard;
-use self::process::folder;
 use self::run::{Program, Setting};
-use crate::http::{Tls, issue};
+use crate::http::Tls;
 use crate::simulation::operations::BadOperations;
 use crate::simulation::plan::is_name;
 use crate::simulation::rights::Granted;
@@ -318,14 +317,9 @@ impl Drive {
         if self.pod.is_some() && !cfg!(target_os = "linux") {
             return Err(invalid("a process can be as in a pod on Linux only".to_owned()));
         }
-        let services: Vec<_> =
-            self.programs.iter().flat_map(|it| process::services(&it.1)).collect();
-        let certificates = folder(self.wish.folder.join("certificates"))?;
-        let hosts = services.iter().map(|(name, namespace)| format!("{name}.{namespace}.svc"));
-        let issued = issue(hosts.chain([std::net::Ipv4Addr::LOCALHOST.to_string()]))?;
-        for (name, text) in ["ca.crt", "tls.crt", "tls.key"].into_iter().zip(&issued) {
-            std::fs::write(certificates.join(name), text)?;
-        }
+        let services = process::services(&self.programs).map_err(invalid)?;
+        let at = self.wish.folder.join("seatrial-certificates");
+        let (certificates, authority) = process::certificates(at, &self.programs, &services)?;
         let mut setting = Setting {
             programs: self.programs,
             given: self.given,
@@ -344,7 +338,7 @@ impl Drive {
             lives: Arc::default(),
             services,
             certificates,
-            authority: issued[0].clone(),
+            authority,
         };
         if setting.pod.is_some() {
             pod::try_out(&self.wish.folder.join("pod"), &setting.tls)?;

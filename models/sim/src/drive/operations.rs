@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::act::{Act, Object, Patch};
 use super::conduct::{Begun, Wish, at_once, begin};
 use super::reference::Unstable;
 use super::report::{Finding, Report};
 use super::run::Setting;
+use super::{Act, Object, Patch};
 use crate::apiserver::Server;
 use crate::simulation::normal::Normal;
 use crate::simulation::operations::{
@@ -119,15 +119,10 @@ pub(super) fn conduct(mut setting: Setting, wish: &Wish, asked: &Asked) -> io::R
     let (folder, count, error) = (wish.folder.clone(), AtomicU64::new(0), Mutex::default());
     let runs = Arc::new(Runs { setting, unstable, folder, count, error });
     let setup = || Setup {
-        server: server.clone(),
-        script: Vec::new(),
         rules: Arc::clone(&runs.setting.rules),
-        programs: Vec::new(),
-        wanted: Default::default(),
         learned: Arc::clone(&runs.setting.learned),
-        granted: None,
-        webhooks: Default::default(),
         elsewhere: Some(Arc::clone(&runs) as Arc<dyn Elsewhere>),
+        ..Setup::of(server.clone())
     };
     let prepared = ready(&setup(), &before, &objects[0]).map_err(invalid)?;
     let all = wish.at_most.unwrap_or_else(|| usual(&prepared.1)).div_ceil(wish.part.1.max(1));
@@ -138,14 +133,10 @@ pub(super) fn conduct(mut setting: Setting, wish: &Wish, asked: &Asked) -> io::R
         let sequences = Some(all / jobs + u64::from(job < all % jobs));
         let until = wish.time.map(|it| began + it);
         let stop = Arc::clone(&runs.setting.stop);
-        let share = operations::Wish { sequences, seed, until, stop, ..Default::default() };
+        let replay = asked.replay.clone();
+        let share = operations::Wish { sequences, seed, until, stop, replay, ..Default::default() };
         let (of, examples) = (prepared.clone(), objects.clone());
-        let mut surveyor = Surveyor::of(setup(), before.clone(), of, examples, (quiet, seed));
-        match &asked.replay {
-            Some(sequence) => surveyor.replay(sequence.0.clone()),
-            None => surveyor.explore(&share, began),
-        }
-        surveyor.gathered()
+        Surveyor::of(setup(), before.clone(), of, examples, (quiet, share)).conduct(began)
     };
     let gathered = std::thread::scope(|scope| {
         let begun: Vec<_> = (0..jobs).map(|it| scope.spawn(move || survey(it))).collect();
@@ -161,32 +152,26 @@ pub(super) fn conduct(mut setting: Setting, wish: &Wish, asked: &Asked) -> io::R
         return Err(error);
     }
     let needs_effect = asked.needs_effect && asked.replay.is_none();
-    tell(&mut report, gathered, (needs_effect, runs.setting.stop.load(Ordering::Relaxed)), began);
+    tell(&mut report, gathered, needs_effect, began);
     Ok(report)
 }
 
 /// Enters what was gathered into a report.
-fn tell(
-    report: &mut Report,
-    gathered: Gathered,
-    (needs_effect, is_stopped): (bool, bool),
-    began: Instant,
-) {
-    let (mut findings, mut survey) = match gathered.end(needs_effect, began) {
+fn tell(report: &mut Report, gathered: Gathered, needs_effect: bool, began: Instant) {
+    report.is_stopped = gathered.is_stopped;
+    let (findings, mut survey) = match gathered.end(needs_effect, began) {
         Ok(survey) => (Vec::new(), survey),
         Err(found) => (found.findings, found.survey),
     };
-    if is_stopped {
-        // A run that was ended has not come to rest, and that proves nothing.
-        findings.retain(|it| !matches!(it.promise, Promise::Rests | Promise::Alone));
-    }
+    // The other promises are not broken by a single sequence.
+    let is_of_one =
+        |it: &&operations::Finding| !matches!(it.promise, Promise::Alone | Promise::Effect);
+    let broken: u64 = findings.iter().filter(is_of_one).map(|it| 1 + it.also).sum();
     report.found = findings.into_iter().map(told).collect();
     report.treated.append(&mut survey.treated);
     report.treated.sort();
     report.treated.dedup();
-    (report.plans, report.held) = (survey.sequences, survey.sequences);
-    report.held = report.held.saturating_sub(report.found.len() as u64);
-    report.is_stopped = is_stopped || survey.sequences < report.planned && report.found.is_empty();
+    (report.plans, report.held) = (survey.sequences, survey.sequences.saturating_sub(broken));
     report.elapsed = began.elapsed();
     report.survey = Some(survey);
 }
@@ -205,7 +190,7 @@ fn told(finding: operations::Finding) -> Finding {
 
 impl Finding {
     /// What is filled in to see it again.
-    pub(super) fn replayed(&self) -> String {
+    pub(crate) fn replayed(&self) -> String {
         match self.operations.is_empty() {
             true => self.plan.to_string(),
             false => written(&self.operations),

@@ -1,14 +1,18 @@
 //! A process and everything that it starts: begun in a group of its own, and ended as one.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::pod::environment;
+use super::run::Program;
+use crate::http::issue;
 use crate::http::webhooks::Services;
 
 /// The variable that says to which life a process belongs; what it starts inherits it.
@@ -21,6 +25,10 @@ const TAIL: u64 = 2_000;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How the place of a service begins in a command.
 const SERVICE: &str = "{service:";
+/// The place of the folder with certificates in a command.
+pub(super) const CERTIFICATES: &str = "{certificates}";
+/// A file in each folder that was made here. One without it is somebody else's.
+const OURS: &str = ".seatrial";
 
 /// A process that runs.
 #[derive(Debug)]
@@ -183,36 +191,116 @@ pub(super) fn last_line(output: &Path) -> String {
 pub(super) fn filled(
     command: &[String],
     places: &[(&str, &PathBuf)],
-    ports: &Services,
+    ports: &mut Ports,
 ) -> io::Result<Vec<String>> {
     let word = |word: &String| {
         let mut word = places
             .iter()
             .fold(word.clone(), |word, (place, path)| word.replace(place, &path.to_string_lossy()));
-        for ((name, namespace), port) in ports {
+        for ((name, namespace), port) in &ports.services {
             let place = format!("{SERVICE}{namespace}/{name}}}");
             word = word.replace(&place, &port.to_string());
         }
         while word.contains("{port}") {
-            word = word.replacen("{port}", &free_port()?.to_string(), 1);
+            word = word.replacen("{port}", &ports.take()?.to_string(), 1);
         }
         Ok(word)
     };
     command.iter().map(word).collect()
 }
 
-/// The names and namespaces of the services that a command is to be.
-pub(super) fn services(command: &[String]) -> impl Iterator<Item = (String, String)> {
-    let places = command.iter().flat_map(|it| it.split(SERVICE).skip(1));
-    places.filter_map(|it| {
-        let (namespace, name) = it.split_once('}')?.0.split_once('/')?;
-        Some((name.to_owned(), namespace.to_owned()))
-    })
+/// The names and namespaces of the services that the processes are to be.
+pub(super) fn services(programs: &[Program]) -> Result<Vec<(String, String)>, String> {
+    let mut owners = BTreeMap::new();
+    for (process, command) in programs {
+        for rest in command.iter().flat_map(|it| it.split(SERVICE).skip(1)) {
+            let place = rest.split_once('}').and_then(|it| it.0.split_once('/'));
+            let named = place.filter(|it| !it.0.is_empty() && !it.1.is_empty());
+            let (namespace, name) = named.ok_or_else(|| {
+                let place = rest.split('}').next().unwrap_or_default();
+                format!("{SERVICE}{place}}} is no {SERVICE}NAMESPACE/NAME}}")
+            })?;
+            let owner = owners.entry((name.to_owned(), namespace.to_owned())).or_insert(process);
+            if *owner != process {
+                return Err(format!("{owner} and {process} are the service {namespace}/{name}"));
+            }
+        }
+    }
+    Ok(owners.into_keys().collect())
 }
 
-/// A port that nobody has.
-pub(super) fn free_port() -> io::Result<u16> {
-    Ok(std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
+/// A folder with a certificate for services, and the authority that has signed it; nothing if no command asks for it.
+pub(super) fn certificates(
+    at: PathBuf,
+    programs: &[Program],
+    services: &[(String, String)],
+) -> io::Result<(PathBuf, String)> {
+    let mut words = programs.iter().flat_map(|it| &it.1);
+    if services.is_empty() && !words.any(|it| it.contains(CERTIFICATES)) {
+        return Ok(Default::default());
+    }
+    let at = folder(at)?;
+    let hosts = services.iter().map(|(name, namespace)| format!("{name}.{namespace}.svc"));
+    let issued = issue(hosts.chain([Ipv4Addr::LOCALHOST.to_string()]))?;
+    for (name, text) in ["ca.crt", "tls.crt", "tls.key"].into_iter().zip(&issued) {
+        std::fs::write(at.join(name), text)?;
+    }
+    let [authority, ..] = issued;
+    Ok((at, authority))
+}
+
+/// The ports that were handed out: nobody may listen there yet, so the system hands them out again.
+fn handed_out() -> MutexGuard<'static, BTreeSet<u16>> {
+    static HANDED_OUT: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
+    HANDED_OUT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The ports of a run. Until it ends no other run has them.
+#[derive(Debug, Default)]
+pub(super) struct Ports {
+    pub(super) services: Services,
+    taken: Vec<u16>,
+}
+
+impl Ports {
+    /// A port for each service.
+    pub(super) fn of(services: &[(String, String)]) -> io::Result<Self> {
+        let mut ports = Self::default();
+        for service in services {
+            let port = ports.take()?;
+            ports.services.insert(service.clone(), port);
+        }
+        Ok(ports)
+    }
+
+    fn take(&mut self) -> io::Result<u16> {
+        let listener = listener()?;
+        let port = listener.local_addr()?.port();
+        handed_out().insert(port);
+        self.taken.push(port);
+        Ok(port)
+    }
+}
+
+impl Drop for Ports {
+    fn drop(&mut self) {
+        let mut all = handed_out();
+        for port in &self.taken {
+            all.remove(port);
+        }
+    }
+}
+
+/// Listens at a port that nobody has and that was not handed out.
+pub(super) fn listener() -> io::Result<TcpListener> {
+    let mut others = Vec::new(); // they are held, so that each is tried once
+    loop {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        if !handed_out().contains(&listener.local_addr()?.port()) {
+            return Ok(listener);
+        }
+        others.push(listener);
+    }
 }
 
 /// The memory that is free, in KiB; none where the system does not say.
@@ -223,9 +311,14 @@ pub(super) fn free_memory() -> Option<u64> {
 }
 
 /// A new folder that nobody else reads, as there are credentials in it: what an earlier run has left there is
-/// gone.
+/// gone. What was not made here stays, and is an error.
 pub(super) fn folder(path: PathBuf) -> io::Result<PathBuf> {
     if path.exists() {
+        if !path.join(OURS).is_file() {
+            let path = path.display();
+            let why = format!("{path} is in the way: it is of no campaign; name another folder");
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
+        }
         std::fs::remove_dir_all(&path)?;
     }
     if let Some(above) = path.parent() {
@@ -235,5 +328,73 @@ pub(super) fn folder(path: PathBuf) -> io::Result<PathBuf> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(&path)?;
+    std::fs::write(path.join(OURS), "")?;
     path.canonicalize()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_of_somebody_else_stays_and_one_of_an_earlier_run_goes() {
+        let name = format!("seatrial-folder-{}", std::process::id());
+        let above = std::env::temp_dir().join(name);
+        let (theirs, ours) = (above.join("theirs"), above.join("ours"));
+        std::fs::create_dir_all(&theirs).expect("it is made");
+        std::fs::write(theirs.join("thesis"), "x").expect("it is written");
+        let refused = folder(theirs.clone()).map_err(|it| it.kind());
+        let is_kept = theirs.join("thesis").is_file();
+        let made = folder(ours.clone()).expect("there is none");
+        std::fs::write(made.join("old"), "x").expect("it is written");
+        let is_old = folder(ours).expect("it is ours").join("old").exists();
+        drop(std::fs::remove_dir_all(above));
+        assert_eq!((refused, is_kept), (Err(io::ErrorKind::AlreadyExists), true));
+        assert!(!is_old);
+    }
+
+    #[test]
+    fn certificates_are_made_for_who_asks() {
+        let at = std::env::temp_dir().join(format!("seatrial-certified-{}", std::process::id()));
+        let made = |word: &str| {
+            let programs = [("a".to_owned(), vec![word.to_owned()])];
+            let services = services(&programs).expect("they are services");
+            let made = certificates(at.clone(), &programs, &services).expect("they are made");
+            let is_there = made.0.join("tls.key").is_file() && !made.1.is_empty();
+            drop(std::fs::remove_dir_all(&at));
+            is_there
+        };
+        let all = ["it", "--at={certificates}", "{service:a/b}"].map(made);
+        assert_eq!(all, [false, true, true]);
+    }
+
+    #[test]
+    fn a_service_is_one_process_and_has_a_namespace() {
+        let services = |words: [&str; 2]| {
+            let [a, b] = words.map(|it| vec![it.to_owned(), it.to_owned()]);
+            services(&[("a".to_owned(), a), ("b".to_owned(), b)])
+        };
+        let pair = |namespace: &str, name: &str| (name.to_owned(), namespace.to_owned());
+        let told = services(["-p={service:x/one}", "{service:y/one}:{service:y/two}"]);
+        assert_eq!(told, Ok(vec![pair("x", "one"), pair("y", "one"), pair("y", "two")]));
+        for bad in ["{service:one}", "{service:/one}", "{service:x/}", "{service:x/one"] {
+            assert!(services([bad, ""]).is_err(), "{bad}");
+        }
+        let told = services(["{service:x/one}", "{service:x/one}"]);
+        assert_eq!(told, Err("a and b are the service x/one".to_owned()));
+    }
+
+    #[test]
+    fn no_port_is_handed_out_twice_before_its_run_ends() {
+        let (mut one, mut other) = (Ports::default(), Ports::default());
+        for _ in 0..500 {
+            one.take().and(other.take()).expect("there are ports");
+        }
+        let all: BTreeSet<_> = one.taken.iter().chain(&other.taken).collect();
+        assert_eq!(all.len(), 1_000);
+        let ports = one.taken.clone();
+        drop(one);
+        assert!(other.taken.iter().all(|it| handed_out().contains(it)));
+        assert!(!ports.iter().all(|it| handed_out().contains(it)), "they are free again");
+    }
 }

@@ -8,10 +8,10 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
-use super::act::apply;
 use super::run::{Ran, Setting};
 use crate::apiserver::{Options, Server};
 use crate::simulation::Plan;
+use crate::simulation::act::apply;
 use crate::simulation::learn::leaves;
 use crate::simulation::normal::{Normal, normalise};
 use crate::simulation::run::Run;

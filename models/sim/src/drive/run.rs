@@ -11,11 +11,12 @@ use serde_json::Value;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-use super::act::Act;
+use super::Act;
 use super::face;
-use super::inside::Inside;
+use super::inside::{Inside, rate_at_rest};
 use super::lives::{Life, RESTART};
-use super::process::{Used, folder, free_port};
+use super::process::{Ports, Used, folder};
+use super::tried;
 use crate::apiserver::WebhookCall;
 use crate::controllers::{AGAIN, Controller, Controllers};
 use crate::http::Tls;
@@ -37,8 +38,6 @@ const LOOK: Duration = Duration::from_millis(20);
 const STALL: Duration = Duration::from_millis(300);
 /// How long a process may take until it watches what it has watched without faults.
 const START: Duration = Duration::from_secs(30);
-/// A process that looks again and again is at rest after this number of times of rest without a change.
-const LOOKS: u32 = 5;
 /// How often the user tries a step, with a rest in between.
 const TRIES: u32 = 10;
 /// How many times of rest a webhook is down.
@@ -114,7 +113,7 @@ impl Setting {
     pub(super) fn run(&self, plan: &Plan, seed: u64, at: PathBuf) -> io::Result<Ran> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let at = folder(at)?;
-        runtime.block_on(async {
+        let ran = runtime.block_on(async {
             let server = self.server(seed).map_err(io::Error::other)?;
             let (rules, learned) = (Arc::clone(&self.rules), Arc::clone(&self.learned));
             let mut outside = Outside::new(server, plan, rules, learned);
@@ -127,16 +126,18 @@ impl Setting {
             }
             let (signal, now) = (Arc::clone(&outside.signal), outside.now());
             let world = Arc::new(Mutex::new(Inside::new(outside, self.programs.len())));
-            let services = self.services.iter().map(|it| Ok((it.clone(), free_port()?)));
-            let services: Services = services.collect::<io::Result<_>>()?;
-            let webhooks = self.webhooks(&world, services.clone());
+            let ports = Ports::of(&self.services)?;
+            let webhooks = self.webhooks(&world, ports.services.clone());
             let face = Face::calling(Arc::clone(&world), now, webhooks.clone());
-            let address = face::listen(face.service(), &self.tls).await?;
-            let mut runner = Runner::new(self, &world, &face, (at, services, webhooks));
+            let address = face::listen(face.service(), &self.tls)?;
+            let mut runner = Runner::new(self, &world, &face, (at, ports, webhooks));
             let restless = runner.live(address, &signal).await;
             runner.finish();
             Ok(runner.record(restless?))
-        })
+        });
+        // A name that is still looked up is not waited for.
+        runtime.shutdown_background();
+        ran
     }
 }
 
@@ -151,8 +152,8 @@ pub(super) struct Runner<'a> {
     pub(super) world: &'a Arc<Mutex<Inside>>,
     face: &'a Face<Inside>,
     pub(super) folder: PathBuf,
-    /// Where the processes listen for the webhooks of services.
-    pub(super) ports: Services,
+    /// Where the processes listen.
+    pub(super) ports: Ports,
     webhooks: Webhooks,
     /// The step of the user that is under way.
     acting: Option<JoinHandle<Option<String>>>,
@@ -180,7 +181,7 @@ impl<'a> Runner<'a> {
         setting: &'a Setting,
         world: &'a Arc<Mutex<Inside>>,
         face: &'a Face<Inside>,
-        (folder, ports, webhooks): (PathBuf, Services, Webhooks),
+        (folder, ports, webhooks): (PathBuf, Ports, Webhooks),
     ) -> Self {
         let now = face.now();
         Self {
@@ -227,7 +228,7 @@ impl<'a> Runner<'a> {
             }
             self.begin(now, address)?;
             if let Some(acting) = self.acting.take_if(|it| it.is_finished()) {
-                self.acted(acting.await?);
+                self.acted(now, acting.await?);
             }
             if let Some(end) = self.turn(now) {
                 return Ok(end);
@@ -258,18 +259,19 @@ impl<'a> Runner<'a> {
 
     /// Lets the user act once all is quiet. At the end: why there is no rest, if there is none.
     fn turn(&mut self, now: Duration) -> Option<Option<String>> {
+        // A busy machine has more time, but not without end.
+        let longer = self.stalled.1.min(self.setting.limit * 4);
+        if now > self.active + self.setting.limit + longer {
+            self.acting.take().iter().for_each(JoinHandle::abort);
+            let seconds = self.setting.limit.as_secs();
+            return Some(Some(format!("does not come to rest within {seconds} s")));
+        }
         if self.acting.is_some() {
             return None;
         }
         let steps = self.setting.acts.len() as u32;
         let mut world = self.lock();
         let is_over = world.outside.steps == steps && !world.outside.waits_to_restart();
-        // A busy machine has more time, but not without end.
-        let longer = self.stalled.1.min(self.setting.limit * 4);
-        if now > self.active + self.setting.limit + longer {
-            let seconds = self.setting.limit.as_secs();
-            return Some(Some(format!("does not come to rest within {seconds} s")));
-        }
         let began = self.lives.iter().map(|it| it.begun).max().unwrap_or_default();
         // What has ended is forgotten there, and the processes have yet to see what they have missed.
         self.disturbed =
@@ -286,17 +288,9 @@ impl<'a> Runner<'a> {
         let start = START.min(self.setting.limit / 2);
         self.down = if is_up || now >= began + start { self.down } else { now };
         let since = since.max(self.stalled.0).max(disturbed).max(self.down);
-        let calm = now.saturating_sub(since);
-        let rest = self.setting.rest;
-        let works = world.work.last().is_some_and(|it| now.saturating_sub(*it) < rest);
-        if calm < rest || works && calm < rest * LOOKS {
-            return None;
-        }
+        let per_minute = rate_at_rest(now, since, &world.work, self.setting.rest)?;
         if is_over {
-            if works {
-                let count = world.work.iter().filter(|it| **it >= since).count();
-                self.per_minute = (count as f64 * 60.0 / calm.as_secs_f64()) as u32;
-            }
+            self.per_minute = per_minute;
             return Some(None);
         }
         self.active = now;
@@ -313,7 +307,7 @@ impl<'a> Runner<'a> {
             world.outside.note(What::Step { text: act.to_string() });
         }
         let (world, webhooks) = (Arc::clone(self.world), self.webhooks.clone());
-        self.acting = Some(tokio::spawn(act.attempt(world, webhooks)));
+        self.acting = Some(tokio::spawn(tried::attempt(act, world, webhooks)));
         None
     }
 
@@ -326,7 +320,9 @@ impl<'a> Runner<'a> {
     }
 
     /// The user has tried a step: why it is not done, if it is not.
-    fn acted(&mut self, lacks: Option<String>) {
+    fn acted(&mut self, now: Duration, lacks: Option<String>) {
+        // What it has changed only now, as a webhook was slow, has all the time from here on.
+        self.active = now;
         self.tries += 1;
         if lacks.is_some() && self.tries < TRIES {
             return;

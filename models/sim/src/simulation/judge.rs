@@ -213,9 +213,9 @@ fn hot_loop(run: &Run, most: u32) -> Option<Violation> {
 
 /// The requests that fail again and again after the last change, and how often. A missing or
 /// existing object is not a failure: controllers check for objects in this way. A list that finds nothing
-/// is one: the server does not know the kind.
+/// is one: the server does not know the kind. What succeeds later has ended.
 pub(crate) fn failing(run: &Run) -> BTreeMap<String, u32> {
-    let mut counts = BTreeMap::new();
+    let (mut counts, mut ended) = (BTreeMap::new(), BTreeSet::new());
     let is_change = |what: &What| matches!(what, What::Changed { beat: false, .. });
     for entry in run.trace.iter().rev().take_while(|it| !is_change(&it.what)) {
         let What::Asked { request } = &entry.what else { continue };
@@ -224,8 +224,11 @@ pub(crate) fn failing(run: &Run) -> BTreeMap<String, u32> {
             ("GET", 404) => !request.key.is_empty() || request.looks_for_what_is_served(),
             other => other == ("POST", 409),
         };
-        if status >= 400 && !is_a_look {
-            let (resource, key) = (&request.resource, &request.key);
+        let (resource, key) = (&request.resource, &request.key);
+        let place = (method, request.is_watch, resource, key);
+        if (200..300).contains(&status) {
+            ended.insert(place);
+        } else if status >= 400 && !is_a_look && !ended.contains(&place) {
             let text = format!("{method} {resource} {key} is answered with {status}");
             *counts.entry(text).or_insert(0) += 1;
         }
@@ -279,4 +282,29 @@ fn by_step(run: &Run) -> impl Iterator<Item = (&Written, u32)> {
         _ => None,
     });
     run.changes.iter().zip(steps)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trace::Asked;
+    use super::*;
+
+    #[test]
+    fn an_error_that_has_ended_is_not_repeated_for_ever() {
+        let asked = |method: &str, is_watch, status| {
+            let (method, resource) = (method.to_owned(), "pods".to_owned());
+            let request = Asked { method, resource, is_watch, status, ..Asked::default() };
+            let (at, process) = (Duration::ZERO, "".into());
+            Entry { at, process, what: What::Asked { request } }
+        };
+        let failing = |last: Option<Entry>| {
+            let trace = (0..5).map(|_| asked("GET", true, 500)).chain(last).collect();
+            failing(&Run { trace, ..Run::default() }).into_values().collect::<Vec<_>>()
+        };
+        assert_eq!(failing(None), [5]);
+        // A list that succeeds is no watch, and an answer that is lost is no success.
+        assert_eq!(failing(Some(asked("GET", false, 200))), [5]);
+        assert_eq!(failing(Some(asked("GET", true, 0))), [5]);
+        assert!(failing(Some(asked("GET", true, 200))).is_empty());
+    }
 }

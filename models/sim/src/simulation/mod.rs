@@ -11,6 +11,8 @@
 //! Everything happens on one thread and on tokio's paused clock. The guide is
 //! `docs/check-your-kube-controller.md`.
 
+#[cfg(feature = "drive")]
+pub(crate) mod act;
 mod acted;
 mod campaign;
 mod check;

@@ -99,6 +99,14 @@ impl Run {
 }
 
 impl Setup {
+    /// Nothing but a server.
+    pub(crate) fn of(server: Server) -> Self {
+        let (script, rules, learned) = (Vec::new(), Arc::default(), Arc::default());
+        let (programs, wanted) = (Vec::new(), Wanted::default());
+        let (granted, webhooks, elsewhere) = (None, Webhooks::default(), None);
+        Self { server, script, rules, programs, wanted, learned, granted, webhooks, elsewhere }
+    }
+
     /// Runs the controller under a plan.
     pub(crate) fn run(&self, plan: &Plan) -> Run {
         self.run_in(plan, Guide::of(plan))

@@ -18,7 +18,7 @@ pub(crate) enum Step {
     Delete(Name),
     /// One of processes of the machine.
     #[cfg(feature = "drive")]
-    Act(Box<crate::drive::Act>),
+    Act(Box<super::act::Act>),
 }
 
 /// Names an object: `StatefulSet` or `statefulsets.apps`, and `name` or `namespace/name`.

@@ -33,7 +33,7 @@ impl Choices {
         Self::lasting(reference, LATE)
     }
 
-    /// The same, with webhooks that are down for so many seconds.
+    /// The same, with webhooks that are down for this number of seconds.
     pub(crate) fn lasting(reference: &Run, down: u32) -> Self {
         let mut choices = Self::default();
         for (process, request) in asked(reference).filter(|it| it.1.write > 0) {

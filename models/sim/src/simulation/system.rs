@@ -6,12 +6,10 @@ use std::time::Duration;
 
 use super::Simulation;
 use super::campaign::Wish;
-use super::exact::Wanted;
 use super::life::{Process, Run};
 use super::plan::is_name;
 use super::rules::Rules;
 use super::run::Setup;
-use super::webhooks::Webhooks;
 use super::world::Connection;
 use crate::apiserver::{Options, Server};
 
@@ -32,20 +30,7 @@ impl Simulation {
     /// process that they strike, as in `crash(a,3)`.
     pub fn system() -> Self {
         let server = Server::new(&Options { begins_at: BEGINS_AT, ..Options::default() });
-        let (script, rules, learned) = (Vec::new(), Arc::default(), Arc::default());
-        let (programs, wanted) = (Vec::new(), Wanted::default());
-        let (granted, webhooks, elsewhere) = (None, Webhooks::default(), None);
-        let setup = Setup {
-            server,
-            script,
-            rules,
-            programs,
-            wanted,
-            learned,
-            granted,
-            webhooks,
-            elsewhere,
-        };
+        let setup = Setup::of(server);
         let wish = Wish {
             random: 30,
             seed: 1,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::rules::Rules;
 use crate::apiserver::{Request, Response, Server};
 
 /// Something that happened.
@@ -41,7 +42,7 @@ pub(crate) enum What {
 }
 
 /// A request of the controller.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Asked {
     pub(crate) method: String,
     pub(crate) is_watch: bool,
@@ -86,6 +87,11 @@ impl Asked {
     /// Whether it asks what is served, or for a kind that is not.
     pub(crate) fn is_of_nothing_served(&self) -> bool {
         self.resource.starts_with('/')
+    }
+
+    /// Whether it is more than an election, a watch, or a look at what is served.
+    pub(crate) fn is_work(&self) -> bool {
+        !self.is_watch && !Rules::is_noise(&self.resource) && !self.is_of_nothing_served()
     }
 
     /// Whether it asks what is served, or for one object of a kind that is not: a list of such a kind is a

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::common::{MAPS, head as answer, server, traces};
+use crate::common::{MAPS, answer, server, traces};
 use proptest::prelude::*;
 use seatrial_sim::apiserver::{Answer, Request, Response, Server};
 use seatrial_sim::conformance::Step;

@@ -24,19 +24,10 @@ pub(crate) fn empty() -> Server {
     Server::new(&Options::default())
 }
 
-/// The answer to a request that opens no watch.
+/// The response, or the head of a watch.
 pub(crate) fn answer(server: &mut Server, request: &Request) -> Response {
     match server.handle(SECOND, request) {
-        Answer::Response(response) => response,
-        other => panic!("no response: {other:?}"),
-    }
-}
-
-/// The same, or the head of a watch.
-pub(crate) fn head(server: &mut Server, request: &Request) -> Response {
-    match server.handle(SECOND, request) {
-        Answer::Response(response) => response,
-        Answer::Watch { head, .. } => head,
+        Answer::Response(response) | Answer::Watch { head: response, .. } => response,
         Answer::Lost => panic!("no fault was injected"),
     }
 }

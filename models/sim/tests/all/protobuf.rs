@@ -4,7 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use crate::common::{MAPS, SECOND, head, server, traces};
+use crate::common::{MAPS, SECOND, answer, server, traces};
 use seatrial_sim::apiserver::{Answer, Body, Request, Response, Server};
 use seatrial_sim::conformance::{Recorder, Step, Trace, replay};
 use seatrial_sim::http::{Face, Listen};
@@ -40,39 +40,39 @@ fn map(name: &str) -> Value {
 #[test]
 fn an_object_lives_on_protobuf_alone() {
     let mut server = server(1);
-    let created = head(&mut server, &binary("POST", MAPS, Some(&map("a"))));
+    let created = answer(&mut server, &binary("POST", MAPS, Some(&map("a"))));
     assert_eq!(created.status, 201);
     let mut object = object(&created);
     assert_eq!(object["binaryData"]["bytes"], "AAH/");
     let path = format!("{MAPS}/a");
-    let read = head(&mut server, &Request::new("GET", &path));
+    let read = answer(&mut server, &Request::new("GET", &path));
     assert_eq!(read.json(), Some(&object), "it is the same as JSON");
     object["data"]["key"] = "other".into();
-    let updated = head(&mut server, &binary("PUT", &path, Some(&object)));
+    let updated = answer(&mut server, &binary("PUT", &path, Some(&object)));
     assert_eq!(
         (updated.status, self::object(&updated)["data"]["key"].as_str()),
         (200, Some("other"))
     );
     let mut patch = binary("PATCH", &path, None);
     patch = patch.content("application/merge-patch+json", r#"{"data":{"more":"1"}}"#);
-    assert_eq!(self::object(&head(&mut server, &patch))["data"]["more"], "1");
-    let list = self::object(&head(&mut server, &binary("GET", MAPS, None)));
+    assert_eq!(self::object(&answer(&mut server, &patch))["data"]["more"], "1");
+    let list = self::object(&answer(&mut server, &binary("GET", MAPS, None)));
     assert_eq!(
         (list["kind"].as_str(), list["items"][0]["data"]["more"].as_str()),
         (Some("ConfigMapList"), Some("1"))
     );
     let wrong =
         json!({"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": "other"}});
-    let refused = head(&mut server, &binary("DELETE", &path, Some(&wrong)));
+    let refused = answer(&mut server, &binary("DELETE", &path, Some(&wrong)));
     assert_eq!(
         (refused.status, self::object(&refused)["reason"].as_str()),
         (409, Some("Conflict"))
     );
     let options =
         json!({"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"});
-    let deleted = head(&mut server, &binary("DELETE", &path, Some(&options)));
+    let deleted = answer(&mut server, &binary("DELETE", &path, Some(&options)));
     assert_eq!((deleted.status, self::object(&deleted)["status"].as_str()), (200, Some("Success")));
-    let missing = head(&mut server, &binary("GET", &path, None));
+    let missing = answer(&mut server, &binary("GET", &path, None));
     assert_eq!(
         (missing.status, self::object(&missing)["reason"].as_str()),
         (404, Some("NotFound"))
@@ -82,7 +82,7 @@ fn an_object_lives_on_protobuf_alone() {
 #[test]
 fn a_watch_tells_frames() {
     let mut server = server(1);
-    head(&mut server, &binary("POST", MAPS, Some(&map("a"))));
+    answer(&mut server, &binary("POST", MAPS, Some(&map("a"))));
     let mut request = Request::new("GET", &format!("{MAPS}?watch=1"));
     request.headers.push(("Accept".to_owned(), format!("{MEDIA_TYPE};stream=watch")));
     let Answer::Watch { id, head } = server.handle(SECOND, &request) else { panic!("no watch") };
@@ -103,7 +103,7 @@ fn a_watch_tells_frames() {
 #[test]
 fn frames_arrive_over_a_socket() {
     let mut inner = server(1);
-    let created = object(&head(&mut inner, &binary("POST", MAPS, Some(&map("a")))));
+    let created = object(&answer(&mut inner, &binary("POST", MAPS, Some(&map("a")))));
     let frame = frame("ADDED", &created).expect("a message");
     let face = Face::listen(inner, &Listen::default()).expect("a port is free");
     let mut socket = TcpStream::connect(face.address()).expect("it listens");
@@ -144,9 +144,9 @@ fn a_recording_of_protobuf_is_text_that_replays() {
 #[test]
 fn an_accept_header_decides_by_order_and_quality() {
     let mut server = server(1);
-    head(&mut server, &Request::new("POST", MAPS).json(&map("a")));
+    answer(&mut server, &Request::new("POST", MAPS).json(&map("a")));
     let widget = json!({"apiVersion": "sim.example.com/v1", "kind": "Widget", "metadata": {"name": "a"}, "spec": {"size": 1}});
-    assert_eq!(head(&mut server, &Request::new("POST", WIDGETS).json(&widget)).status, 201);
+    assert_eq!(answer(&mut server, &Request::new("POST", WIDGETS).json(&widget)).status, 201);
     let json = "application/json";
     let partial = format!("{MEDIA_TYPE};as=PartialObjectMetadata;g=meta.k8s.io;v=v1");
     let table = format!("{MEDIA_TYPE};as=Table;g=meta.k8s.io;v=v1");
@@ -167,7 +167,7 @@ fn an_accept_header_decides_by_order_and_quality() {
     ] {
         let mut request = Request::new("GET", &format!("{path}/a"));
         request.headers.push(("Accept".to_owned(), accept.clone()));
-        let response = head(&mut server, &request);
+        let response = answer(&mut server, &request);
         assert_eq!(
             (response.status, response.header("Content-Type")),
             (status, Some(of)),
@@ -184,7 +184,7 @@ fn an_accept_header_decides_by_order_and_quality() {
 fn bodies_that_are_no_messages_are_refused() {
     let mut server = server(1);
     let refused = |server: &mut Server, path: &str, body: &[u8]| {
-        let response = head(server, &Request::new("POST", path).content(MEDIA_TYPE, body));
+        let response = answer(server, &Request::new("POST", path).content(MEDIA_TYPE, body));
         (
             response.status,
             response.json().expect("a status")["message"].as_str().unwrap_or("").to_owned(),

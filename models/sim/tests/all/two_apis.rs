@@ -3,7 +3,7 @@
 use seatrial_sim::apiserver::{Events, Request, Response, Server};
 use serde_json::{Value, json};
 
-use crate::common::{self, DEFINITIONS, MAPS, answer as send, empty as server, watch};
+use crate::common::{DEFINITIONS, MAPS, answer as send, causes, empty as server, watch};
 
 const CORE: &str = "/api/v1/namespaces/default/events";
 const NEW: &str = "/apis/events.k8s.io/v1/namespaces/default/events";
@@ -46,11 +46,6 @@ fn old(name: &str) -> Value {
         "involvedObject": {"kind": "Pod", "name": "p", "namespace": "default"},
         "source": {"component": "c"}, "firstTimestamp": "2026-01-01T00:00:00Z", "count": 2,
     })
-}
-
-/// The field and the reason of each cause.
-fn causes(response: &Response) -> Vec<(&str, &str)> {
-    common::causes(body(response))
 }
 
 fn text<'a>(value: &'a Value, field: &str) -> &'a str {
@@ -215,7 +210,7 @@ fn the_newer_api_wants_more_of_an_event() {
         let answer =
             send(&mut server, &Request::new("POST", &format!("{path}?dryRun=All")).json(&event));
         assert_eq!(answer.status, if expected.is_empty() { 201 } else { 422 }, "{change}");
-        assert_eq!(causes(&answer), expected, "{change}");
+        assert_eq!(causes(body(&answer)), expected, "{change}");
         // Failures call it an event of the core group.
         assert_eq!(body(&answer)["details"].get("group"), None, "{change}");
     }
@@ -239,7 +234,7 @@ fn by_the_newer_api_nothing_of_an_event_changes_but_its_series() {
     let answer = patch(&mut server, &a, merge, &json!({"note": "other", "series": {"count": 1}}));
     assert_eq!(answer.status, 422);
     assert_eq!(
-        causes(&answer),
+        causes(body(&answer)),
         [("series.count", "FieldValueInvalid"), ("message", "FieldValueInvalid")]
     );
     let everything = json!({
@@ -250,7 +245,7 @@ fn by_the_newer_api_nothing_of_an_event_changes_but_its_series() {
         "deprecatedLastTimestamp": "2026-01-01T00:00:09Z",
     });
     let answer = patch(&mut server, &b, merge, &everything);
-    let fields: Vec<_> = causes(&answer).iter().map(|(field, _)| *field).collect();
+    let fields: Vec<_> = causes(body(&answer)).iter().map(|(field, _)| *field).collect();
     let about =
         ["involvedObject", "reason", "message", "source", "firstTimestamp", "lastTimestamp"];
     let rest = ["count", "reason", "type", "eventTime", "action", "related"];
@@ -275,7 +270,10 @@ fn what_is_wrong_with_the_metadata_of_a_core_event_is_said_once() {
         assert_eq!(send(&mut server, &Request::new("DELETE", &one)).status, 200);
         let more = json!({"metadata": {"finalizers": ["a.io/x", "a.io/y"]}});
         let answer = patch(&mut server, &one, "merge-patch+json", &more);
-        assert_eq!(causes(&answer), vec![("metadata.finalizers", "FieldValueForbidden"); said]);
+        assert_eq!(
+            causes(body(&answer)),
+            vec![("metadata.finalizers", "FieldValueForbidden"); said]
+        );
     }
 }
 

@@ -90,3 +90,10 @@ fn a_kind_that_no_step_applies_is_an_error() {
     let error = error.expect_err("there is no object").to_string();
     assert!(error.contains("no step applies a Secret"), "{error}");
 }
+
+#[test]
+fn a_survey_that_has_no_time_says_nothing() {
+    let folder = Folder::new("no-time");
+    let report = check(pools(&folder, "good").operations("Pool").time(Duration::ZERO));
+    assert_eq!((report.exit_code(), report.plans, report.found.len()), (5, 0, 0), "{report}");
+}

@@ -33,15 +33,15 @@ pub(super) fn run(stage: &Stage, mistake: Mistake) {
         stage.watch(&ObjectName::new(NAME.0, NAME.1), seen, &stage.token)
     };
     if watched.is_none() {
-        if plain.makes("runs_though_ended") {
+        if plain.mistake == "runs_though_ended" {
             let _written = plain.ensure();
         }
         return;
     }
-    let end = (!plain.makes("ends_late"))
+    let end = (plain.mistake != "ends_late")
         .then(|| stage.token.on_end(Arc::new(EndWork(Arc::clone(&plain))).into()));
     plain.queue.add(());
-    if plain.makes("leaves_its_worker") {
+    if plain.mistake == "leaves_its_worker" {
         let worker = Arc::clone(&plain);
         drop(stage.world.spawn("worker", move || worker.queue.work(|()| worker.work())));
         stage.token.wait();
@@ -49,50 +49,48 @@ pub(super) fn run(stage: &Stage, mistake: Mistake) {
         plain.queue.work(|()| plain.work());
     }
     drop(end);
-    if plain.makes("leaves_its_watch") {
+    if plain.mistake == "leaves_its_watch" {
         std::mem::forget(watched);
     }
 }
 
 impl Plain {
-    fn makes(&self, mistake: Mistake) -> bool {
-        self.mistake == mistake
-    }
-
     fn see(&self, object: Option<Object<CandidateSpec>>) {
-        if object.is_none() && self.makes("keeps_the_deleted") {
+        if object.is_none() && self.mistake == "keeps_the_deleted" {
             return;
         }
         let pinged = object.as_ref().is_some_and(|object| self.is_pinged(&object.content));
         *self.stage.world.runtime().lock(&self.shown) = object;
-        if pinged && !self.makes("ignores_pings") {
+        if pinged && self.mistake != "ignores_pings" {
             self.queue.add(());
         }
     }
 
     fn is_pinged(&self, spec: &CandidateSpec) -> bool {
         match (spec.ping_time, spec.renew_time) {
-            (Some(_), None) if self.makes("needs_a_renew_time") => panic!("there is no renew time"),
+            (Some(_), None) if self.mistake == "needs_a_renew_time" => {
+                panic!("there is no renew time")
+            }
             (Some(ping), renewed) => renewed.is_none_or(|renewed| renewed < ping),
             (None, _) => false,
         }
     }
 
     fn work(&self) -> Outcome {
-        if self.makes("ends_late") && self.stage.token.is_cancelled() {
+        if self.mistake == "ends_late" && self.stage.token.is_cancelled() {
             self.queue.shut_down();
             return Outcome::Success;
         }
-        let again = if self.makes("renews_late") { RENEW_EVERY * 2 } else { RENEW_EVERY };
+        let again = if self.mistake == "renews_late" { RENEW_EVERY * 2 } else { RENEW_EVERY };
         match self.ensure() {
             Ok(()) => {
-                if !self.makes("renews_once") {
+                if self.mistake != "renews_once" {
                     self.queue.add_after((), again);
                 }
                 Outcome::Success
             }
-            Err(_) if self.makes("gives_up") => Outcome::GiveUp,
-            Err(_) if self.makes("retries_at_once") => Outcome::RequeueAfter(Duration::ZERO),
+            Err(_) if self.mistake == "gives_up" => Outcome::GiveUp,
+            Err(_) if self.mistake == "retries_at_once" => Outcome::RequeueAfter(Duration::ZERO),
             Err(_) => Outcome::Retry,
         }
     }
@@ -102,15 +100,15 @@ impl Plain {
         let renew_time = Some(Timestamp::from(runtime.wall()));
         let mut shown = runtime.lock(&self.shown);
         let serve = match &mut *shown {
-            Some(Object { meta, content, .. }) if !self.makes("always_creates") => {
+            Some(Object { meta, content, .. }) if self.mistake != "always_creates" => {
                 let renewed = self.renewed(content, renew_time);
-                if self.makes("changes_what_it_was_shown") {
+                if self.mistake == "changes_what_it_was_shown" {
                     content.clone_from(&renewed);
                 }
                 let Version::Number(seen) = meta.version else { return Err(StoreError::Conflict) };
                 Serve::Update(renewed, seen)
             }
-            _ if self.makes("creates_without_a_time") => Serve::Create(itself()),
+            _ if self.mistake == "creates_without_a_time" => Serve::Create(itself()),
             _ => Serve::Create(itself().renew_time(renew_time)),
         };
         drop(shown);

@@ -2,9 +2,6 @@
 
 use std::sync::Arc;
 
-use seatrial_core::elector::{Config, Election};
-use seatrial_core::machine::{Boxed, Host};
-
 use super::faults::Weather;
 use super::plan::Plan;
 use super::run::Run;
@@ -15,13 +12,13 @@ use crate::election::plain;
 #[must_use]
 pub fn simulate_plan(plan: &Plan) -> Run {
     let (setup, weather) = plan.draw();
-    Simulated::new(setup, weather, plain::elector).finish()
+    Simulated::new(setup, weather, Arc::new(plain::elector)).finish()
 }
 
 /// Simulates a plan with one seed after another, in the memory of the last run.
-pub struct Campaign<H = Boxed<Election>> {
-    world: Option<Simulated<Weather, H>>,
-    make: Make<H>,
+pub struct Campaign {
+    world: Option<Simulated<Weather>>,
+    make: Make,
     spare: Run,
 }
 
@@ -29,28 +26,20 @@ impl Campaign {
     /// Prepares runs of the elector that ships, or of the reference's if the plan says so.
     #[must_use]
     pub fn new() -> Self {
-        Self::of(plain::elector)
+        Self::of(Arc::new(plain::elector))
     }
-}
 
-impl Default for Campaign {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<H: Host<Election>> Campaign<H> {
     /// Prepares runs of the electors that `make` makes.
     #[must_use]
-    pub fn of(make: impl Fn(Config) -> H + Send + Sync + 'static) -> Self {
-        Self { world: None, make: Arc::new(make), spare: Run::default() }
+    pub fn of(make: Make) -> Self {
+        Self { world: None, make, spare: Run::default() }
     }
 
     /// Simulates the run that a plan names.
     pub fn run(&mut self, plan: &Plan) -> &Run {
         let (setup, weather) = plan.draw();
         let world = match self.world.take() {
-            None => Simulated::with(setup, weather, Arc::clone(&self.make)),
+            None => Simulated::new(setup, weather, Arc::clone(&self.make)),
             Some(mut world) => {
                 world.restart(setup, weather, std::mem::take(&mut self.spare));
                 world
@@ -61,7 +50,13 @@ impl<H: Host<Election>> Campaign<H> {
     }
 }
 
-impl<H> std::fmt::Debug for Campaign<H> {
+impl Default for Campaign {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl std::fmt::Debug for Campaign {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Campaign")
     }

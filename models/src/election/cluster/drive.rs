@@ -1,9 +1,9 @@
 //! How a process is driven: exactly as the blocking driver of `core` does it.
 
 use seatrial_core::elector::{
-    Begin, Election, Io, Look, Next, Notes, Reply, Rest, StoreError, Stored, Turn, Version,
+    Begin, Io, Look, Next, Notes, Reply, Rest, StoreError, Stored, Turn, Version,
 };
-use seatrial_core::machine::{Host, Step};
+use seatrial_core::machine::Step;
 use seatrial_core::runtime::Instant;
 
 use super::due::Due;
@@ -12,7 +12,7 @@ use super::run::{Answer, Verb, What};
 use super::server::Writer;
 use super::world::{Call, Simulated};
 
-impl<F: Faults, H: Host<Election>> Simulated<F, H> {
+impl<F: Faults> Simulated<F> {
     pub(super) fn begin(&mut self, process: u16) {
         self.note(process, What::Begins);
         let runner = &mut self.runners[usize::from(process)];

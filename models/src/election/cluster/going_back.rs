@@ -1,15 +1,17 @@
 //! A store that goes back at every step of an election, to an earlier state or to nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use seatrial_core::elector::{Config, Election};
-use seatrial_core::machine::Host;
+use seatrial_core::machine::Boxed;
 
 use super::invariants::{Terms, invariant};
 use super::plan::SECOND;
 use super::{
-    Action, After, Answer, Attempted, Fate, Faults, NodeSetup, Random, Run, Setup, Simulated, What,
+    Action, After, Answer, Attempted, Fate, Faults, Make, NodeSetup, Random, Run, Setup, Simulated,
+    What,
 };
 
 /// Messages take so long that electors write at the same time. An elector whose run is over runs
@@ -52,11 +54,7 @@ impl End {
     }
 
     /// The leader is cancelled; at a given time the store goes back by a number of writes.
-    pub(crate) fn run<H: Host<Election>>(
-        self,
-        back: Option<(u64, u64)>,
-        make: impl Fn(Config) -> H + Send + Sync + 'static,
-    ) -> Run {
+    pub(crate) fn run(self, back: Option<(u64, u64)>, make: Make) -> Run {
         let node = |starts_at| NodeSetup { starts_at, ..NodeSetup::default() };
         let mut actions = vec![(20 * SECOND, Action::Cancel { node: 0 })];
         actions.extend(back.map(|(at, writes)| (at, Action::GoBack { writes })));
@@ -115,15 +113,13 @@ pub(crate) fn steps(run: &Run, frees: bool) -> BTreeSet<u64> {
 }
 
 /// Returns what was tried with two leaders, and how many runs there were.
-pub(crate) fn two_leaders<H: Host<Election>>(
-    make: impl Fn(Config) -> H + Clone + Send + Sync + 'static,
-) -> (Vec<String>, usize) {
+pub(crate) fn two_leaders(make: &Make) -> (Vec<String>, usize) {
     let (mut broken, mut runs) = (Vec::new(), 0);
     for end in End::all() {
-        let (calm, terms) = (end.run(None, make.clone()), end.terms());
+        let (calm, terms) = (end.run(None, Arc::clone(make)), end.terms());
         for at in steps(&calm, end.frees) {
             for writes in BY {
-                let run = end.run(Some((at, writes)), make.clone());
+                let run = end.run(Some((at, writes)), Arc::clone(make));
                 runs += 1;
                 for name in BROKEN {
                     let found = invariant(name).expect("it exists").check(&run, &terms);
@@ -144,7 +140,8 @@ pub(crate) const BY: [u64; 4] = [1, 2, 3, u64::MAX];
 pub(crate) const BROKEN: [&str; 2] = ["one_leader", "one_actor"];
 
 fn a_store_that_goes_back_at_any_step_leaves_one_leader() {
-    let (broken, runs) = two_leaders(Election::unchecked);
+    let make: Make = Arc::new(|config| Boxed(Box::new(Election::unchecked(config))));
+    let (broken, runs) = two_leaders(&make);
     assert_eq!(broken, [""; 0]);
     assert!(runs > 1_000, "{runs} runs");
 }

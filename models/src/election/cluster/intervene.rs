@@ -1,14 +1,13 @@
 //! Interventions in the cluster from outside.
 
-use seatrial_core::elector::{Cancel, Election, Name, Runs};
-use seatrial_core::machine::Host;
+use seatrial_core::elector::{Cancel, Name, Runs};
 
 use super::due::Due;
 use super::faults::{Action, Faults};
 use super::run::What;
 use super::world::Simulated;
 
-impl<F: Faults, H: Host<Election>> Simulated<F, H> {
+impl<F: Faults> Simulated<F> {
     pub(super) fn intervene(&mut self, index: u32) {
         let (_, action) = self.setup.actions[index as usize];
         match action {

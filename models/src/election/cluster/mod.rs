@@ -25,4 +25,4 @@ pub use plan::{Plan, PlanError};
 pub use run::{Answer, Happening, Process, Run, Verb, What, Window, longest_overlap};
 pub use seatrial_sim::world::{Fate, NodeClock};
 pub use server::{Entry, Server, Writer};
-pub use world::{NodeSetup, Setup, Simulated, simulate};
+pub use world::{Make, NodeSetup, Setup, Simulated, simulate};

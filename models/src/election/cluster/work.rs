@@ -1,7 +1,7 @@
 //! The protected work of a leader, and its watchdog.
 
-use seatrial_core::elector::{Election, Fence, Holds, Watch, WorkEnded};
-use seatrial_core::machine::{Host, Step};
+use seatrial_core::elector::{Fence, Holds, Watch, WorkEnded};
+use seatrial_core::machine::Step;
 use seatrial_core::runtime::Instant;
 
 use super::due::Due;
@@ -9,7 +9,7 @@ use super::faults::Faults;
 use super::run::What;
 use super::world::Simulated;
 
-impl<F: Faults, H: Host<Election>> Simulated<F, H> {
+impl<F: Faults> Simulated<F> {
     pub(super) fn lead(&mut self, process: u16, term: u32, fence: Fence) {
         self.run.processes[usize::from(process)].fences.push((term, fence.clone()));
         let runner = &mut self.runners[usize::from(process)];

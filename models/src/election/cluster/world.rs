@@ -89,8 +89,8 @@ pub(super) struct Node {
     pub(super) processes: u32,
 }
 
-pub(super) struct Runner<H> {
-    pub(super) host: H,
+pub(super) struct Runner {
+    pub(super) host: Boxed<Election>,
     pub(super) node: u8,
     pub(super) alive: bool,
     pub(super) running: bool,
@@ -117,39 +117,31 @@ pub(super) struct Call {
 }
 
 /// Makes the machine of a process.
-pub(super) type Make<H> = Arc<dyn Fn(Config) -> H + Send + Sync>;
+pub type Make = Arc<dyn Fn(Config) -> Boxed<Election> + Send + Sync>;
 
-/// A cluster of machines of kind `H` under faults of kind `F`.
-pub struct Simulated<F, H = Boxed<Election>> {
+/// A cluster under faults of kind `F`.
+pub struct Simulated<F> {
     pub(super) now: u64,
     pub(super) agenda: Agenda<Due>,
     pub(super) server: Server,
     pub(super) nodes: Vec<Node>,
-    pub(super) runners: Vec<Runner<H>>,
+    pub(super) runners: Vec<Runner>,
     pub(super) calls: Vec<Call>,
     pub(super) gate: Gate,
     pub(super) setup: Setup,
     pub(super) faults: F,
-    pub(super) make: Make<H>,
+    pub(super) make: Make,
     pub(super) run: Run,
 }
 
 /// Simulates a cluster of the electors that ship, or of the reference's if the set-up says so.
 pub fn simulate<F: Faults>(setup: Setup, faults: F) -> Run {
-    Simulated::new(setup, faults, plain::elector).finish()
+    Simulated::new(setup, faults, Arc::new(plain::elector)).finish()
 }
 
-impl<F: Faults, H: Host<Election>> Simulated<F, H> {
+impl<F: Faults> Simulated<F> {
     /// Makes a cluster; `make` makes the machine of a process.
-    pub fn new(
-        setup: Setup,
-        faults: F,
-        make: impl Fn(Config) -> H + Send + Sync + 'static,
-    ) -> Self {
-        Self::with(setup, faults, Arc::new(make))
-    }
-
-    pub(super) fn with(setup: Setup, faults: F, make: Make<H>) -> Self {
+    pub fn new(setup: Setup, faults: F, make: Make) -> Self {
         let mut world = Self {
             now: 0,
             agenda: Agenda::default(),
@@ -350,7 +342,7 @@ impl<F: Faults, H: Host<Election>> Simulated<F, H> {
     }
 }
 
-impl<F, H> std::fmt::Debug for Simulated<F, H> {
+impl<F> std::fmt::Debug for Simulated<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Simulated").field("now", &self.now).finish_non_exhaustive()
     }

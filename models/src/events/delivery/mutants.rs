@@ -17,12 +17,11 @@ fn equivalent() -> Vec<Mutant<Delivery>> {
     mutants! { mistaken:
         Equivalent("the retry reads the store when it runs, and the store has the change by then")
             "keys_that_failed_are_not_told"
-            from "own: a key that waits for its retry is taken to need no other notice":
-            (&["keys_that_failed_are_not_told"]) breaks [];
+            from "own: a key that waits for its retry is taken to need no other notice" breaks [];
         Equivalent("the thread that ends a reconcile is a worker, and it looks at the time of the \
                     next retry itself")
-            "retries_wake_nobody" from "own: the wake-up for an earlier retry is left out":
-            (&["retries_wake_nobody"]) breaks [];
+            "retries_wake_nobody" from "own: the wake-up for an earlier retry is left out"
+            breaks [];
     }
 }
 

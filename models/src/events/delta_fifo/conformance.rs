@@ -77,7 +77,7 @@ impl Driven {
             "queue_keys" => self.queue.list().into_iter().map(|(key, _)| key).collect(),
             "known_keys" => self.store.objects().keys().cloned().collect(),
             other => {
-                let done = common_call(&self.queue, step, Object::read)?;
+                let done = common_call(&self.queue, step, Object::read, false)?;
                 done.ok_or_else(|| format!("a DeltaFIFO has no call '{other}'"))?
             }
         })

@@ -15,7 +15,7 @@ use seatrial_core::machine::Step;
 
 use crate::conformance::Conformance;
 use crate::events::fixtures::{
-    self, NAMES, Object, Objects, TAKEN_BACK, Tried, check_many, itself,
+    self, NAMES, OF_THE_SHELL, Object, Objects, TAKEN_BACK, Tried, check_many, itself,
 };
 use crate::trial::{
     Component, Invariant, MachineOf, Mutant, OpOf, Property, RetOf, Scenario, Simulation,
@@ -70,6 +70,7 @@ impl Component for DeltaFifo {
     fn never_alone() -> &'static [(&'static str, &'static str)] {
         &[
             ("deletions_are_deduplicated", NAMES),
+            ("transformed_once", OF_THE_SHELL),
             ("nothing_is_lost", NAMES),
             ("synced_for_good", TAKEN_BACK),
         ]

@@ -193,6 +193,11 @@ impl Objects for DeltaFifo {
         Queued::Processed(core::Processed { requeue })
     }
 
+    fn handed(ret: &Self::Ret) -> Vec<Object> {
+        let Ret::Pop(Some(popped)) = ret else { return vec![] };
+        popped.deltas.iter().filter_map(Change::object).copied().collect()
+    }
+
     fn consume_all(store: &Known, ret: &Self::Ret) {
         if let Ret::Pop(Some(popped)) = ret {
             Self::consume(store, popped);
@@ -258,7 +263,9 @@ fn decode_op(bytes: &mut impl Iterator<Item = u8>) -> Option<Op> {
         4 | 5 => Op::Delete(object()?),
         6 => {
             let (key, version) = object()?;
-            Op::DeleteUnseen(key, (version > 3).then_some((key, version)))
+            // The object of a tombstone may have another key.
+            let last = (bytes.next()? % 6, version);
+            Op::DeleteUnseen(key, (version > 3).then_some(last))
         }
         7 | 8 => Op::Replace((0..code >> 5).map_while(|_| object()).collect()),
         9 => Op::Resync,

@@ -86,7 +86,7 @@ impl Driven {
                 json!(keys)
             }
             other => {
-                let done = common_call(&self.queue, step, Object::read)?;
+                let done = common_call(&self.queue, step, Object::read, false)?;
                 done.ok_or_else(|| format!("a FIFO has no call '{other}'"))?
             }
         })

@@ -21,7 +21,7 @@ pub(super) fn all() -> Vec<Invariant<Fifo>> {
     promises::of(vec![lost], [alone, early, late], RULES)
 }
 
-/// What only the comparison with the plain queue checks.
+/// What the comparison with the plain queue checks; others check some of it, too.
 const RULES: &[&str] = &[
     "cache:FF-2",
     "cache:FF-3",

@@ -114,7 +114,7 @@ impl Driven {
             "pop_batch" => self.pop_batch(args["fail"] == true)?,
             "store_list" => self.list(),
             other => {
-                let done = common_call(&self.queue, step, Versioned::read)?;
+                let done = common_call(&self.queue, step, Versioned::read, true)?;
                 done.ok_or_else(|| format!("an informer's core has no call '{other}'"))?
             }
         })

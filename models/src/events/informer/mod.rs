@@ -17,7 +17,6 @@ mod reference;
 mod scenarios;
 mod source;
 mod stage;
-pub(crate) mod tests;
 mod tried;
 
 use seatrial_core::machine::Step;

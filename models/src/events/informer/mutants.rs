@@ -1,19 +1,13 @@
 //! The bugs: one changed line each, in the plain informer.
 
 use super::Informer;
-use super::book::Book;
 use crate::engine::Engine;
-use crate::events::fixtures::Mistakes;
-use crate::trial::{MachineOf, Mutant, mutants};
-
-/// The plain informer with mistakes.
-fn mistaken(mistakes: Mistakes) -> MachineOf<Informer> {
-    Box::new(Book::of(Some(mistakes)))
-}
+use crate::events::fixtures::booked;
+use crate::trial::{Mutant, mutants};
 
 /// It behaves as the part that ships.
 fn plain() -> Vec<Mutant<Informer>> {
-    mutants! { mistaken:
+    mutants! { booked:
         Equivalent("the plain algorithm without a mistake calls handlers and ends as the shipped \
                     informer does")
         "plain" from "the obvious first algorithm": (&[]) breaks [];
@@ -63,7 +57,7 @@ pub(super) fn shows(engine: Engine, mutant: &str) -> bool {
 }
 
 fn of_the_reflector() -> Vec<Mutant<Informer>> {
-    mutants! { mistaken:
+    mutants! { booked:
         Seeded "pause_of_lists_delays_the_end" from "museum A46" breaks ["ends_at_once"];
         Seeded "pause_of_streams_delays_the_end" from "museum C8" breaks ["ends_at_once"];
         Seeded "stream_stays_open" from "museum A48" breaks ["nothing_is_left"];
@@ -76,7 +70,7 @@ fn of_the_reflector() -> Vec<Mutant<Informer>> {
 }
 
 fn of_the_store() -> Vec<Mutant<Informer>> {
-    mutants! { mistaken:
+    mutants! { booked:
         Seeded "goes_on_behind_the_end" from "museum A24" breaks ["stores_nothing_behind_the_end"];
         Seeded "told_before_it_is_stored" from "cache:SI-6" breaks ["stored_before_told"];
         Seeded "synced_before_it_is_told" from "cache:PL-22" breaks ["synced_not_early"];
@@ -95,7 +89,7 @@ fn of_the_store() -> Vec<Mutant<Informer>> {
 }
 
 fn of_ends() -> Vec<Mutant<Informer>> {
-    mutants! { mistaken:
+    mutants! { booked:
         Seeded "runs_twice" from "museum A70" breaks ["runs_once"];
         Seeded "panic_leaves_the_reflector" from "museum A62" breaks ["panics_come_out"];
         Seeded "one_signal_for_all" from "museum A64" breaks ["ends_in_order"];
@@ -107,7 +101,7 @@ fn of_ends() -> Vec<Mutant<Informer>> {
 }
 
 fn of_handlers() -> Vec<Mutant<Informer>> {
-    mutants! { mistaken:
+    mutants! { booked:
         Seeded "late_handlers_miss_changes" from "cache:SI-33" breaks ["all_is_told"];
         Seeded "late_handlers_see_twice" from "cache:SI-33" breaks ["a_legal_sequence"];
         Seeded "synced_before_the_first_is_told" from "cache:PL-21" breaks ["synced_not_early"];
@@ -121,7 +115,7 @@ fn of_handlers() -> Vec<Mutant<Informer>> {
 }
 
 fn of_calls() -> Vec<Mutant<Informer>> {
-    mutants! { mistaken:
+    mutants! { booked:
         Seeded "synced_when_it_is_told" from "cache:PL-20" breaks ["synced_not_early"];
         Seeded "panic_ends_the_handler" from "museum A66" breaks ["a_panic_costs_one_change"];
         Seeded "panic_is_not_reported" from "cache:PL-15" breaks ["a_panic_costs_one_change"];

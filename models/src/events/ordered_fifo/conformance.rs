@@ -55,7 +55,7 @@ impl Driven {
             "pop_batch" => self.pop_batch(args["fail"] == true)?,
             "known_keys" => self.store.objects().keys().cloned().collect(),
             other => {
-                let done = common_call(&self.queue, step, Object::read)?;
+                let done = common_call(&self.queue, step, Object::read, true)?;
                 done.ok_or_else(|| format!("an ordered FIFO has no call '{other}'"))?
             }
         })

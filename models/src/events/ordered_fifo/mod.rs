@@ -17,7 +17,7 @@ use seatrial_core::store::{IndexedStore, Intake};
 
 use crate::conformance::Conformance;
 use crate::events::fixtures::{
-    self, NAMES, Object, Objects, TAKEN_BACK, Tried, check_many, itself,
+    self, NAMES, OF_THE_SHELL, Object, Objects, TAKEN_BACK, Tried, check_many, itself,
 };
 use crate::trial::{Component, Invariant, MachineOf, Mutant, OpOf, Property, RetOf, Scenario};
 
@@ -65,7 +65,11 @@ impl Component for OrderedFifo {
     }
 
     fn never_alone() -> &'static [(&'static str, &'static str)] {
-        &[("nothing_is_lost", NAMES), ("synced_for_good", TAKEN_BACK)]
+        &[
+            ("transformed_once", OF_THE_SHELL),
+            ("nothing_is_lost", NAMES),
+            ("synced_for_good", TAKEN_BACK),
+        ]
     }
 
     fn describe(call: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {

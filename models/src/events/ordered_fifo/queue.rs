@@ -246,6 +246,15 @@ impl Objects for OrderedFifo {
         Queued::Processed(core::Processed)
     }
 
+    fn handed(ret: &Self::Ret) -> Vec<Object> {
+        let objects = |event: &Happened| match event {
+            Event::Delta(change) => change.object().copied().into_iter().collect(),
+            Event::ReplacedAll(list) => list.objects.clone(),
+            Event::SyncAll | Event::Bookmark(_) => vec![],
+        };
+        events_of(ret).iter().flat_map(objects).collect()
+    }
+
     fn consume_all(store: &Known, ret: &Self::Ret) {
         events_of(ret).iter().for_each(|event| apply(&mut store.objects(), event));
     }
@@ -337,7 +346,9 @@ fn decode_op(bytes: &mut impl Iterator<Item = u8>) -> Option<Op> {
         4 => Op::Delete(object()?),
         5 => {
             let (key, version) = object()?;
-            Op::DeleteUnseen(key, (version > 3).then_some((key, version)))
+            // The object of a tombstone may have another key.
+            let last = (bytes.next()? % 6, version);
+            Op::DeleteUnseen(key, (version > 3).then_some(last))
         }
         6 | 7 => Op::Replace((0..code >> 5).map_while(|_| object()).collect()),
         8 => Op::Resync,

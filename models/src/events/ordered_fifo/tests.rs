@@ -8,6 +8,7 @@ fn a_changed_result_is_noticed() {
         r#"{"op":"has_synced","out":true}"#,
         r#"{"op":"add","args":{"obj":{"k":"a","v":1}},"out":"key"}"#,
         r#"{"op":"pop_batch","out":null}"#,
+        r#"{"op":"replace","args":{"objs":[]},"out":null}"#,
         r#"{"op":"jump","out":null}"#,
     ] {
         let line = format!(r#"{{"id":"1",{config},"steps":[{step}]}}"#);

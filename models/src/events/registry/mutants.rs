@@ -1,18 +1,12 @@
 //! The bugs: one changed line each, in the registry of `reference`.
 
 use super::Registry;
-use super::book::Book;
-use crate::events::fixtures::Mistakes;
-use crate::trial::{MachineOf, Mutant, mutants};
-
-/// The registry of `reference` with mistakes.
-fn mistaken(mistakes: Mistakes) -> MachineOf<Registry> {
-    Box::new(Book::of(Some(mistakes)))
-}
+use crate::events::fixtures::booked;
+use crate::trial::{Mutant, mutants};
 
 /// It behaves as the part that ships.
 fn plain() -> Vec<Mutant<Registry>> {
-    mutants! { mistaken:
+    mutants! { booked:
         Equivalent("a table under a lock, without a mistake, does what the shipped registry does")
         "plain" from "the obvious first algorithm": (&[]) breaks [];
     }
@@ -23,7 +17,7 @@ pub(super) fn all() -> Vec<Mutant<Registry>> {
 }
 
 fn of_starts() -> Vec<Mutant<Registry>> {
-    mutants! { mistaken:
+    mutants! { booked:
         Seeded "two_of_a_kind"
             from "own: the table is not looked at again after the informer is made"
             breaks ["one_of_a_kind"];
@@ -45,7 +39,7 @@ fn of_starts() -> Vec<Mutant<Registry>> {
 }
 
 fn of_ends() -> Vec<Mutant<Registry>> {
-    mutants! { mistaken:
+    mutants! { booked:
         Seeded "removal_is_not_awaited"
             from "own: the thread of a removed informer outlives the removal"
             breaks ["nothing_runs_on"];

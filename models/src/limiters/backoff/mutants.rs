@@ -9,7 +9,7 @@ fn mistaken(mistakes: Mistakes) -> MachineOf<Backoff> {
 }
 
 pub(super) fn all() -> Vec<Mutant<Backoff>> {
-    let mut all: Vec<Mutant<Backoff>> = mutants! { mistaken:
+    mutants! { mistaken:
         Seeded "jitter_of_the_doubled" from "museum F5" breaks ["never_too_long"];
         Seeded "jitter_is_not_kept" from "museum F5" breaks ["tells_what_it_gave"];
         Seeded "jitter_above_the_maximum" from "museum F5" breaks ["never_too_long"];
@@ -31,11 +31,5 @@ pub(super) fn all() -> Vec<Mutant<Backoff>> {
         Seeded "resets_all" from "workqueue:BO-8" breaks ["forgets_what_it_says"];
         Seeded "resets_nothing" from "workqueue:BO-8" breaks ["forgets_what_it_says"];
         Seeded "forgets_in_silence" from "workqueue:BO-8" breaks ["forgets_what_it_says"];
-    };
-    all.extend::<Vec<Mutant<Backoff>>>(mutants! { mistaken:
-        Equivalent("it is the table that the mutants are made from, without a mistake")
-            "written_down_again" from "own: the base of the mutants, without a mistake":
-            (&[]) breaks [];
-    });
-    all
+    }
 }

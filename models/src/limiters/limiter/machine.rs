@@ -41,7 +41,8 @@ impl<L: Asked<u8>> Machine for Alone<L> {
     fn step(&mut self, call: &mut Call, cx: &mut Cx<'_>) -> Step<Said> {
         let (Call::When(key) | Call::Forget(key) | Call::NumRequeues(key)) = *call;
         let item = Item::new(&key, hash(&key));
-        // As in the lock that ships, a limiter that does not read the time is given none.
+        // A limiter that does not read the time is given one at which nothing would come out right.
+        // The lock that ships gives it zero.
         let now = if self.0.reads_time() { cx.now() } else { Instant::NEVER };
         Step::Done(match call {
             Call::When(_) => Said::Delay(self.0.when(item, now)),

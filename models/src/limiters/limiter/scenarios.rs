@@ -56,7 +56,7 @@ impl Asked<u8> for Tried {
     }
 }
 
-type Shared = Arc<RateLimiter<u8, Tried, AnyRuntime, FixedHasher>>;
+type Shared = Arc<RateLimiter<u8, Tried, AnyRuntime>>;
 
 fn limiter(world: &World<Limiter>) -> Shared {
     let machine = RefCell::new(world.machine());

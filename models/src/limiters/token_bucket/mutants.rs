@@ -9,19 +9,6 @@ fn mistaken(mistakes: Mistakes) -> MachineOf<Bucket> {
 }
 
 pub(super) fn all() -> Vec<Mutant<Bucket>> {
-    let mut all = of_rules();
-    all.extend::<Vec<Mutant<Bucket>>>(mutants! { mistaken:
-        Equivalent("whatever is stored, a call sees no more tokens than fit")
-            "gives_too_much_back" from "workqueue:TB-17":
-            (&["gives_too_much_back"]) breaks [];
-        Equivalent("it is the bucket that the mutants are made from, without a mistake")
-            "written_down_again" from "own: the base of the mutants, without a mistake":
-            (&[]) breaks [];
-    });
-    all
-}
-
-fn of_rules() -> Vec<Mutant<Bucket>> {
     mutants! { mistaken:
         Seeded "starts_empty" from "workqueue:TB-1" breaks ["grants_what_there_is"];
         Seeded "overflows" from "workqueue:TB-2" breaks ["grants_no_more"];
@@ -47,5 +34,7 @@ fn of_rules() -> Vec<Mutant<Bucket>> {
         Seeded "rate_counts_backwards" from "workqueue:TB-21" breaks ["balance_is_told"];
         Seeded "room_is_filled" from "workqueue:TB-21" breaks ["balance_is_told"];
         Seeded "time_runs_backwards" from "workqueue:TB-23" breaks ["grants_no_more"];
+        Equivalent("whatever is stored, a call sees no more tokens than fit")
+            "gives_too_much_back" from "workqueue:TB-17" breaks [];
     }
 }

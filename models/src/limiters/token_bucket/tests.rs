@@ -54,7 +54,7 @@ fn a_changed_result_is_noticed() {
 }
 
 proptest! {
-    #![proptest_config(tried!("token_bucket", cases: 1024))]
+    #![proptest_config(tried!("token_bucket", cases: 2048))]
 
     fn the_bucket_agrees_with_the_one_in_whole_numbers(bytes in vec(any::<u8>(), 0..240)) {
         check(&bytes);

@@ -16,7 +16,7 @@ fn random_calls_notice_every_mistake_that_a_single_caller_can_see() {
 }
 
 proptest! {
-    #![proptest_config(tried!("channel", cases: 512))]
+    #![proptest_config(tried!("channel", cases: 1024))]
 
     fn the_machine_agrees_with_the_simple_construction(bytes in vec(any::<u8>(), 0..240)) {
         check(&decode(&bytes));

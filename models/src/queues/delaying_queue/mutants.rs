@@ -23,11 +23,6 @@ pub(super) fn is_of_waking(mutant: &Mutant<DelayingQueue>) -> bool {
     [wakes(), of_shells(), equivalents()].concat().iter().any(|edited| edited.name == mutant.name)
 }
 
-/// The plain queue.
-pub(super) fn without_mistake() -> MachineOf<DelayingQueue> {
-    mistaken(&[])
-}
-
 /// The plain queue with mistakes.
 fn mistaken(mistakes: Mistakes) -> MachineOf<DelayingQueue> {
     Box::new(Plain::with(mistakes))

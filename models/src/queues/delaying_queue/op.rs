@@ -75,7 +75,12 @@ pub fn decode(bytes: &[u8]) -> Vec<Op> {
             12 => Op::Done(key),
             13 => Op::DoneByValue(key),
             14 => Op::Len,
-            _ => [Op::ShutDown, Op::Drain, Op::DrainAll, Op::Len][usize::from(bytes[2] % 4)],
+            _ => match bytes[2] % 16 {
+                0 => Op::ShutDown,
+                1 => Op::Drain,
+                2 => Op::DrainAll,
+                _ => Op::Len,
+            },
         }
     };
     bytes.chunks_exact(3).map(op).collect()

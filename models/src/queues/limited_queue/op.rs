@@ -11,7 +11,7 @@ use seatrial_core::queue::{Fifo, Finished};
 use super::{LimitedQueue, Spec};
 use crate::delaying_queue::{self, HasDelays, Op as Inner};
 use crate::queues::fixtures::listener::metrics;
-use crate::queues::fixtures::outcomes::outcomes;
+use crate::queues::fixtures::outcomes;
 use crate::queues::fixtures::pair::Pair;
 use crate::single_step::{each_call, hash};
 use crate::trial::Alone;

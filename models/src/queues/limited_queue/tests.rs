@@ -52,7 +52,7 @@ fn a_changed_result_is_noticed() {
 }
 
 proptest! {
-    #![proptest_config(tried!("limited_queue", cases: 512))]
+    #![proptest_config(tried!("limited_queue", cases: 1024))]
 
     fn the_machine_agrees_with_the_sequential_object(bytes in vec(any::<u8>(), 0..240)) {
         check(&decode(&bytes));

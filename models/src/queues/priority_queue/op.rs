@@ -15,7 +15,7 @@ use seatrial_core::queue::{Done, DoneKey, Finished, Len, ShutDown, ShuttingDown}
 use super::PriorityQueue;
 use super::spec::{BASE, MAX, Spec};
 use crate::queues::fixtures::listener::metrics;
-use crate::queues::fixtures::outcomes::outcomes;
+use crate::queues::fixtures::outcomes;
 use crate::queues::fixtures::pair::{Pair, given};
 use crate::single_step::{each_call, hash};
 use crate::trial::Alone;

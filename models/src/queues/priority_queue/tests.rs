@@ -58,7 +58,7 @@ fn a_changed_result_is_noticed() {
 }
 
 proptest! {
-    #![proptest_config(tried!("priority_queue", cases: 1024))]
+    #![proptest_config(tried!("priority_queue", cases: 2048))]
 
     fn the_machine_agrees_with_the_sequential_object(bytes in vec(any::<u8>(), 0..240)) {
         check(&decode(&bytes));

@@ -2,7 +2,7 @@
 //!
 //! `cargo seatrial list queue` prints them.
 
-mod conformance;
+pub(crate) mod conformance;
 mod figures;
 mod invariants;
 mod ledger;

@@ -18,11 +18,6 @@ pub(super) fn is_of_waking(mutant: &Mutant<Queue>) -> bool {
     [wakes(), of_shells(), equivalents()].concat().iter().any(|edited| edited.name == mutant.name)
 }
 
-/// The plain queue.
-pub(super) fn without_mistake() -> MachineOf<Queue> {
-    mistaken(&[])
-}
-
 /// The plain queue with mistakes.
 fn mistaken(mistakes: Mistakes) -> MachineOf<Queue> {
     Box::new(Plain::<u8>::with(mistakes))

@@ -82,13 +82,13 @@ pub fn decode(bytes: &[u8]) -> Vec<Op> {
     bytes.iter().map(&mut next).collect()
 }
 
+const ENDS: [Op; 3] = [Op::ShutDown, Op::Drain, Op::StrictDrain];
+
 /// Shutdown ends most other possibilities, so it comes late. From then on it replaces most adds,
 /// which have no effect any more.
 fn decode_op(kind: u8, number: u8, shutting_down: bool) -> Op {
     match (kind, shutting_down) {
-        (0, true) => Op::ShutDown,
-        (1, true) => Op::Drain,
-        (2, true) => Op::StrictDrain,
+        (0..=2, true) if number < 12 => ENDS[usize::from(kind)],
         (3, _) => Op::AddAll(number % 5, number / 5 + 1),
         (0..=2, _) => Op::Add(number % 5),
         (6, _) => Op::GetBatch(number % 4),
@@ -98,9 +98,7 @@ fn decode_op(kind: u8, number: u8, shutting_down: bool) -> Op {
         (10, _) => Op::DoneAgain(number),
         (11, _) => Op::DoneKey(number % 5),
         (12, _) => Op::DoneForeign(number / 4, number % 4),
-        (15, false) if number < 5 => {
-            [Op::ShutDown, Op::Drain, Op::StrictDrain][usize::from(number) % 3]
-        }
+        (15, false) if number < 5 => ENDS[usize::from(number) % 3],
         (13, _) => Op::GiveUp(number),
         _ => Op::Resume(number),
     }

@@ -231,7 +231,7 @@ impl Pair {
 
     fn judge_drain(&mut self, caller: &Caller, until: DrainUntil, step: &Step<Ret<u8>>) {
         self.spec.shutting_down = true;
-        let (satisfied, released) = (self.is_satisfied(until), caller.was_released);
+        let (satisfied, released) = (self.spec.is_drained(until), caller.was_released);
         match step {
             Step::Done(Ret::Drain(())) => {
                 assert!(satisfied || released || caller.was_satisfied, "a drain returns too early");
@@ -241,14 +241,10 @@ impl Pair {
         }
     }
 
-    fn is_satisfied(&self, until: DrainUntil) -> bool {
-        self.spec.is_drained(until)
-    }
-
     fn note_satisfied_drains(&mut self) {
         let mut waiting = std::mem::take(&mut self.waiting);
         for caller in &mut waiting {
-            let satisfied = caller.drains_until().is_some_and(|until| self.is_satisfied(until));
+            let satisfied = caller.drains_until().is_some_and(|until| self.spec.is_drained(until));
             caller.was_satisfied |= satisfied;
         }
         self.waiting = waiting;
@@ -318,7 +314,7 @@ impl Pair {
         }
         for drain in self.waiting.iter().filter(|caller| caller.asleep_on.is_some()) {
             if let Some(until) = drain.drains_until() {
-                assert!(!self.is_satisfied(until), "a drain sleeps though nothing is in flight");
+                assert!(!self.spec.is_drained(until), "a drain sleeps though nothing is in flight");
                 assert!(!drain.was_released, "a drain sleeps through its release");
             }
         }

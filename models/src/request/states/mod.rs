@@ -42,7 +42,7 @@ struct AtServers {
     programs: Programs<Do>,
     ways: Vec<Way>,
     reaches: fn(&Exchange) -> bool,
-    mistake: Option<Mistake>,
+    mistake: Mistake,
     slip: Option<Slip>,
 }
 
@@ -59,7 +59,7 @@ impl AtServers {
         }
         let programs: Vec<_> = programs.iter().map(Vec::as_slice).collect();
         let ways = calls.iter().map(|call| call.way).collect();
-        Self { programs: Programs::new(&programs), ways, reaches, mistake: None, slip: None }
+        Self { programs: Programs::new(&programs), ways, reaches, mistake: "", slip: None }
     }
 }
 

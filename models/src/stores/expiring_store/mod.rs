@@ -16,7 +16,7 @@ use seatrial_core::machine::{Boxed, Step};
 use seatrial_core::store::expiring::{Op as Call, Ret};
 
 use crate::conformance::Conformance;
-use crate::events::fixtures::{Object, named};
+use crate::events::fixtures::{NAMES, OF_THE_SHELL, Object, named};
 use crate::single_step::{AtOnce, Behind};
 use crate::stores::fixtures::Plain;
 use crate::trial::{
@@ -59,10 +59,7 @@ impl Component for ExpiringStore {
     }
 
     fn never_alone() -> &'static [(&'static str, &'static str)] {
-        &[(
-            "one_step_a_call",
-            "it judges the shell, which all mutants share: a test breaks the shell",
-        )]
+        &[("nothing_alive_is_missed", NAMES), ("one_step_a_call", OF_THE_SHELL)]
     }
 
     fn describe(op: &OpOf<Self>, outcome: &Step<RetOf<Self>>) -> String {

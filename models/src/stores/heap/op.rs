@@ -142,14 +142,14 @@ pub fn decode(bytes: &[u8]) -> Vec<Op> {
 
 fn decode_op(bytes: &mut impl Iterator<Item = u8>) -> Option<Op> {
     let code = bytes.next()?;
-    let mut object = || Some((bytes.next()? % 16, bytes.next()?));
+    let mut object = || Some((bytes.next()? % 24, bytes.next()?));
     Some(match code % 16 {
         0..6 => Op::Add(object()?),
         6 => Op::AddIfAbsent(object()?),
         7 => Op::BulkAdd((0..code >> 5).map_while(|_| object()).collect()),
         8..11 => Op::Delete(object()?),
         11..14 => Op::Pop,
-        14 => Op::Get(bytes.next()? % 16),
+        14 => Op::Get(bytes.next()? % 24),
         _ if code < 240 => Op::Pop,
         _ => Op::Close,
     })

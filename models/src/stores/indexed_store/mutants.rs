@@ -1,28 +1,22 @@
 //! The bugs: one changed line each, in the reference's algorithm.
 
 use super::IndexedStore;
-use super::book::Book;
-use crate::events::fixtures::Mistakes;
-use crate::trial::{MachineOf, Mutant, mutants};
-
-/// A store with mistakes.
-fn mistaken(mistakes: Mistakes) -> MachineOf<IndexedStore> {
-    Box::new(Book::of(Some(mistakes)))
-}
+use crate::events::fixtures::booked;
+use crate::trial::{Mutant, mutants};
 
 pub(super) fn all() -> Vec<Mutant<IndexedStore>> {
     [exhibits(), reported(), of_steps(), of_the_index(), equivalents()].concat()
 }
 
 fn exhibits() -> Vec<Mutant<IndexedStore>> {
-    mutants! { mistaken:
+    mutants! { booked:
         Exhibit "stored_before_indexed" from "cache:KD-14"
             breaks ["one_moment"];
     }
 }
 
 fn reported() -> Vec<Mutant<IndexedStore>> {
-    mutants! { mistaken:
+    mutants! { booked:
         Seeded "dead_values_stay" from "museum A26" breaks ["one_moment"];
         Seeded "index_is_filled_afterwards" from "museum A28" breaks ["one_moment"];
         Seeded "index_forgets_the_stored" from "museum A28" breaks ["one_moment"];
@@ -31,7 +25,7 @@ fn reported() -> Vec<Mutant<IndexedStore>> {
 }
 
 fn of_steps() -> Vec<Mutant<IndexedStore>> {
-    mutants! { mistaken:
+    mutants! { booked:
         Seeded "indexed_afterwards" from "cache:IX-20" breaks ["one_moment"];
         Seeded "cleared_first" from "cache:ST-7" breaks ["one_moment"];
         Seeded "list_loses_an_index"
@@ -47,7 +41,7 @@ fn of_steps() -> Vec<Mutant<IndexedStore>> {
 }
 
 fn of_the_index() -> Vec<Mutant<IndexedStore>> {
-    mutants! { mistaken:
+    mutants! { booked:
         Seeded "list_keeps_the_index" from "cache:IX-16" breaks ["one_moment"];
         Seeded "shortcut_on_the_new" from "cache:IX-4" breaks ["one_moment"];
         Seeded "shortcut_on_the_old" from "cache:IX-4" breaks ["one_moment"];
@@ -59,7 +53,7 @@ fn of_the_index() -> Vec<Mutant<IndexedStore>> {
 }
 
 fn equivalents() -> Vec<Mutant<IndexedStore>> {
-    mutants! { mistaken:
+    mutants! { booked:
         Equivalent("the reference's algorithm under one lock answers as the shipped store does \
                     under two")
         "one_lock_for_all" from "what the reference does":

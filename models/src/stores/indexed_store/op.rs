@@ -255,20 +255,24 @@ pub fn decode(bytes: &[u8]) -> Vec<Op> {
     std::iter::from_fn(|| decode_op(&mut bytes)).collect()
 }
 
+fn decode_object(bytes: &mut impl Iterator<Item = u8>) -> Option<Labelled> {
+    let (key, version, bits) = (bytes.next()? % 8, bytes.next()? % 16, bytes.next()?);
+    Some(Labelled { key, version, bits })
+}
+
 fn decode_op(bytes: &mut impl Iterator<Item = u8>) -> Option<Op> {
     let code = bytes.next()?;
-    let mut object = || {
-        let (key, version, bits) = (bytes.next()? % 8, bytes.next()? % 16, bytes.next()?);
-        Some(Labelled { key, version, bits })
-    };
+    // Each bit marks a write of a transaction as a deletion.
+    let deletions = if matches!(code % 16, 10 | 11) { bytes.next()? } else { 0 };
+    let mut object = || decode_object(bytes);
     Some(match code % 16 {
         0..5 => Op::Add(object()?),
         5 | 6 => Op::Delete(object()?),
         7 => Op::DeleteKey(bytes.next()? % 8),
         8 | 9 => Op::Replace((0..code >> 5).map_while(|_| object()).collect()),
         10 | 11 => {
-            let mut entry = |number: u8| Some((((code >> 4) + number) & 2 != 0, object()?));
-            Op::Transact((0..code >> 5).map_while(&mut entry).collect())
+            let entry = |number: u8| Some((deletions >> number & 1 != 0, object()?));
+            Op::Transact((0..code >> 5).map_while(entry).collect())
         }
         12 => Op::AddBits,
         13 => Op::AddParity,

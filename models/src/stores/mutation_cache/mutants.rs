@@ -1,21 +1,15 @@
 //! The bugs: one changed line each.
 
 use super::MutationCache;
-use super::book::Book;
-use crate::events::fixtures::Mistakes;
-use crate::trial::{MachineOf, Mutant, mutants};
-
-/// A cache, or a detector, with mistakes.
-fn mistaken(mistakes: Mistakes) -> MachineOf<MutationCache> {
-    Box::new(Book::of(Some(mistakes)))
-}
+use crate::events::fixtures::booked;
+use crate::trial::{Mutant, mutants};
 
 pub(super) fn all() -> Vec<Mutant<MutationCache>> {
     [of_rules(), of_the_size(), of_listings(), of_the_lock()].concat()
 }
 
 fn of_rules() -> Vec<Mutant<MutationCache>> {
-    mutants! { mistaken:
+    mutants! { booked:
         Seeded "reading_drops_the_mark"
             from "cache:MC-3, MC-7: a read that skips a stale object drops the mark of its \
                   deletion"
@@ -38,7 +32,7 @@ fn of_rules() -> Vec<Mutant<MutationCache>> {
 
 /// What is forgotten if there are too many writes.
 fn of_the_size() -> Vec<Mutant<MutationCache>> {
-    mutants! { mistaken:
+    mutants! { booked:
         Seeded "reading_is_no_use" from "cache:MC-10, a read does not make a write the newest"
             breaks ["one_moment"];
         Seeded "reading_prolongs" from "cache:MC-10, a read renews the time of a write"
@@ -50,7 +44,7 @@ fn of_the_size() -> Vec<Mutant<MutationCache>> {
 }
 
 fn of_listings() -> Vec<Mutant<MutationCache>> {
-    mutants! { mistaken:
+    mutants! { booked:
         Seeded "listed_as_stored" from "cache:MC-4, versions are not compared"
             breaks ["one_moment"];
         Seeded "added_is_not_listed" from "cache:MC-4" breaks ["one_moment"];
@@ -62,7 +56,7 @@ fn of_listings() -> Vec<Mutant<MutationCache>> {
 }
 
 fn of_the_lock() -> Vec<Mutant<MutationCache>> {
-    mutants! { mistaken:
+    mutants! { booked:
         Seeded "add_waits_for_the_comparison"
             from "cache:MD-2, adding and comparing share one lock"
             breaks ["handing_out_never_waits"];

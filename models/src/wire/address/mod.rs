@@ -25,7 +25,7 @@ use crate::trial::{
 use crate::wire::fixtures;
 
 pub use machine::{API, BASES, Call, Said, Ships};
-pub use op::{check, decode};
+pub use op::decode;
 pub use spec::Spec;
 pub use words::{Timeout, Uri};
 
@@ -73,7 +73,7 @@ impl Component for Address {
     }
 
     fn fuzz() -> Option<fn(&[u8])> {
-        Some(|bytes| check(&decode(bytes)))
+        Some(|bytes| fixtures::check::<Self, Spec>(&decode(bytes)))
     }
 
     fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {

@@ -141,7 +141,5 @@ fn of_sending() -> Vec<Mutant<Address>> {
         Seeded "patch_is_refused"
             from "election:RQ-40: an empty namespace is refused for a patch of one object, too"
             breaks ["one_object_has_its_namespace"];
-        Equivalent("it is the object that the mutants are made from, without a mistake")
-            "said_once_more" from "own: the base of the mutants, without a mistake" breaks [];
     }
 }

@@ -1,18 +1,7 @@
-//! Generated calls of the builder, and the property that it agrees with the sequential object.
+//! Generated calls of the builder.
 
 use super::machine::Call;
 use super::words::{TIMEOUTS, URIS, VERBS, WORDS};
-use super::{Address, Spec};
-use crate::trial::Component as _;
-use crate::wire::fixtures::agree;
-
-/// Makes calls of the builder that ships.
-///
-/// # Panics
-/// If a result is wrong.
-pub fn check(calls: &[Call]) {
-    agree(calls, Address::machine(), Spec::default());
-}
 
 /// Reads calls from the bytes of a fuzzer; every input is valid.
 pub fn decode(bytes: &[u8]) -> Vec<Call> {

@@ -60,24 +60,20 @@ impl Spec {
         }
     }
 
-    pub(super) fn makes(&self, mistake: Mistake) -> bool {
-        self.mistake == mistake
-    }
-
     /// Makes a call, and returns everything that follows.
     pub fn call(&mut self, call: &Call) -> Said {
         if let Call::Begin(base, verb) = call {
             *self = Self::with(self.mistake, *base, verb);
         } else if self.wrong.is_none() {
             self.wrong = self.set(call).err();
-        } else if self.makes("last_mistake_counts") {
+        } else if self.mistake == "last_mistake_counts" {
             self.wrong = self.clone().set(call).err().or_else(|| self.wrong.clone());
         }
         let or_wrong = |text: String| self.wrong.clone().map_or(Ok(text), Err);
         let (url, template) = (or_wrong(self.url()), or_wrong(self.template()));
         let refused = self.wrong.clone().or_else(|| self.refused());
         let mut stays = true;
-        if self.makes("changes_the_request") && url.is_ok() {
+        if self.mistake == "changes_the_request" && url.is_ok() {
             self.query.iter_mut().for_each(|(_, value)| *value = "{value}".to_owned());
             stays = url.as_ref().is_ok_and(|url| *url == self.url());
         }
@@ -111,10 +107,10 @@ impl Spec {
         let one = std::slice::from_ref;
         match call {
             Call::Begin(..) => {}
-            Call::Scoped(_, false) if !self.makes("all_are_scoped") => {}
+            Call::Scoped(_, false) if self.mistake != "all_are_scoped" => {}
             Call::Namespace(text) | Call::Scoped(text, _) => return self.set_namespace(text),
             Call::Resource(text) => return self.once("resource", text, one(text)),
-            Call::Name(text) if text.is_empty() && !self.makes("empty_names") => {
+            Call::Name(text) if text.is_empty() && self.mistake != "empty_names" => {
                 return Err("resource name may not be empty".to_owned());
             }
             Call::Name(text) => return self.once("resource name", text, one(text)),
@@ -122,18 +118,18 @@ impl Spec {
                 return self.once("subresource", &joined("", parts), parts);
             }
             Call::Prefix(parts) => {
-                let old = if self.makes("prefix_is_replaced") { "/" } else { &self.prefix };
+                let old = if self.mistake == "prefix_is_replaced" { "/" } else { &self.prefix };
                 self.prefix = joined(old, parts);
             }
             Call::Suffix(parts) => {
-                let old = if self.makes("suffix_is_replaced") { "" } else { &self.suffix };
+                let old = if self.mistake == "suffix_is_replaced" { "" } else { &self.suffix };
                 self.suffix = joined(old, parts);
             }
             Call::AbsPath(parts) => self.abs_path(parts),
             Call::Uri(uri) => {
                 let (path, query) = uri.means?;
                 self.abs_path(&[path.to_owned()]);
-                if !self.makes("uri_adds") {
+                if self.mistake != "uri_adds" {
                     self.query.clear();
                 }
                 let owned = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
@@ -147,8 +143,8 @@ impl Spec {
 
     fn set_namespace(&mut self, text: &str) -> Checked {
         match &self.namespace {
-            Some(old) if old.is_empty() && self.makes("empty_was_not_set") => {}
-            Some(old) if !self.makes("second_counts") => return already("namespace", old, text),
+            Some(old) if old.is_empty() && self.mistake == "empty_was_not_set" => {}
+            Some(old) if self.mistake != "second_counts" => return already("namespace", old, text),
             _ => {}
         }
         refusal(self.mistake, "namespace", text)?;
@@ -157,12 +153,12 @@ impl Spec {
     }
 
     fn abs_path(&mut self, parts: &[String]) {
-        let base = if self.makes("forgets_the_base") { "/" } else { self.base };
+        let base = if self.mistake == "forgets_the_base" { "/" } else { self.base };
         self.prefix = joined(base, parts);
         if let [only] = parts
             && only.ends_with('/')
             && (base.len() > 1 || only.len() > 1)
-            && !self.makes("loses_the_slash")
+            && self.mistake != "loses_the_slash"
         {
             self.prefix.push('/');
         }
@@ -184,7 +180,8 @@ impl Spec {
         }
         if !self.resource.is_empty() {
             let lower = self.resource.to_lowercase();
-            path = join(&[&path, if self.makes("keeps_case") { &self.resource } else { &lower }]);
+            path =
+                join(&[&path, if self.mistake == "keeps_case" { &self.resource } else { &lower }]);
         }
         if !(name.is_empty() && sub.is_empty() && suffix.is_empty()) {
             path = match self.mistake {
@@ -192,7 +189,7 @@ impl Spec {
                 _ => join(&[&path, name, sub, suffix]),
             };
         }
-        if self.makes("keeps_the_slash") && slash && !path.ends_with('/') {
+        if self.mistake == "keeps_the_slash" && slash && !path.ends_with('/') {
             path.push('/');
         }
         path
@@ -217,14 +214,17 @@ impl Spec {
         }
         let is_told = match self.timeout {
             "" => false,
-            text if text.starts_with('-') => !self.makes("negative_is_none"),
-            _ => !(self.makes("parameter_counts") && pairs.iter().any(|pair| pair.0 == "timeout")),
+            text if text.starts_with('-') => self.mistake != "negative_is_none",
+            _ => {
+                !(self.mistake == "parameter_counts"
+                    && pairs.iter().any(|pair| pair.0 == "timeout"))
+            }
         };
         if is_told {
-            if !self.makes("timeout_is_added") {
+            if self.mistake != "timeout_is_added" {
                 pairs.retain(|pair| pair.0 != "timeout");
             }
-            let text = if self.makes("seconds_alone") && self.timeout == "1m0s" {
+            let text = if self.mistake == "seconds_alone" && self.timeout == "1m0s" {
                 "60s"
             } else {
                 self.timeout
@@ -236,7 +236,7 @@ impl Spec {
             "values_are_sorted" => pairs.sort(),
             _ => pairs.sort_by(|one, other| one.0.cmp(&other.0)),
         }
-        if self.makes("last_value_counts") {
+        if self.mistake == "last_value_counts" {
             let all = pairs.clone();
             let mut at = 0..;
             let last = |at: usize| all.get(at + 1).is_none_or(|next| next.0 != all[at].0);
@@ -250,12 +250,12 @@ impl Spec {
 
     /// Why the request may not be sent (`election:RQ-40`).
     fn refused(&self) -> Option<String> {
-        let is_empty = self.namespace.as_deref() == Some("") && !self.makes("empty_passes");
-        let has_name = !self.name.is_empty() || self.makes("empty_never_passes");
+        let is_empty = self.namespace.as_deref() == Some("") && self.mistake != "empty_passes";
+        let has_name = !self.name.is_empty() || self.mistake == "empty_never_passes";
         let refused = match self.verb {
             "POST" => true,
             "GET" | "PUT" | "DELETE" => has_name,
-            "PATCH" => has_name && self.makes("patch_is_refused"),
+            "PATCH" => has_name && self.mistake == "patch_is_refused",
             _ => false,
         };
         (is_empty && refused).then(|| {

@@ -24,7 +24,7 @@ use crate::trial::{
 use crate::wire::fixtures;
 
 pub use machine::{Call, Pace, Said, Sending, Ships, Told};
-pub use op::{check, decode};
+pub use op::decode;
 pub use server::{Act, Seen};
 pub use spec::{Carries, Spec};
 
@@ -76,7 +76,7 @@ impl Component for Client {
     }
 
     fn fuzz() -> Option<fn(&[u8])> {
-        Some(|bytes| check(&decode(bytes)))
+        Some(|bytes| fixtures::check::<Self, Spec>(&decode(bytes)))
     }
 
     fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {

@@ -102,7 +102,5 @@ fn of_telling() -> Vec<Mutant<Client>> {
         Seeded "half_stays_open"
             from "election:RINV-3: the last answer is not closed when it breaks off"
             breaks ["answers_are_closed"];
-        Equivalent("it is the object that the mutants are made from, without a mistake")
-            "said_once_more" from "own: the base of the mutants, without a mistake" breaks [];
     }
 }

@@ -1,23 +1,11 @@
-//! Steps of a client's trial, and the property that their results are those of the sequential
-//! object.
+//! Generated steps of a client's trial.
 
 use seatrial_core::request::Mode;
 
-use super::Client;
 use super::machine::{Call, Pace, Sending};
 use super::server::Act;
-use super::spec::{Carries, Spec};
+use super::spec::Carries;
 use crate::request::{After, FAILURES, Outcome};
-use crate::trial::Component as _;
-use crate::wire::fixtures::agree;
-
-/// Carries out steps on the client that ships.
-///
-/// # Panics
-/// If a result is wrong.
-pub fn check(calls: &[Call]) {
-    agree(calls, Client::machine(), Spec::default());
-}
 
 /// Reads steps from the bytes of a fuzzer; every input is valid.
 pub fn decode(bytes: &[u8]) -> Vec<Call> {

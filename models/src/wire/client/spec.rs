@@ -76,10 +76,6 @@ impl Spec {
         self.carries
     }
 
-    fn makes(&self, mistake: Mistake) -> bool {
-        self.mistake == mistake
-    }
-
     /// Carries out a step, and returns its result.
     pub fn call(&mut self, call: &Call) -> Said {
         let mut told = None;
@@ -87,7 +83,7 @@ impl Spec {
             Call::Begin(pace) => *self = Self { pace: *pace, ..Self::with(self.mistake) },
             Call::Make(carries) => {
                 (self.carries, self.is_used_up, self.attempts) = (*carries, false, 0);
-                if self.makes("memory_is_of_a_request") {
+                if self.mistake == "memory_is_of_a_request" {
                     self.backoff = None;
                 }
             }
@@ -103,10 +99,10 @@ impl Spec {
     fn send(&mut self, sending: &Sending) -> Result<Told, Over> {
         let end = sending.cancelled.map(|after| self.now + u64::from(after));
         let way = Way { mode: sending.mode, reads: true, max: REPEATS };
-        if !self.makes("attempts_pile_up") {
+        if self.mistake != "attempts_pile_up" {
             self.attempts = 0;
         }
-        if self.makes("made_before_its_turn") && self.carries == Carries::Made {
+        if self.mistake == "made_before_its_turn" && self.carries == Carries::Made {
             self.seen.push(Seen::Made);
         }
         self.timeout = None;
@@ -137,10 +133,10 @@ impl Spec {
 
     /// Waits until the next attempt may be made.
     fn again(&mut self, after: u64, end: Option<u64>) -> Result<(), Over> {
-        if self.makes("made_while_it_is_read") && self.carries == Carries::Made {
+        if self.mistake == "made_while_it_is_read" && self.carries == Carries::Made {
             self.seen.push(Seen::Made);
         }
-        if !self.makes("answers_stay_open") {
+        if self.mistake != "answers_stay_open" {
             self.close();
         }
         let paused = self.pause(after, end);
@@ -182,15 +178,15 @@ impl Spec {
         let backoff = self.backoff.map_or(0, |(delay, _)| delay);
         let deaf =
             if backoff > after { "back_off_cannot_be_ended" } else { "pause_cannot_be_ended" };
-        let paused = self.until(self.now + after.max(backoff), end, self.makes(deaf));
-        if self.makes("goes_on_after_the_end") { Ok(()) } else { paused }
+        let paused = self.until(self.now + after.max(backoff), end, self.mistake == deaf);
+        if self.mistake == "goes_on_after_the_end" { Ok(()) } else { paused }
     }
 
     /// Waits for a turn at the limiter; a cancelled call gives its turn back.
     fn turn(&mut self, end: Option<u64>) -> Result<(), Over> {
         match self.pace {
             Pace::Free => return Ok(()),
-            Pace::Never if self.makes("turn_is_words") => return Err(Told::Words),
+            Pace::Never if self.mistake == "turn_is_words" => return Err(Told::Words),
             Pace::Never => return Err(Told::Refused(WaitError::ExceedsBurst)),
             Pace::Slow => {}
         }
@@ -199,8 +195,8 @@ impl Spec {
             return Err(Told::Refused(WaitError::WouldExceedDeadline));
         }
         self.free_at = due + u64::from(TURN);
-        let waited = self.until(due, end, self.makes("turn_cannot_be_ended"));
-        if waited.is_err() && !self.makes("keeps_a_turn") {
+        let waited = self.until(due, end, self.mistake == "turn_cannot_be_ended");
+        if waited.is_err() && self.mistake != "keeps_a_turn" {
             self.free_at = before;
         }
         waited.map_err(|told| match self.mistake {
@@ -221,17 +217,19 @@ impl Spec {
         let outcome = match act {
             Act::Ends(outcome) => outcome,
             Act::Half(_) | Act::Pieces(_) => Outcome::Status(200, After::Silent),
-            Act::Hangs if self.makes("waits_for_ever") && end.is_none() => return Err(Told::Hangs),
+            Act::Hangs if self.mistake == "waits_for_ever" && end.is_none() => {
+                return Err(Told::Hangs);
+            }
             Act::Later(after) if self.is_in_time(after) => {
                 let due = self.now + u64::from(after);
                 // A timeout within the last second is seen together with the answer, which counts.
                 self.timeout = self.timeout.filter(|last| last + 1 != due);
-                self.until(due, end, self.makes("silence_cannot_be_ended"))?;
+                self.until(due, end, self.mistake == "silence_cannot_be_ended")?;
                 Outcome::Status(200, After::Silent)
             }
             Act::Hangs | Act::Later(_) => {
                 let due = self.now + u64::from(IDLE);
-                self.until(due, end, self.makes("silence_cannot_be_ended"))?;
+                self.until(due, end, self.mistake == "silence_cannot_be_ended")?;
                 Outcome::Fails(TransportKind::Timeout)
             }
         };
@@ -246,7 +244,7 @@ impl Spec {
 
     /// Tells whether an answer after this many seconds is accepted: also in the very last moment.
     fn is_in_time(&self, after: u8) -> bool {
-        after < IDLE || after == IDLE && !self.makes("last_moment_is_too_late")
+        after < IDLE || after == IDLE && self.mistake != "last_moment_is_too_late"
     }
 
     fn body(&mut self, is_first: bool, mode: Mode) -> Result<Option<String>, Over> {
@@ -289,14 +287,14 @@ impl Spec {
         let (first, most) = (u64::from(BACKOFF.0), u64::from(BACKOFF.1));
         let is_busy = match outcome {
             Outcome::Status(status, _) => status == 429 || status >= 500,
-            Outcome::Fails(_) if self.makes("failures_are_remembered") => return,
-            Outcome::Fails(_) => self.makes("failures_count"),
+            Outcome::Fails(_) if self.mistake == "failures_are_remembered" => return,
+            Outcome::Fails(_) => self.mistake == "failures_count",
         };
         if is_busy {
             let known = self.backoff.filter(|(_, at)| self.now - at <= 2 * most);
             let delay = known.map_or(first, |(delay, _)| (2 * delay).min(most));
             self.backoff = Some((delay, self.now));
-        } else if !self.makes("backs_off_for_ever") {
+        } else if self.mistake != "backs_off_for_ever" {
             self.backoff = None;
         }
     }
@@ -313,14 +311,14 @@ impl Spec {
             _ if is_handed_out => Told::Open,
             Act::Pieces(count) => {
                 let bytes = PIECE.len() * usize::from(count);
-                if bytes > BODY && !self.makes("pieces_are_measured_alone") {
+                if bytes > BODY && self.mistake != "pieces_are_measured_alone" {
                     Told::TooLong
                 } else {
                     Told::Status(status)
                 }
             }
             Act::Half(kind) => {
-                self.open -= u32::from(self.makes("half_stays_open"));
+                self.open -= u32::from(self.mistake == "half_stays_open");
                 match self.mistake {
                     "half_is_words" => Told::Words,
                     "half_is_an_answer" => Told::Status(status),

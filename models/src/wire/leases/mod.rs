@@ -22,7 +22,7 @@ use crate::trial::{
 use crate::wire::fixtures;
 
 pub use machine::{Call, Said, Ships};
-pub use op::{check, decode};
+pub use op::decode;
 pub use server::{Change, Trouble};
 pub use spec::Spec;
 
@@ -68,7 +68,7 @@ impl Component for Leases {
     }
 
     fn fuzz() -> Option<fn(&[u8])> {
-        Some(|bytes| check(&decode(bytes)))
+        Some(|bytes| fixtures::check::<Self, Spec>(&decode(bytes)))
     }
 
     fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {

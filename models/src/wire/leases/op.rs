@@ -1,20 +1,9 @@
-//! Steps of a lock's trial, and the property that the lock agrees with the sequential object.
+//! Generated steps of a lock's trial.
 
 use super::machine::Call;
 use super::server::{Change, Trouble};
-use super::{Leases, Spec};
-use crate::trial::Component as _;
-use crate::wire::fixtures::agree;
 
 const HOLDERS: [&str; 2] = ["a", "b"];
-
-/// Carries out steps on the lock that ships.
-///
-/// # Panics
-/// If a result is wrong.
-pub fn check(calls: &[Call]) {
-    agree(calls, Leases::machine(), Spec::default());
-}
 
 /// Reads steps from the bytes of a fuzzer; every input is valid.
 pub fn decode(bytes: &[u8]) -> Vec<Call> {

@@ -31,10 +31,6 @@ impl Spec {
         Self { mistake, server: Server::default(), seen: None, sent: Vec::new() }
     }
 
-    fn makes(&self, mistake: Mistake) -> bool {
-        self.mistake == mistake
-    }
-
     /// Carries out a step, and returns its result.
     pub fn call(&mut self, call: &Call) -> Said {
         let one = format!("{PATH}/{NAME}");
@@ -67,16 +63,18 @@ impl Spec {
 
     /// Sends one request, and remembers the Lease in the answer.
     fn ask(&mut self, verb: &str, path: &str, body: Option<Value>) -> Result<String, Failed> {
-        if self.makes("takes_turns") {
+        if self.mistake == "takes_turns" {
             return Err("Other");
         }
-        let told = if self.makes("tells_no_timeout") { "" } else { "?timeout=5s" };
+        let told = if self.mistake == "tells_no_timeout" { "" } else { "?timeout=5s" };
         let target = format!("{path}{told}");
         self.sent.push((format!("{verb} {target}"), body.clone()));
         let mut answer = self.server.serve(verb, &target, body.as_ref());
         let is_again = match answer {
-            Answer::Breaks => self.makes("repeats_lost"),
-            Answer::Says(code, _) => self.makes("repeats_refused") && (code == 429 || code >= 500),
+            Answer::Breaks => self.mistake == "repeats_lost",
+            Answer::Says(code, _) => {
+                self.mistake == "repeats_refused" && (code == 429 || code >= 500)
+            }
             Answer::Silence => false,
         };
         if is_again {
@@ -86,8 +84,8 @@ impl Spec {
         let result = self.meaning(verb, answer);
         match &result {
             Ok(lease) => self.seen = Some(lease.clone()),
-            Err(_) if self.makes("forgets_on_failure") => self.seen = None,
-            Err(_) if self.makes("remembers_what_failed") && body.is_some() => self.seen = body,
+            Err(_) if self.mistake == "forgets_on_failure" => self.seen = None,
+            Err(_) if self.mistake == "remembers_what_failed" && body.is_some() => self.seen = body,
             Err(_) => {}
         }
         result.map(|lease| summary(&lease))
@@ -95,18 +93,18 @@ impl Spec {
 
     fn meaning(&self, verb: &str, answer: Answer) -> Result<Value, Failed> {
         let (code, text) = match answer {
-            Answer::Silence if self.makes("waits_for_ever") => return Err("hangs"),
+            Answer::Silence if self.mistake == "waits_for_ever" => return Err("hangs"),
             Answer::Silence => return Err("Timeout"),
-            Answer::Breaks if self.makes("lost_is_known") => return Err("Conflict"),
+            Answer::Breaks if self.mistake == "lost_is_known" => return Err("Conflict"),
             Answer::Breaks => return Err("Other"),
             Answer::Says(code, text) => (code, text),
         };
         match code {
             200 | 201 => self.read(&text),
             404 => Err("NotFound"),
-            409 if verb == "POST" && !self.makes("exists_is_conflict") => Err("AlreadyExists"),
-            409 => Err(if self.makes("conflict_is_other") { "Other" } else { "Conflict" }),
-            400 | 422 => Err(if self.makes("invalid_is_other") { "Other" } else { "Invalid" }),
+            409 if verb == "POST" && self.mistake != "exists_is_conflict" => Err("AlreadyExists"),
+            409 => Err(if self.mistake == "conflict_is_other" { "Other" } else { "Conflict" }),
+            400 | 422 => Err(if self.mistake == "invalid_is_other" { "Other" } else { "Invalid" }),
             504 => Err("Timeout"),
             _ => Err("Other"),
         }
@@ -117,7 +115,7 @@ impl Spec {
         let lease: Value = serde_json::from_str(text).expect("the server speaks JSON");
         for time in ["acquireTime", "renewTime"] {
             match lease["spec"][time].as_str() {
-                None if self.makes("needs_times") => return Err("Other"),
+                None if self.mistake == "needs_times" => return Err("Other"),
                 Some("yesterday") => return Err("Other"),
                 _ => {}
             }
@@ -132,23 +130,23 @@ impl Spec {
             "apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": name, "spec": {},
         });
         let mut lease = match &seen {
-            Some(seen) if !self.makes("whole_is_new") => seen.clone(),
+            Some(seen) if self.mistake != "whole_is_new" => seen.clone(),
             _ => new,
         };
         let version = seen.map(|seen| seen["metadata"]["resourceVersion"].clone());
         if let Some(version) = version {
             lease["metadata"]["resourceVersion"] = version;
         }
-        if self.makes("names_no_version") {
+        if self.mistake == "names_no_version" {
             fields(&mut lease["metadata"]).remove("resourceVersion");
         }
-        if self.makes("labels_are_new") {
+        if self.mistake == "labels_are_new" {
             lease["metadata"]["labels"] = json!({});
         }
-        if !self.makes("labels_are_lost") {
+        if self.mistake != "labels_are_lost" {
             fields(&mut lease["metadata"]["labels"]).insert("app".to_owned(), "web".into());
         }
-        if self.makes("spec_is_new") {
+        if self.mistake == "spec_is_new" {
             lease["spec"] = Value::Null;
         }
         self.write(fields(&mut lease["spec"]), holder, number);
@@ -172,7 +170,7 @@ impl Spec {
             spec.insert(field.to_owned(), value);
         }
         for field in ["strategy", "preferredHolder"] {
-            if self.makes("writes_nulls") {
+            if self.mistake == "writes_nulls" {
                 spec.insert(field.to_owned(), Value::Null);
             } else {
                 spec.remove(field);

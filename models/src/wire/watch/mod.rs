@@ -23,7 +23,7 @@ use crate::trial::{
 use crate::wire::fixtures;
 
 pub use machine::{Call, IDLE, LONGEST, Said, Ships, Told};
-pub use op::{check, decode};
+pub use op::decode;
 pub use spec::Spec;
 
 /// A watch, as a component under trial.
@@ -66,7 +66,7 @@ impl Component for Watch {
     }
 
     fn fuzz() -> Option<fn(&[u8])> {
-        Some(|bytes| check(&decode(bytes)))
+        Some(|bytes| fixtures::check::<Self, Spec>(&decode(bytes)))
     }
 
     fn fuzz_mutant(mutant: &Mutant<Self>) -> Option<Property> {

@@ -94,7 +94,5 @@ fn of_ends() -> Vec<Mutant<Watch>> {
             breaks ["open_until_the_end"];
         Seeded "stays_open" from "election:RINV-3: the connection stays open after the end"
             breaks ["open_until_the_end"];
-        Equivalent("it is the watch that the mutants are made from, without a mistake")
-            "written_down_again" from "own: the base of the mutants, without a mistake" breaks [];
     }
 }

@@ -1,11 +1,9 @@
-//! Inputs of a watch, and the property that it tells the meaning of all of its bytes.
+//! Generated inputs of a watch.
 
 use seatrial_core::request::TransportKind;
 
 use super::machine::{Call, IDLE};
-use super::{Spec, Watch, pieces};
-use crate::trial::Component as _;
-use crate::wire::fixtures::agree;
+use super::pieces;
 
 /// The ways in which a body can end.
 const ENDS: [Option<TransportKind>; 6] = [
@@ -16,14 +14,6 @@ const ENDS: [Option<TransportKind>; 6] = [
     Some(TransportKind::ConnectionLost),
     Some(TransportKind::Other),
 ];
-
-/// Gives inputs to the watch that ships.
-///
-/// # Panics
-/// If it tells anything other than the meaning of its bytes.
-pub fn check(calls: &[Call]) {
-    agree(calls, Watch::machine(), Spec::default());
-}
 
 /// Reads inputs from the bytes of a fuzzer; every input is valid.
 pub fn decode(bytes: &[u8]) -> Vec<Call> {

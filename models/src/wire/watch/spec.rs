@@ -29,14 +29,10 @@ impl Spec {
         Self { mistake, line: Vec::new(), silent: 0, ended: false, open }
     }
 
-    fn makes(&self, mistake: Mistake) -> bool {
-        self.mistake == mistake
-    }
-
     fn end(&mut self, told: &mut Vec<Told>) {
         told.push(Told::End);
         self.ended = true;
-        self.open &= self.makes("stays_open");
+        self.open &= self.mistake == "stays_open";
     }
 
     /// Tells an error and then the end.
@@ -47,29 +43,29 @@ impl Spec {
 
     fn bytes(&mut self, bytes: &[u8], told: &mut Vec<Told>) {
         let text = String::from_utf8_lossy(bytes);
-        let bytes = if self.makes("text_of_each_piece") { text.as_bytes() } else { bytes };
-        if self.makes("parts_are_lost") {
+        let bytes = if self.mistake == "text_of_each_piece" { text.as_bytes() } else { bytes };
+        if self.mistake == "parts_are_lost" {
             self.line.clear();
         }
-        if self.makes("limit_of_a_piece") && bytes.len() > LONGEST {
+        if self.mistake == "limit_of_a_piece" && bytes.len() > LONGEST {
             return self.fails(Told::TooLong, told);
         }
-        if !self.makes("only_events_are_heard") && !self.makes("idle_from_the_start") {
+        if self.mistake != "only_events_are_heard" && self.mistake != "idle_from_the_start" {
             self.silent = 0;
         }
         for &byte in bytes {
-            if self.ended && !self.makes("hears_after_the_end") {
+            if self.ended && self.mistake != "hears_after_the_end" {
                 return;
             }
             if byte == b'\n' {
                 self.line_ends(told);
-                if self.makes("first_of_a_piece") && !told.is_empty() {
+                if self.mistake == "first_of_a_piece" && !told.is_empty() {
                     return;
                 }
                 continue;
             }
             self.line.push(byte);
-            if self.is_too_long() && !self.makes("only_whole_lines") {
+            if self.is_too_long() && self.mistake != "only_whole_lines" {
                 return self.fails(Told::TooLong, told);
             }
         }
@@ -87,7 +83,7 @@ impl Spec {
         if self.is_too_long() {
             return self.fails(Told::TooLong, told);
         }
-        let kept = if self.makes("line_stays") { self.line.clone() } else { Vec::new() };
+        let kept = if self.mistake == "line_stays" { self.line.clone() } else { Vec::new() };
         let line = std::mem::replace(&mut self.line, kept);
         if line.trim_ascii().is_empty() {
             match self.mistake {
@@ -97,7 +93,7 @@ impl Spec {
             }
             return;
         }
-        self.silent = if self.makes("idle_from_the_start") { self.silent } else { 0 };
+        self.silent = if self.mistake == "idle_from_the_start" { self.silent } else { 0 };
         self.tell(event(self.mistake, &line), told);
     }
 
@@ -115,8 +111,8 @@ impl Spec {
     fn closes(&mut self, told: &mut Vec<Told>) {
         let line = std::mem::take(&mut self.line);
         let is_cut = serde_json::from_slice::<Value>(&line).is_err_and(|why| why.is_eof());
-        let is_left = !line.trim_ascii().is_empty() && !self.makes("last_is_lost");
-        if is_left && (!is_cut || self.makes("cut_is_nonsense")) {
+        let is_left = !line.trim_ascii().is_empty() && self.mistake != "last_is_lost";
+        if is_left && (!is_cut || self.mistake == "cut_is_nonsense") {
             self.tell(event(self.mistake, &line), told);
         }
         if !self.ended {
@@ -136,7 +132,7 @@ impl Spec {
 
     fn silence(&mut self, seconds: u8, told: &mut Vec<Told>) {
         self.silent += u32::from(seconds);
-        if self.silent >= IDLE.into() && !self.makes("never_idle") {
+        if self.silent >= IDLE.into() && self.mistake != "never_idle" {
             self.end(told);
         }
     }
@@ -172,7 +168,7 @@ impl Machine for Spec {
 
     fn step(&mut self, call: &mut Call, _: &mut Cx<'_>) -> Step<Said> {
         let mut told = Vec::new();
-        let hears = !self.ended || self.makes("hears_after_the_end");
+        let hears = !self.ended || self.mistake == "hears_after_the_end";
         match call {
             Call::Begin => *self = Self::with(self.mistake),
             Call::Bytes(bytes) if hears => self.bytes(bytes, &mut told),
@@ -180,17 +176,18 @@ impl Machine for Spec {
             Call::Bytes(_) => {}
             Call::Silence(seconds) => self.silence(*seconds, &mut told),
             Call::Again(bytes) => {
-                self.silent = if self.makes("idle_from_the_wait") { 0 } else { self.silent };
+                self.silent = if self.mistake == "idle_from_the_wait" { 0 } else { self.silent };
                 let silent = self.silent;
                 if !bytes.is_empty() {
                     self.bytes(bytes, &mut told);
                 }
-                self.silent = if self.makes("deaf_between_waits") { silent } else { self.silent };
+                self.silent =
+                    if self.mistake == "deaf_between_waits" { silent } else { self.silent };
             }
             Call::Ends(None) => self.closes(&mut told),
             Call::Ends(Some(kind)) => self.breaks(*kind, &mut told),
             Call::Cancel(bytes) => {
-                if self.makes("tells_after_cancel") {
+                if self.mistake == "tells_after_cancel" {
                     self.bytes(bytes, &mut told);
                 }
                 if !self.ended {

@@ -3,19 +3,20 @@
 //! The search of one thread is the rule: the others explore, in advance, parts that it would come to
 //! later. What a part finds depends on nothing but its beginning, so the search takes the results over
 //! when it comes there, in place of exploring the part. If it has found meanwhile that the part begins
-//! with more than it did, it ends the loan and explores the part itself. So executions have the numbers,
-//! and violations the schedules, that they have on one thread. Parts lend parts of themselves: nobody is
-//! idle while a large part is explored, and who waits for one explores others.
+//! with more than it did, it ends the loan and explores the part itself; so it does if the part met a
+//! thread that the search had not met, or an execution after which nothing can run. So executions have
+//! the numbers, and violations the schedules, that they have on one thread. Parts lend parts of
+//! themselves: nobody is idle while a large part is explored, and who waits for one has others explored.
 
 use std::collections::VecDeque;
 use std::ops::{ControlFlow, RangeInclusive};
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::Scope;
+use std::thread::{Builder, Scope, panicking, scope};
 
 use super::kernel::{Kernel, Names};
-use super::part::{Found, Judging, Part};
+use super::part::{Debt, Found, Judging, Lends, Part, search};
 use super::session::{self, Session};
 use super::trace::{Lent, Trace};
 use super::{Body, Config, conclude, coroutines, run_one, with_stacks};
@@ -25,45 +26,27 @@ use crate::engine::{End, Exploration, Spare, quietly};
 type Begin<'a, J> = &'a (dyn Fn() -> (Body, J) + Sync);
 
 /// Runs one execution of every trace, up to a number of executions: on this thread, on some helpers, and
-/// on cores that have nothing to do. The results do not depend on how many there are.
+/// on cores that have nothing to do. The results do not depend on how many there are, if executions
+/// share nothing. Tells also whether some ran beside others.
 pub fn explore_on_cores<J: Judging>(
     config: &Config,
     executions: u64,
     helpers: usize,
     begin: Begin<'_, J>,
-) -> (Exploration, J) {
-    search(Team::new(config, begin), executions, helpers)
+) -> (Exploration, J, bool) {
+    Team::new(config, begin).search(executions, helpers)
 }
 
-/// The same with a loan before every execution, so that nothing depends on the machine.
+/// The same with loans that depend on nothing but the search.
 #[cfg(test)]
-pub(super) fn explore_eagerly<J: Judging>(
+pub(super) fn explore_lending<J: Judging>(
+    lends: Lends,
     config: &Config,
     executions: u64,
     begin: Begin<'_, J>,
-) -> (Exploration, J) {
-    search(Team { eager: true, alone: true, ..Team::new(config, begin) }, executions, 0)
-}
-
-fn search<J: Judging>(team: Team<'_, J>, executions: u64, helpers: usize) -> (Exploration, J) {
-    let whole = std::thread::scope(|scope| {
-        let _over = Over(&team);
-        (0..helpers).for_each(|_| team.hire(scope, None));
-        team.explore(scope, Trace::new(executions), None)
-    });
-    let whole = whole.unwrap_or_else(|| {
-        // What cannot be searched twice alike is searched by one alone, on a thread on which no stack
-        // is stuck.
-        let alone = Team { alone: true, ..Team::new(team.config, team.begin) };
-        let explore = || std::thread::scope(|s| alone.explore(s, Trace::new(executions), None));
-        let whole = match team.is_stuck.load(Ordering::Relaxed) {
-            false => explore(),
-            true => std::thread::scope(|scope| scope.spawn(explore).join())
-                .unwrap_or_else(|panic| resume_unwind(panic)),
-        };
-        whole.expect("it is not given up")
-    });
-    (whole.exploration, whole.judging)
+) -> (Exploration, J, bool) {
+    let helpers = usize::from(lends == Lends::ToAnother);
+    Team { lends, ..Team::new(config, begin) }.search(executions, helpers)
 }
 
 /// A part that was lent.
@@ -76,7 +59,7 @@ enum Place<J> {
     /// Nobody has begun it.
     Offered(Box<Trace>),
     Begun,
-    /// `None` if it was given up.
+    /// `None` if the lender is to explore it.
     Ended(Option<Box<Part<J>>>),
 }
 
@@ -84,31 +67,30 @@ enum Place<J> {
 struct Team<'a, J> {
     config: &'a Config,
     begin: Begin<'a, J>,
+    lends: Lends,
     names: Mutex<Names>,
     /// Loans that nobody has begun, oldest first.
     offers: Mutex<VecDeque<Arc<Loan<J>>>>,
     changed: Condvar,
-    /// How many wait for an offer, and how many offers there are.
-    idle: AtomicUsize,
-    offered: AtomicUsize,
-    helpers: AtomicUsize,
-    /// Whether all is over, because it ended or for [`Team::give_up`].
+    /// How many more wait for an offer than there are offers.
+    wanted: AtomicIsize,
+    /// How many steps the parts have to leave to those who lent them.
+    owed: Arc<AtomicUsize>,
+    /// Whether a part was begun.
+    shared: AtomicBool,
+    /// Whether all is over.
     over: AtomicBool,
-    /// Whether a thread of the operating system can run nothing more.
-    is_stuck: AtomicBool,
-    /// Whether no core is taken that has nothing else to do.
-    alone: bool,
-    /// Whether every part is lent, and explored at once: so every loan that can end does.
-    #[cfg(test)]
-    eager: bool,
 }
 
-/// Ends the search of all, also if one panics.
+/// Ends the work of all, also if the search panics.
 struct Over<'a, 'b, J: Judging>(&'a Team<'b, J>);
 
 impl<J: Judging> Drop for Over<'_, '_, J> {
     fn drop(&mut self) {
-        self.0.give_up();
+        let offers = lock(&self.0.offers); // who is about to wait does so before, and is woken
+        self.0.over.store(true, Ordering::Relaxed);
+        drop(offers);
+        self.0.changed.notify_all();
     }
 }
 
@@ -123,42 +105,54 @@ const FEW: u64 = 64;
 /// little is lost if the loan ends.
 const LENT: RangeInclusive<u64> = 8..=2_000;
 
+/// Parts are given up that owe more steps together, since memory is bounded: each takes some 60 bytes.
+/// With half of it, no more is lent.
+const MOST_OWED: usize = 1_000_000;
+
 impl<'a, J: Judging> Team<'a, J> {
     fn new(config: &'a Config, begin: Begin<'a, J>) -> Self {
         Self {
             config,
             begin,
+            lends: Lends::WhenWanted,
             names: Mutex::new(Names::new()),
             offers: Mutex::default(),
             changed: Condvar::new(),
-            idle: AtomicUsize::new(0),
-            offered: AtomicUsize::new(0),
-            helpers: AtomicUsize::new(0),
+            wanted: AtomicIsize::new(0),
+            owed: Arc::default(),
+            shared: AtomicBool::new(false),
             over: AtomicBool::new(false),
-            is_stuck: AtomicBool::new(false),
-            alone: false,
-            #[cfg(test)]
-            eager: false,
         }
+    }
+
+    fn search(&self, executions: u64, helpers: usize) -> (Exploration, J, bool) {
+        let whole = scope(|scope| {
+            let _over = Over(self);
+            (0..helpers).for_each(|_| self.hire(scope, None));
+            self.explore(scope, Trace::new(executions), None)
+        });
+        let found = whole.expect("the whole is not given up").found;
+        (found.exploration, found.judging, self.shared.load(Ordering::Relaxed))
     }
 
     fn is_over(&self) -> bool {
         self.over.load(Ordering::Relaxed)
     }
 
-    fn has_helpers(&self) -> bool {
-        self.helpers.load(Ordering::Relaxed) > 0
+    fn owe_more_than(&self, steps: usize) -> bool {
+        self.owed.load(Ordering::Relaxed) > steps
     }
 
-    /// Starts another thread.
+    /// Starts another thread, if the system lets it.
     fn hire<'s>(&'s self, scope: &'s Scope<'s, '_>, core: Option<Spare>) {
-        self.helpers.fetch_add(1, Ordering::Relaxed);
-        scope.spawn(move || {
-            let _core = core;
-            while let Some(loan) = self.next_offer() {
+        let help = move || {
+            while !panicking() {
+                let Some(loan) = self.next_offer() else { return };
                 self.work(scope, &loan);
             }
-        });
+            self.hire(scope, core); // a stack is stuck in its unwinding: nothing more can run here
+        };
+        let _started = Builder::new().spawn_scoped(scope, help);
     }
 
     /// Waits for an offer; `None` when all is over.
@@ -175,46 +169,42 @@ impl<'a, J: Judging> Team<'a, J> {
 
     fn pop(&self, offers: &mut VecDeque<Arc<Loan<J>>>) -> Option<Arc<Loan<J>>> {
         let offer = offers.pop_front()?;
-        self.offered.store(offers.len(), Ordering::Relaxed);
+        self.wanted.fetch_add(1, Ordering::Relaxed);
         Some(offer)
     }
 
     fn wait<'g, T>(&self, guard: MutexGuard<'g, T>) -> MutexGuard<'g, T> {
-        self.idle.fetch_add(1, Ordering::Relaxed);
+        self.wanted.fetch_add(1, Ordering::Relaxed);
         let guard = self.changed.wait(guard).unwrap_or_else(PoisonError::into_inner);
-        self.idle.fetch_sub(1, Ordering::Relaxed);
+        self.wanted.fetch_sub(1, Ordering::Relaxed);
         guard
-    }
-
-    /// Ends the search of all.
-    fn give_up(&self) {
-        let offers = lock(&self.offers); // who is about to wait does so before, and is woken
-        self.over.store(true, Ordering::Relaxed);
-        drop(offers);
-        self.changed.notify_all();
     }
 
     /// Explores a part for the one who lent it.
     fn work<'s>(&'s self, scope: &'s Scope<'s, '_>, loan: &Loan<J>) {
         let place = std::mem::replace(&mut *lock(&loan.place), Place::Begun);
         let Place::Offered(trace) = place else { return };
+        self.shared.store(true, Ordering::Relaxed);
         let explore = || self.explore(scope, *trace, Some(&loan.lent));
-        let ended = catch_unwind(AssertUnwindSafe(explore)).unwrap_or_else(|_| {
-            self.give_up(); // the search alone comes to the same panic, and passes it on
-            None
-        });
+        // The search comes to the same panic, and passes it on.
+        let ended = catch_unwind(AssertUnwindSafe(explore)).unwrap_or(None);
         *lock(&loan.place) = Place::Ended(ended.map(Box::new));
         drop(lock(&self.offers)); // as above
         self.changed.notify_all();
     }
 
+    /// Has a part explored on a thread of its own, and waits for that. The thread that waits must be fit
+    /// for more executions, whatever those of the part do. If there is no thread, the lender explores it.
+    fn have_done<'s>(&'s self, scope: &'s Scope<'s, '_>, loan: Arc<Loan<J>>) {
+        let started = Builder::new().spawn_scoped(scope, move || self.work(scope, &loan));
+        let _ended = started.map(std::thread::ScopedJoinHandle::join);
+    }
+
     fn offer(&self, lent: Lent, trace: Trace) -> Arc<Loan<J>> {
         let place = Mutex::new(Place::Offered(Box::new(trace)));
         let loan = Arc::new(Loan { lent, place });
-        let mut offers = lock(&self.offers);
-        offers.push_back(Arc::clone(&loan));
-        self.offered.store(offers.len(), Ordering::Relaxed);
-        drop(offers);
+        lock(&self.offers).push_back(Arc::clone(&loan));
+        self.wanted.fetch_sub(1, Ordering::Relaxed);
         self.changed.notify_all();
         loan
     }
@@ -222,13 +212,13 @@ impl<'a, J: Judging> Team<'a, J> {
     /// Takes an offer back, if nobody has begun it.
     fn take_back(&self, loan: &Arc<Loan<J>>) -> bool {
         let mut offers = lock(&self.offers);
-        let before = offers.len();
-        offers.retain(|offer| !Arc::ptr_eq(offer, loan));
-        self.offered.store(offers.len(), Ordering::Relaxed);
-        offers.len() < before
+        let place = offers.iter().position(|offer| Arc::ptr_eq(offer, loan));
+        let offer = place.and_then(|place| offers.remove(place));
+        self.wanted.fetch_add(isize::from(offer.is_some()), Ordering::Relaxed);
+        offer.is_some()
     }
 
-    /// Waits for a part that was lent, and does other work meanwhile. `None` if it is to be explored
+    /// Waits for a part that was lent, and has other work done meanwhile. `None` if it is to be explored
     /// here.
     fn collect<'s>(&'s self, scope: &'s Scope<'s, '_>, loan: &Arc<Loan<J>>) -> Option<Part<J>> {
         if self.take_back(loan) {
@@ -246,14 +236,14 @@ impl<'a, J: Judging> Team<'a, J> {
             match self.pop(&mut offers) {
                 Some(other) => {
                     drop(offers);
-                    self.work(scope, &other);
+                    self.have_done(scope, other);
                 }
                 None => drop(self.wait(offers)),
             }
         }
     }
 
-    /// Explores the whole, or a part that somebody has lent. `None` if that is given up.
+    /// Explores the whole, or a part that somebody has lent. `None` if the part is given up.
     fn explore<'s>(
         &'s self,
         scope: &'s Scope<'s, '_>,
@@ -265,13 +255,13 @@ impl<'a, J: Judging> Team<'a, J> {
         let chooser = Box::new(trace);
         let session = Session { kernel, chooser, alarms: None, was_free: false };
         let _entered = session::enter(session);
-        let mut found = Found { exploration: Exploration::default(), judging };
+        let debt = Debt::new(&self.owed);
+        let mut found = Found { exploration: Exploration::default(), judging, debt };
         let through = || self.go_through(scope, lent, &body, &mut found);
         let broke_off = with_stacks(self.config.stack, through)?;
-        let Found { mut exploration, judging } = found;
-        exploration.exhausted = !broke_off && session::with(|session| session.chooser.exhausted());
-        let leaves = session::with(|session| session.chooser.yields())?;
-        Some(Part { exploration, judging, leaves, broke_off })
+        let exhausted = session::with(|session| session.chooser.exhausted());
+        found.exploration.exhausted = !broke_off && exhausted;
+        Some(Part { found, leaves: search(Trace::yields), broke_off })
     }
 
     /// Runs one execution after the other, and takes over what was lent. Tells whether the judge broke
@@ -286,35 +276,59 @@ impl<'a, J: Judging> Team<'a, J> {
         let coroutines = coroutines(self.config);
         let mut loans = Loans { team: self, open: Vec::new() };
         loop {
-            if self.is_over() || lent.is_some_and(Lent::has_ended) {
+            let is_useless = |lent: &Lent| lent.has_ended() || self.owe_more_than(MOST_OWED);
+            if self.is_over() || lent.is_some_and(is_useless) {
                 return None;
             }
-            if !self.alone && found.exploration.executions >= FEW {
-                Spare::take().into_iter().for_each(|core| self.hire(scope, Some(core)));
-            }
-            if self.idle.load(Ordering::Relaxed) > self.offered.load(Ordering::Relaxed) {
-                loans.lend(&LENT);
-            }
-            #[cfg(test)]
-            if self.eager && loans.lend(&(0..=u64::MAX)) {
-                let offer = self.pop(&mut lock(&self.offers));
-                self.work(scope, &offer.expect("just offered"));
-            }
+            loans.drop_ended();
+            self.share(scope, lent, found.exploration.executions, &mut loans);
             let goes_on = if session::with(Session::begin) {
                 self.execute(&coroutines, body, lent.is_some(), found)?
             } else {
-                let awaited = session::with(|session| session.chooser.awaited().cloned());
+                let awaited = search(|search| search.awaited().cloned());
                 let Some(awaited) = awaited else { return Some(false) };
                 let part = self.collect(scope, &loans.take(&awaited));
                 found.take_over(part)
             };
+            found.debt.set(search(|search| search.owes()));
             if goes_on.is_break() {
                 return Some(true);
             }
         }
     }
 
-    /// Runs one execution. `None` if the search is given up.
+    /// Takes cores that have nothing to do, and lends a part.
+    fn share<'s>(
+        &'s self,
+        scope: &'s Scope<'s, '_>,
+        #[cfg_attr(not(test), expect(unused_variables, reason = "tests ask"))] lent: Option<&Lent>,
+        executions: u64,
+        loans: &mut Loans<'_, 'a, J>,
+    ) {
+        match self.lends {
+            Lends::WhenWanted if executions >= FEW => {
+                Spare::take().into_iter().for_each(|core| self.hire(scope, Some(core)));
+            }
+            #[cfg(test)]
+            Lends::AtOnce if loans.lend(&(0..=u64::MAX)) => {
+                let offer = self.pop(&mut lock(&self.offers));
+                self.work(scope, &offer.expect("just offered"));
+            }
+            #[cfg(test)]
+            Lends::ToAnother if lent.is_none() && loans.lend(&(0..=u64::MAX)) => {
+                while !lock(&self.offers).is_empty() {
+                    std::thread::yield_now();
+                }
+            }
+            _ => {}
+        }
+        if self.wanted.load(Ordering::Relaxed) > 0 && !self.owe_more_than(MOST_OWED / 2) {
+            loans.lend(&LENT);
+        }
+    }
+
+    /// Runs one execution. `None` if it is for the search to run: a refusal depends on the threads that
+    /// were met before, and after one that is not clean nothing can run on this thread.
     fn execute(
         &self,
         coroutines: &::shuttle::Config,
@@ -322,19 +336,18 @@ impl<'a, J: Judging> Team<'a, J> {
         is_part: bool,
         found: &mut Found<J>,
     ) -> Option<ControlFlow<()>> {
-        let mut is_odd = false;
-        let Found { exploration, judging } = found;
+        let (mut is_refused, mut diverged) = (false, false);
+        let Found { exploration, judging, .. } = found;
         let clean = quietly(|| run_one(coroutines, body));
         let goes_on = conclude(exploration, &mut |execution| {
-            is_odd = matches!(execution.end, End::Diverged(_) | End::Refused(_));
+            is_refused = matches!(execution.end, End::Refused(_));
+            diverged = matches!(execution.end, End::Diverged(_));
             judging.judge(execution)
         });
-        if (is_odd || !clean) && (is_part || self.has_helpers()) {
-            self.is_stuck.fetch_or(!clean, Ordering::Relaxed);
-            self.give_up();
+        if is_part && (is_refused || !clean) {
             return None;
         }
-        Some(if clean { goes_on } else { ControlFlow::Break(()) })
+        Some(if clean && !diverged { goes_on } else { ControlFlow::Break(()) })
     }
 }
 
@@ -346,12 +359,17 @@ struct Loans<'t, 'a, J: Judging> {
 
 impl<J: Judging> Loans<'_, '_, J> {
     fn lend(&mut self, executions: &RangeInclusive<u64>) -> bool {
-        let Some((lent, part)) = session::with(|session| session.chooser.lend(executions)) else {
+        let Some((lent, part)) = search(|search| search.lend(executions)) else {
             return false;
         };
-        self.open.retain(|loan| !loan.lent.has_ended());
         self.open.push(self.team.offer(lent, part));
         true
+    }
+
+    /// Frees what ended loans have led to.
+    fn drop_ended(&mut self) {
+        let ended = self.open.extract_if(.., |loan| loan.lent.has_ended());
+        ended.for_each(|loan| _ = self.team.take_back(&loan));
     }
 
     /// Takes a loan that is awaited.

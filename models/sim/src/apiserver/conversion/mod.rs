@@ -208,15 +208,22 @@ impl Server {
         let version = stored.object["apiVersion"].as_str()?;
         self.sibling(resource, version).or_else(|| {
             // It is served no longer.
-            let definitions = self.registry.iter().find(|it| it.plural == crd::PLURAL)?;
-            let definition = self.stored(definitions, &Key::new("", &resource.qualified()))?;
-            let mut definition = Value::clone(&definition.object);
+            let (_, _, definition) = self.definition(resource)?;
+            let mut definition = Value::clone(&definition);
             for version in definition["spec"]["versions"].as_array_mut()? {
                 version["served"] = true.into();
             }
             let mut declared = crd::declared(&definition).into_iter();
             declared.find(|it| it.api_version() == version).map(Arc::new)
         })
+    }
+
+    /// The definition of a custom resource, with the resource of definitions and its key.
+    pub(super) fn definition(&self, of: &Resource) -> Option<(Arc<Resource>, Key, Arc<Value>)> {
+        let definitions = self.registry.iter().find(|it| crd::is_definitions(it))?;
+        let key = Key::new("", &of.qualified());
+        let object = self.stored(definitions, &key)?.object.clone();
+        Some((definitions.clone(), key, object))
     }
 
     /// A definition has changed: states that were shown by the old one are forgotten.

@@ -117,15 +117,7 @@ fn run<'a>(name: &str, args: &[Value<'a>]) -> Outcome<'a> {
     };
     let mut items = list.items()?;
     Ok(match (name, rest) {
-        ("isSorted", []) => {
-            for (index, it) in items.iter().enumerate() {
-                require_order(it)?;
-                if index > 0 && items[index - 1].order(it) == Some(Ordering::Greater) {
-                    return Ok(Value::Bool(false));
-                }
-            }
-            Value::Bool(true)
-        }
+        ("isSorted", []) => Value::Bool(is_sorted(&items)?),
         ("sum", []) => {
             let zero = match items.first() {
                 Some(Value::Double(_)) => Value::Double(0.0),
@@ -135,18 +127,8 @@ fn run<'a>(name: &str, args: &[Value<'a>]) -> Outcome<'a> {
             };
             return items.iter().try_fold(zero, |sum, it| number::run("_+_", &[sum, it.clone()]));
         }
-        ("min" | "max", []) => {
-            // Values that cannot be compared with each other are no reason to take the later one.
-            let worse = if name == "min" { Ordering::Greater } else { Ordering::Less };
-            let mut best: Option<Value<'a>> = None;
-            for it in items {
-                require_order(&it)?;
-                if best.as_ref().is_none_or(|best| best.order(&it) == Some(worse)) {
-                    best = Some(it);
-                }
-            }
-            return best.ok_or_else(|| format!("{name} called on empty list"));
-        }
+        ("min", []) => return extreme(name, items, Ordering::Greater),
+        ("max", []) => return extreme(name, items, Ordering::Less),
         ("sort", []) => {
             put_in_order(&mut items, |it| it)?;
             Value::list(items)
@@ -175,6 +157,29 @@ fn run<'a>(name: &str, args: &[Value<'a>]) -> Outcome<'a> {
         }
         _ => return none(),
     })
+}
+
+fn is_sorted(items: &[Value<'_>]) -> Result<bool, String> {
+    for (index, it) in items.iter().enumerate() {
+        require_order(it)?;
+        if index > 0 && items[index - 1].order(it) == Some(Ordering::Greater) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The first of those to which no other one compares so. Values that cannot be compared with each other are no
+/// reason to take the later one.
+fn extreme<'a>(name: &str, items: Vec<Value<'a>>, worse: Ordering) -> Outcome<'a> {
+    let mut best: Option<Value<'a>> = None;
+    for it in items {
+        require_order(&it)?;
+        if best.as_ref().is_none_or(|best| best.order(&it) == Some(worse)) {
+            best = Some(it);
+        }
+    }
+    best.ok_or_else(|| format!("{name} called on empty list"))
 }
 
 fn is_nan(it: &Value<'_>) -> bool {

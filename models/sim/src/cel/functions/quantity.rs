@@ -26,14 +26,13 @@ pub(in crate::cel) const TABLE: &[Function] = &[
 ];
 
 fn run<'a>(name: &str, args: &[Value<'a>]) -> Outcome<'a> {
-    let whole = |it: &Quantity| it.is_whole().then(|| i64::try_from(it.billionths / ONE).ok());
     Ok(match (name, args) {
         ("quantity", [Value::Text(it)]) => Value::Quantity(Quantity::parse(it)?),
         ("isQuantity", [Value::Text(it)]) => Value::Bool(Quantity::parse(it).is_ok()),
         ("sign", [Value::Quantity(it)]) => Value::Int(it.billionths.signum() as i64),
-        ("isInteger", [Value::Quantity(it)]) => Value::Bool(whole(it).flatten().is_some()),
+        ("isInteger", [Value::Quantity(it)]) => Value::Bool(it.as_integer().is_some()),
         ("asInteger", [Value::Quantity(it)]) => {
-            Value::Int(whole(it).flatten().ok_or("cannot convert value to integer")?)
+            Value::Int(it.as_integer().ok_or("cannot convert value to integer")?)
         }
         ("asApproximateFloat", [Value::Quantity(it)]) => {
             Value::Double(it.billionths as f64 / ONE as f64)
@@ -45,15 +44,11 @@ fn run<'a>(name: &str, args: &[Value<'a>]) -> Outcome<'a> {
         }
         ("add" | "sub", [Value::Quantity(one), two]) => {
             let two = match two {
-                Value::Quantity(it) => it.billionths,
-                Value::Int(it) => i128::from(*it) * ONE,
+                Value::Quantity(it) => *it,
+                Value::Int(it) => Quantity::from(*it),
                 _ => return none(),
             };
-            let sum = match name {
-                "add" => one.billionths.checked_add(two),
-                _ => one.billionths.checked_sub(two),
-            };
-            Value::Quantity(one.at(sum.ok_or("quantity overflow")?))
+            Value::Quantity(if name == "add" { one.plus(two) } else { one.minus(two) })
         }
         _ => return none(),
     })

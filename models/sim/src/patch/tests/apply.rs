@@ -112,3 +112,22 @@ fn items_that_are_there_twice_stay_until_one_is_applied() {
     let one = applied(Some(&live), &json!({ "tags": ["a"] }), Apply { force: true, ..by("m1") });
     assert_eq!(one.unwrap()["spec"]["tags"], json!(["a", "b"]));
 }
+
+/// Those who apply come first, then it goes by time and name, and what is of the status comes after the rest.
+#[test]
+fn managed_fields_are_stored_in_one_order() {
+    let one = applied(None, &json!({ "size": 1 }), by("m1")).unwrap();
+    let mut status = object(&json!({}));
+    status["status"] = json!({ "phase": "up" });
+    let there = Apply { subresource: "status", ..by("m1") };
+    let two = apply(Some(&one), &status, &there, &widget()).unwrap();
+    let later = Apply { time: LATER, ..by("b") };
+    let mut new = applied(Some(&two), &json!({ "color": "red" }), later).unwrap();
+    let old = new.clone();
+    new["spec"]["extra"] = json!(1);
+    track(Some(&old), &mut new, &update("a"), &widget());
+    let entries = new["metadata"]["managedFields"].as_array().unwrap();
+    let names = entries.iter().map(|it| json!([it["manager"], it["subresource"]]));
+    let order = json!([["m1", null], ["m1", "status"], ["b", null], ["a", null]]);
+    assert_eq!(Value::from_iter(names), order);
+}

@@ -62,3 +62,15 @@ fn a_template_is_merged_as_a_pod_is() {
     let expected = deployment(json!([{ "name": "a", "image": "2" }, { "name": "b" }]));
     assert_eq!(patched(&object, &patch, "Deployment").unwrap(), expected);
 }
+
+#[test]
+fn what_is_mounted_is_merged_by_its_path() {
+    let object =
+        pod(&json!([{ "name": "a", "volumeMounts": [{ "mountPath": "/m", "name": "v" }] }]));
+    let mounts =
+        json!([{ "mountPath": "/m", "readOnly": true }, { "mountPath": "/n", "name": "v" }]);
+    let patch = pod(&json!([{ "name": "a", "volumeMounts": mounts }]));
+    let result = patched(&object, &patch, "Pod").unwrap();
+    let merged = json!([{ "mountPath": "/m", "name": "v", "readOnly": true }, { "mountPath": "/n", "name": "v" }]);
+    assert_eq!(result["spec"]["containers"][0]["volumeMounts"], merged);
+}

@@ -66,6 +66,17 @@ fn a_client_may_empty_the_list_or_rewrite_it_but_not_break_it() {
     assert_eq!(owned(&renamed, "one"), Value::Null);
 }
 
+/// Nobody owns what a server decides; the start of a generated name is the client's.
+#[test]
+fn the_creator_owns_the_start_of_a_generated_name() {
+    let mut new = object(&json!({ "size": 1 }));
+    new["metadata"]["generateName"] = json!("w-");
+    track(None, &mut new, &update("creator"), &widget());
+    let fields =
+        json!({ "f:metadata": { "f:generateName": {} }, "f:spec": { ".": {}, "f:size": {} } });
+    assert_eq!(owned(&new, "creator"), fields);
+}
+
 #[test]
 fn more_than_ten_updaters_share_one_entry() {
     let mut object = created(&json!({ "n0": 0 }), "m00");

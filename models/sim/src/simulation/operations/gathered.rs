@@ -11,6 +11,8 @@ use super::report::{Finding, Misbehaviour, Promise, Survey};
 pub(crate) struct Gathered {
     pub(super) findings: Vec<Finding>,
     pub(super) survey: Survey,
+    /// It has ended before its end: of what it has not tried nothing is known.
+    pub(crate) is_stopped: bool,
     /// How often each field was changed.
     pub(super) changes: BTreeMap<String, u64>,
     /// How often a change of a field could have an effect, how often it had, and such an operation.
@@ -20,26 +22,28 @@ pub(crate) struct Gathered {
 impl Gathered {
     /// Takes note of a sequence in which the fields of a finding are changed.
     pub(super) fn is_known(&mut self, operations: &[Operation], promise: Promise) -> bool {
-        let fields = |all: &[Operation]| -> BTreeSet<String> {
-            all.iter().flat_map(Operation::fields).collect()
-        };
-        let own = fields(operations);
-        let known = self.findings.iter_mut().find(|finding| {
-            // A hard object has no operations: its fields are a part of all others.
-            finding.hard.is_none()
-                && finding.promise.is_like(promise)
-                && fields(&finding.operations).is_subset(&own)
-        });
+        let known = self.findings.iter_mut().find(|it| covers(it, operations, promise));
         known.map(|it| it.also += 1).is_some()
+    }
+
+    /// Takes in a finding of another survey: of two that are of one kind the smaller one stays.
+    fn enter(&mut self, mut finding: Finding) {
+        let (operations, promise) = (&finding.operations, finding.promise);
+        let known = self.findings.iter_mut().find(|it| covers(it, operations, promise));
+        if let Some(known) = known {
+            known.also += 1 + finding.also;
+            return;
+        }
+        let is_larger = |it: &mut Finding| covers(&finding, &it.operations, it.promise);
+        let larger: Vec<_> = self.findings.extract_if(.., is_larger).collect();
+        finding.also += larger.iter().map(|it| 1 + it.also).sum::<u64>();
+        self.findings.push(finding);
     }
 
     /// Takes in what another survey of the same object has gathered.
     pub(crate) fn join(&mut self, other: Self) {
-        for finding in other.findings {
-            if !self.is_known(&finding.operations, finding.promise) {
-                self.findings.push(finding);
-            }
-        }
+        self.is_stopped |= other.is_stopped;
+        other.findings.into_iter().for_each(|it| self.enter(it));
         for (name, count) in other.changes {
             *self.changes.entry(name).or_default() += count;
         }
@@ -65,27 +69,20 @@ impl Gathered {
         needs_effect: bool,
         began: Instant,
     ) -> Result<Survey, Box<Misbehaviour>> {
-        let finding = |promise, operations, text: String| Finding {
-            promise,
-            operations,
-            hard: None,
-            text: vec![text],
-            objects: Vec::new(),
-            also: 0,
-            picture: String::new(),
-        };
         let ignored = self.effects.iter().filter(|(_, (tried, had, _))| *tried > 0 && *had == 0);
         for (name, (tried, _, operation)) in ignored {
             self.survey.ignored.push(name.clone());
-            if needs_effect {
+            if needs_effect && !self.is_stopped {
                 let text = format!("{name} was changed {tried} times, and nothing else changed");
-                self.findings.push(finding(Promise::Effect, vec![operation.clone()], text));
+                let operations = vec![operation.clone()];
+                self.findings.push(Finding::of(Promise::Effect, operations, vec![text]));
             }
         }
-        if self.findings.is_empty() && self.survey.operations == 0 && self.survey.hard == 0 {
+        let is_vain = self.survey.operations == 0 && self.survey.hard == 0;
+        if self.findings.is_empty() && is_vain && !self.is_stopped {
             let refused = self.survey.refused;
             let text = format!("no operation was tried, and {refused} were refused by the server");
-            self.findings.push(finding(Promise::Alone, Vec::new(), text));
+            self.findings.push(Finding::of(Promise::Alone, Vec::new(), vec![text]));
         }
         let (changed, unchanged): (Vec<_>, Vec<_>) =
             self.changes.into_iter().partition(|it| it.1 > 0);
@@ -102,5 +99,60 @@ impl Gathered {
         } else {
             Err(Box::new(Misbehaviour { findings, survey }))
         }
+    }
+}
+
+/// Whether the fields of a finding are a part of those of such operations. A hard object has none: they would be a
+/// part of all.
+fn covers(finding: &Finding, operations: &[Operation], promise: Promise) -> bool {
+    let fields =
+        |all: &[Operation]| all.iter().flat_map(Operation::fields).collect::<BTreeSet<_>>();
+    finding.hard.is_none()
+        && finding.promise.is_like(promise)
+        && fields(&finding.operations).is_subset(&fields(operations))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::Intent;
+    use super::*;
+
+    fn gathered(names: &[&str], also: u64) -> Gathered {
+        let operation = |name: &&str| {
+            let patch = json!({"spec": {*name: 1}});
+            Operation { intent: Intent::Change, patch }
+        };
+        let operations = names.iter().map(operation).collect();
+        let finding = Finding { also, ..Finding::of(Promise::Path, operations, Vec::new()) };
+        Gathered { findings: vec![finding], ..Gathered::default() }
+    }
+
+    #[test]
+    fn of_two_surveys_the_smaller_finding_stays_and_all_sequences_count() {
+        let (small, large) = (|| gathered(&["a"], 2), || gathered(&["a", "b"], 4));
+        for (mut one, other) in [(small(), large()), (large(), small())] {
+            one.join(other);
+            let told: Vec<_> =
+                one.findings.iter().map(|it| (it.operations.len(), it.also)).collect();
+            assert_eq!(told, [(1, 7)]);
+        }
+    }
+
+    #[test]
+    fn a_survey_that_was_stopped_says_nothing_of_what_it_has_not_tried() {
+        let end = |is_stopped| {
+            let mut all = Gathered { is_stopped, ..Gathered::default() };
+            let operation = Operation { intent: Intent::Change, patch: json!({}) };
+            all.effects.insert("spec.a".to_owned(), (1, 0, operation));
+            all.end(true, Instant::now()).map_err(|it| it.findings.len()).map(|it| it.ignored)
+        };
+        assert_eq!(end(true), Ok(vec!["spec.a".to_owned()]));
+        assert_eq!(end(false), Err(1));
+        let vain = |is_stopped| {
+            Gathered { is_stopped, ..Gathered::default() }.end(false, Instant::now()).is_ok()
+        };
+        assert_eq!([vain(true), vain(false)], [true, false]);
     }
 }

@@ -51,8 +51,8 @@ pub(super) fn try_all(bench: &mut Bench, ready: &Server, schema: &Value) -> (u64
     let finding = |(name, shown): (&'static str, Shown)| {
         let ((promise, text, objects), run) = shown?;
         let picture = draw(&run.trace, &objects);
-        let (operations, hard) = (Vec::new(), Some(name));
-        Some(Finding { promise, operations, hard, text, objects, also: 0, picture })
+        let hard = Some(name);
+        Some(Finding { hard, objects, picture, ..Finding::of(promise, Vec::new(), text) })
     };
     (count, shown.into_iter().filter_map(finding).collect())
 }

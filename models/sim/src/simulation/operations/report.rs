@@ -108,6 +108,14 @@ pub struct Finding {
     pub picture: String,
 }
 
+impl Finding {
+    /// One that has been seen once, of no hard object.
+    pub(super) fn of(promise: Promise, operations: Vec<Operation>, text: Vec<String>) -> Self {
+        let (objects, picture) = (Vec::new(), String::new());
+        Self { promise, operations, hard: None, text, objects, also: 0, picture }
+    }
+}
+
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "broken: {}", self.promise)?;

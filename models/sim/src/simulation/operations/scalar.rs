@@ -174,6 +174,27 @@ pub(super) fn strange(schema: &Value) -> Vec<Value> {
     all
 }
 
+/// Whether two objects differ in the units of quantities at most.
+pub(super) fn is_same(one: &Value, other: &Value) -> bool {
+    let [mut one, mut other] = [one.clone(), other.clone()];
+    [&mut one, &mut other].into_iter().for_each(same_units);
+    one == other
+}
+
+/// Writes equal quantities in the same unit.
+pub(super) fn same_units(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(same_units),
+        Value::Object(fields) => fields.values_mut().for_each(same_units),
+        Value::String(text) => {
+            if let Some(bytes) = bytes(text) {
+                *text = format!("{bytes} bytes");
+            }
+        }
+        _ => {}
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -32,7 +32,7 @@ pub(super) fn smallest(
     'smaller: loop {
         for candidate in smaller(&best.operations, &bench.object) {
             tries += 1;
-            if tries > MOST {
+            if tries > MOST || bench.is_over() {
                 break 'smaller;
             }
             let candidate = marked(candidate, &bench.object, &nonsense);
@@ -47,7 +47,7 @@ pub(super) fn smallest(
     let Broken { operations, walk, suspicion } = attempt(bench, best.operations, promise)?;
     let picture = draw(&walk.run.trace, &suspicion.objects);
     let Suspicion { promise, text, objects, .. } = suspicion;
-    Some(Finding { promise, operations, hard: None, text, objects, also: 0, picture })
+    Some(Finding { objects, picture, ..Finding::of(promise, operations, text) })
 }
 
 fn attempt(bench: &mut Bench, operations: Vec<Operation>, promise: Promise) -> Option<Broken> {
@@ -56,6 +56,9 @@ fn attempt(bench: &mut Bench, operations: Vec<Operation>, promise: Promise) -> O
     }
     let walk = bench.walk(&operations);
     let suspicion = bench.judge(&operations, &walk, operations.len())?;
+    if bench.is_stopped() {
+        return None;
+    }
     suspicion.promise.is_like(promise).then_some(Broken { operations, walk, suspicion })
 }
 

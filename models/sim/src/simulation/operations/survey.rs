@@ -1,16 +1,16 @@
 //! Draws sequences of operations, tries them one after the other, and counts.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::bench::{Bench, Walk, handle, is_same};
+use super::bench::{Bench, Walk, handle};
 use super::draw::Drawer;
 use super::gathered::Gathered;
 use super::operation::{Intent, Operation, between};
 use super::report::{Finding, Misbehaviour, Promise, Survey};
+use super::scalar::is_same;
 use super::schema::{self, Field};
 use super::{Operations, Wish, hard, shrink};
 use crate::apiserver::{Random, Server};
@@ -51,15 +51,11 @@ pub(crate) struct Surveyor {
 pub(super) fn conduct(operations: Operations) -> Result<Survey, Box<Misbehaviour>> {
     let began = Instant::now();
     let Operations { simulation, object, examples, wish } = operations;
-    let mut surveyor = match Surveyor::begin(simulation, object, examples, wish.seed) {
-        Ok(surveyor) => surveyor,
-        Err(failure) => return Err(Box::new(alone(*failure))),
-    };
-    match &wish.replay {
-        Some(sequence) => surveyor.replay(sequence.0.clone()),
-        None => surveyor.explore(&wish, began),
+    let needs_effect = wish.needs_effect;
+    match Surveyor::begin(simulation, object, examples, wish) {
+        Ok(surveyor) => surveyor.conduct(began).end(needs_effect, began),
+        Err(failure) => Err(Box::new(alone(*failure))),
     }
-    surveyor.gathered().end(wish.needs_effect, began)
 }
 
 /// The run without operations is wrong.
@@ -72,9 +68,8 @@ fn alone(failure: Failure) -> Misbehaviour {
             .flat_map(|it| it.to_string().lines().map(str::to_owned).collect::<Vec<_>>()),
     );
     let objects = failure.violations.into_iter().flat_map(|it| it.objects).collect();
-    let (promise, picture) = (Promise::Alone, failure.picture);
-    let finding =
-        Finding { promise, operations: Vec::new(), hard: None, text, objects, also: 0, picture };
+    let (found, picture) = (Finding::of(Promise::Alone, Vec::new(), text), failure.picture);
+    let finding = Finding { objects, picture, ..found };
     Misbehaviour { findings: vec![finding], survey: Survey::default() }
 }
 
@@ -83,16 +78,16 @@ impl Surveyor {
         mut simulation: Simulation,
         object: Value,
         examples: Vec<Value>,
-        seed: u64,
+        wish: Wish,
     ) -> Result<Self, Box<Failure>> {
         simulation.prepare();
-        let Simulation { mut setup, wish, .. } = simulation;
+        let Simulation { mut setup, wish: faults, .. } = simulation;
         let before = setup.script.clone();
         let (ready, schema) = ready(&setup, &before, &object).unwrap_or_else(|why| panic!("{why}"));
         setup.script.push(Step::Create(object.clone()));
-        let Campaign { setup, reference, .. } = Campaign::begin(setup, wish)?;
+        let Campaign { setup, reference, .. } = Campaign::begin(setup, faults)?;
         let quiet = setup.rules.requests_per_minute.max(3 * reference.per_minute);
-        Ok(Self::of(setup, before, (ready, schema), examples, (quiet, seed)))
+        Ok(Self::of(setup, before, (ready, schema), examples, (quiet, wish)))
     }
 
     /// A survey of a controller that is fine without operations. The first of the examples is the object.
@@ -101,34 +96,47 @@ impl Surveyor {
         before: Vec<Step>,
         (ready, schema): (Server, Value),
         examples: Vec<Value>,
-        (quiet, seed): (u32, u64),
+        (quiet, wish): (u32, Wish),
     ) -> Self {
         let object = examples[0].clone();
         let mut other = object.clone();
         let name = object["metadata"]["name"].as_str().unwrap_or_default();
         other["metadata"]["name"] = format!("{name}-other").into();
         let (fresh, learned, unsure) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
-        let bench = Bench { setup, before, object, other, quiet, fresh, learned, unsure, runs: 2 };
+        let (random, runs) = (Random::new(wish.seed), 2);
+        let bench =
+            Bench { setup, before, object, other, quiet, fresh, learned, unsure, runs, wish };
         let fields = schema::fields(&schema);
         let changes = vec![0; fields.len()];
-        let drawer = Drawer { random: Random::new(seed), schema, examples, is_guess: false };
+        let drawer = Drawer { random, schema, examples, is_guess: false };
         Self { bench, ready, drawer, fields, changes, found: Gathered::default() }
     }
 
+    /// Tries what is wished for, and gathers what comes of it.
+    pub(crate) fn conduct(mut self, began: Instant) -> Gathered {
+        match self.bench.wish.replay.take() {
+            Some(sequence) => self.replay(sequence.0),
+            None => self.explore(began),
+        }
+        self.gathered()
+    }
+
     /// Draws sequences and tries them.
-    pub(crate) fn explore(&mut self, wish: &Wish, began: Instant) {
-        if wish.hard {
+    fn explore(&mut self, began: Instant) {
+        if self.bench.wish.hard {
             let (bench, schema) = (&mut self.bench, &self.drawer.schema);
             let (count, found) = hard::try_all(bench, &self.ready, schema);
             self.found.survey.hard = count;
             self.found.findings.extend(found);
         }
-        let all = wish.sequences.unwrap_or_else(|| usual(&self.drawer.schema));
+        let all = self.bench.wish.sequences.unwrap_or_else(|| usual(&self.drawer.schema));
         let mut told = began;
         for number in 0..all {
-            let is_late = wish.until.is_some_and(|it| Instant::now() >= it);
-            let is_over = is_late || wish.stop.load(Ordering::Relaxed);
-            if is_over || self.found.findings.len() >= FINDINGS || self.fields.is_empty() {
+            self.found.is_stopped |= self.bench.is_over();
+            if self.found.is_stopped
+                || self.found.findings.len() >= FINDINGS
+                || self.fields.is_empty()
+            {
                 break;
             }
             let drawn = self.draw();
@@ -145,21 +153,11 @@ impl Surveyor {
     }
 
     /// Runs these operations. What the server refuses of them would make it another sequence.
-    pub(crate) fn replay(&mut self, operations: Vec<Operation>) {
+    fn replay(&mut self, operations: Vec<Operation>) {
         let accepted = self.bench.accepted(&operations);
         if accepted.len() < operations.len() {
             let text = vec!["the server refuses an operation that is to be replayed".to_owned()];
-            let (objects, picture) = (Vec::new(), String::new());
-            let (promise, hard, also) = (Promise::Alone, None, 0);
-            self.found.findings.push(Finding {
-                promise,
-                operations,
-                hard,
-                text,
-                objects,
-                also,
-                picture,
-            });
+            self.found.findings.push(Finding::of(Promise::Alone, operations, text));
             return;
         }
         let fields = vec![None; operations.len()];
@@ -231,11 +229,17 @@ impl Surveyor {
     fn attempt(&mut self, drawn: &Drawn) {
         let operations = &drawn.operations;
         let walk = self.bench.walk(operations);
+        if self.bench.is_stopped() {
+            self.found.is_stopped = true;
+            return;
+        }
         let survey = &mut self.found.survey;
         survey.sequences += 1;
         survey.operations += operations.len() as u64;
         let misuses = operations.iter().filter(|it| it.intent == Intent::Misuse);
         survey.misused += misuses.count() as u64;
+        // As a webhook of the run does, which nobody has asked before.
+        survey.refused += u64::from(walk.run.refused_step.is_some());
         survey.unjudged += u64::from(walk.run.refused_step.is_some());
         self.note_effects(drawn, &walk);
         let mut from = 1;
@@ -252,6 +256,7 @@ impl Surveyor {
             }
             from = suspicion.after + 1;
         }
+        self.found.is_stopped |= self.bench.is_stopped();
     }
 
     fn note_effects(&mut self, drawn: &Drawn, walk: &Walk) {
@@ -276,7 +281,7 @@ impl Surveyor {
     }
 
     /// What was gathered so far.
-    pub(crate) fn gathered(self) -> Gathered {
+    fn gathered(self) -> Gathered {
         let (bench, mut found) = (&self.bench, self.found);
         (found.survey.runs, found.survey.treated) = (bench.runs, bench.setup.treated());
         found.changes = self.fields.iter().map(Field::name).zip(self.changes).collect();
@@ -307,4 +312,27 @@ pub(crate) fn ready(
 /// The change from one object to another.
 fn change(from: &Value, to: &Value) -> Operation {
     Operation { intent: Intent::Change, patch: between(from, to) }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::apiserver::Options;
+
+    #[test]
+    fn a_webhook_to_which_nobody_listens_refuses_no_operation() {
+        let mut server = Server::new(&Options::default());
+        let rule = json!({"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"], "operations": ["*"]});
+        let hook = json!({"name": "a.example.com", "rules": [rule], "failurePolicy": "Fail", "sideEffects": "None",
+            "admissionReviewVersions": ["v1"], "clientConfig": {"url": "https://a.example.com/"}});
+        let configuration = json!({"apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": "ValidatingWebhookConfiguration", "metadata": {"name": "a"}, "webhooks": [hook]});
+        let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}});
+        for object in [configuration, map] {
+            assert_eq!(handle(&mut server, &Step::Create(object)), Ok(()));
+        }
+        assert!(server.has_webhooks());
+    }
 }

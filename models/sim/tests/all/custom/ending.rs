@@ -94,10 +94,8 @@ fn a_definition_goes_once_its_last_object_is_released() {
     assert_eq!(ask(&mut server, "GET", &path(), None).0, 200, "one is left");
     told(&mut server);
     release(&mut server, &format!("{OBJECTS}/c"));
-    assert_eq!(
-        told(&mut server),
-        ["MODIFIED", "DELETED"].map(|it| (it, "InstanceDeletionCompleted".into()))
-    );
+    // The last state that was stored.
+    assert_eq!(told(&mut server), [("DELETED", "InstanceDeletionInProgress".into())]);
     assert_eq!(ask(&mut server, "GET", &path(), None).0, 404);
     assert_eq!(ask(&mut server, "GET", OBJECTS, None).0, 404);
     assert_eq!(server.contents().iter().filter(|it| it.0.contains("things.t")).count(), 0);
@@ -129,4 +127,112 @@ fn a_dry_run_shows_the_mark_and_changes_nothing() {
     let (status, shown) = ask(&mut server, "DELETE", &format!("{}?dryRun=All", path()), None);
     assert_eq!((status, &shown["metadata"]["finalizers"]), (200, &json!([FINALIZER])));
     assert_eq!(server.contents(), before);
+}
+
+#[test]
+fn a_finalizer_of_somebody_else_outlives_the_objects() {
+    let mut server = with(&[("a", false)]);
+    let (_, mut body) = ask(&mut server, "GET", &path(), None);
+    body["metadata"]["finalizers"] = json!(["t.example/user"]);
+    assert_eq!(ask(&mut server, "PUT", &path(), Some(&body)).0, 200);
+    assert_eq!(ask(&mut server, "DELETE", &path(), None).0, 200);
+    let (_, read) = ask(&mut server, "GET", &path(), None);
+    assert_eq!(read["metadata"]["finalizers"], json!(["t.example/user"]));
+    let says = json!("removed all instances");
+    assert_eq!(terminating(&read), [&json!("False"), &json!("InstanceDeletionCompleted"), &says]);
+    assert_eq!(ask(&mut server, "POST", OBJECTS, Some(&object("b", false))).0, 201, "again");
+    release(&mut server, &path());
+    assert_eq!(ask(&mut server, "GET", &path(), None).0, 404);
+}
+
+#[test]
+fn of_a_collection_definitions_go_at_once() {
+    let mut server = with(&[("a", true)]);
+    assert_eq!(ask(&mut server, "DELETE", DEFINITIONS, None).0, 200);
+    assert_eq!(ask(&mut server, "GET", &path(), None).0, 404);
+}
+
+/// Two versions that know other fields; the second one is stored, and the first one is served.
+fn two(conversion: &Value) -> Value {
+    let version = |name: &str, field: &str, is_stored: bool| {
+        let spec = json!({"type": "object", "properties": {field: {"type": "string"}}});
+        json!({"name": name, "served": true, "storage": is_stored,
+            "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}}})
+    };
+    let mut body =
+        definition("things", &json!([version("v1", "a", false), version("v2", "b", true)]));
+    body["spec"]["conversion"] = conversion.clone();
+    body
+}
+
+fn held(version: &str, spec: &Value) -> Value {
+    json!({"apiVersion": format!("t.example/{version}"), "kind": "Things", "spec": spec,
+        "metadata": {"name": "held", "finalizers": ["t.example/hold"]}})
+}
+
+#[test]
+fn what_is_marked_keeps_the_fields_of_the_version_in_which_it_is_stored() {
+    let mut server = Server::new(&Options::default());
+    let body = two(&json!({"strategy": "None"}));
+    assert_eq!(ask(&mut server, "POST", DEFINITIONS, Some(&body)).0, 201);
+    let objects = OBJECTS.replace("v1", "v2");
+    assert_eq!(ask(&mut server, "POST", &objects, Some(&held("v2", &json!({"b": "x"})))).0, 201);
+    assert_eq!(ask(&mut server, "DELETE", &path(), None).0, 200);
+    let (_, read) = ask(&mut server, "GET", &format!("{objects}/held"), None);
+    assert_eq!(
+        (&read["spec"], &read["metadata"]["deletionGracePeriodSeconds"]),
+        (&json!({"b": "x"}), &json!(0))
+    );
+    release(&mut server, &format!("{objects}/held"));
+    assert_eq!(ask(&mut server, "GET", &path(), None).0, 404);
+}
+
+#[test]
+fn nobody_is_asked_to_convert_what_goes_with_its_definition() {
+    let mut server = Server::new(&Options::default());
+    let to = json!({"url": "https://127.0.0.1:1/convert", "caBundle": ""});
+    let webhook = json!({"conversionReviewVersions": ["v1"], "clientConfig": {"url": to["url"]}});
+    let body = two(&json!({"strategy": "Webhook", "webhook": webhook}));
+    assert_eq!(ask(&mut server, "POST", DEFINITIONS, Some(&body)).0, 201);
+    let objects = OBJECTS.replace("v1", "v2");
+    assert_eq!(ask(&mut server, "POST", &objects, Some(&held("v2", &json!({"b": "x"})))).0, 201);
+    // The version of its objects is stored no longer, and nobody listens.
+    let (_, mut body) = ask(&mut server, "GET", &path(), None);
+    for (at, is_stored) in [(0, true), (1, false)] {
+        body["spec"]["versions"][at]["storage"] = is_stored.into();
+    }
+    assert_eq!(ask(&mut server, "PUT", &path(), Some(&body)).0, 200);
+    assert_eq!(ask(&mut server, "DELETE", &path(), None).0, 200);
+    let (_, read) = ask(&mut server, "GET", &format!("{objects}/held"), None);
+    assert_eq!(
+        (&read["spec"], &read["metadata"]["deletionGracePeriodSeconds"]),
+        (&json!({"b": "x"}), &json!(0))
+    );
+}
+
+#[test]
+fn a_definition_that_serves_nothing_ends_as_well() {
+    let mut server = with(&[("a", true), ("b", false)]);
+    let (_, mut body) = ask(&mut server, "GET", &path(), None);
+    body["spec"]["versions"][0]["served"] = false.into();
+    assert_eq!(ask(&mut server, "PUT", &path(), Some(&body)).0, 200);
+    assert_eq!(ask(&mut server, "DELETE", &path(), None).0, 200);
+    assert_eq!(ask(&mut server, "GET", &path(), None).0, 200, "an object holds it");
+    let left = server.contents().into_iter().filter(|it| it.0.contains("things.t"));
+    assert_eq!(left.count(), 1);
+}
+
+#[test]
+fn objects_of_a_kind_that_is_named_like_definitions_are_none() {
+    let mut server = Server::new(&Options::default());
+    let open = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    let body = definition("customresourcedefinitions", &one(&open));
+    assert_eq!(ask(&mut server, "POST", DEFINITIONS, Some(&body)).0, 201);
+    let like = "/apis/t.example/v1/namespaces/default/customresourcedefinitions";
+    let object = json!({"apiVersion": "t.example/v1", "kind": "Customresourcedefinitions",
+        "metadata": {"name": "a"}, "status": "boom",
+        "spec": {"group": "x", "names": {"plural": "ys"}}});
+    assert_eq!(ask(&mut server, "POST", like, Some(&object)).0, 201);
+    let (status, gone) = ask(&mut server, "DELETE", &format!("{like}/a"), None);
+    assert_eq!((status, &gone["status"]), (200, &"Success".into()));
 }

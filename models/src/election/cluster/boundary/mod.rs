@@ -13,6 +13,7 @@ mod survey;
 
 pub(crate) mod tests;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use seatrial_core::elector::{Bounds, Config, Timing};
@@ -218,7 +219,7 @@ impl Search {
             horizon: 6 * nanos(timing.lease) + 4 * reply,
             probe: false,
         };
-        Simulated::new(setup, faults, plain::elector).finish()
+        Simulated::new(setup, faults, Arc::new(plain::elector)).finish()
     }
 }
 

@@ -1,4 +1,5 @@
-//! What no mutant of an elector breaks: the invariants notice a run that was tampered with.
+//! What no mutant of an elector breaks, or breaks alone: the invariants notice a run that was
+//! tampered with.
 
 use super::{Terms, breaches, invariant};
 use crate::cluster::plan::SECOND;
@@ -103,8 +104,37 @@ fn callbacks_that_break_their_rules_are_noticed() {
     }));
 }
 
+/// No mutant breaks these promises alone, or on a run of the cluster at all.
+fn what_other_promises_hide_is_noticed() {
+    assert!(!after("one_actor", |run| {
+        // No belief and no work ends any more.
+        run.happenings.retain(|happening| {
+            !matches!(happening.what, What::Revoked { .. } | What::WorkEnded { .. } | What::Crashed)
+        });
+    }));
+    assert!(!after("fenced_effects_never_interleave", |run| {
+        let first = find(run, |what| matches!(what, What::Acts { accepted: true, .. }));
+        let late = Happening { at: run.end, ..run.happenings[first] };
+        run.happenings.push(late);
+    }));
+    assert!(!after("versions_form_a_chain", |run| run.versions[3].over = 2));
+    assert!(!after("cancellation_is_prompt", |run| {
+        // Every cancellation is moved two seconds into the past.
+        for happening in &mut run.happenings {
+            if happening.what == What::Cancelled {
+                happening.at -= 2 * SECOND;
+            }
+        }
+    }));
+    assert!(!after("observations_have_a_reason", |run| {
+        let index = find(run, |what| matches!(what, What::Cancelled));
+        insert(run, index, What::Observes { at: 1 });
+    }));
+}
+
 pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
     releases_that_break_their_rules_are_noticed,
     calls_that_break_their_rules_are_noticed,
-    callbacks_that_break_their_rules_are_noticed
+    callbacks_that_break_their_rules_are_noticed,
+    what_other_promises_hide_is_noticed
 ];

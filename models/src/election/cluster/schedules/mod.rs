@@ -6,11 +6,12 @@ mod script;
 
 pub(crate) mod tests;
 
-use seatrial_core::elector::{Config, ConfigError, Election};
-use seatrial_core::machine::Host;
+use std::sync::Arc;
+
+use seatrial_core::elector::{Config, ConfigError};
 
 use super::run::{Run, What};
-use super::world::{Setup, Simulated};
+use super::world::{Make, Setup, Simulated};
 use crate::election::plain;
 
 pub use list::SCHEDULES;
@@ -76,15 +77,12 @@ impl Schedule {
     /// Simulates the schedule.
     #[must_use]
     pub fn run(&self, strict: bool) -> Run {
-        self.run_on(strict, plain::elector)
+        self.run_on(strict, Arc::new(plain::elector))
     }
 
     /// Simulates the schedule on the electors that `make` makes.
-    pub fn run_on<H: Host<Election>>(
-        &self,
-        strict: bool,
-        make: impl Fn(Config) -> H + Send + Sync + 'static,
-    ) -> Run {
+    #[must_use]
+    pub fn run_on(&self, strict: bool, make: Make) -> Run {
         let (setup, script) = (self.make)(list::config(strict));
         Simulated::new(setup, script, make).finish()
     }

@@ -100,7 +100,7 @@ pub(super) const ALL: &[Campaign] = &[
 ];
 
 impl Campaign {
-    fn plan(&self) -> Weather {
+    pub(super) fn plan(&self) -> Weather {
         self.plan.parse().expect("the plans are well-formed")
     }
 
@@ -122,9 +122,7 @@ fn terms(plan: &Weather) -> Terms {
 
 /// Simulates the one run that a plan names. A world whose elector broke down is not used again.
 fn run_once(make: fn() -> MachineOf<Elector>, plan: &Weather) -> Simulated {
-    simulate(make, &plan.config(), |seats| {
-        Cluster::of(move |config| seats(config)).run(plan).clone()
-    })
+    simulate(make, &plan.config(), |seats| Cluster::of(seats).run(plan).clone())
 }
 
 impl Simulation<Elector> for &'static Campaign {

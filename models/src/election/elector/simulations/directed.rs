@@ -38,9 +38,7 @@ impl Directed {
 
     fn simulate(&self, make: fn() -> MachineOf<Elector>) -> (Simulated, Terms) {
         let config = self.schedule.config(self.strict);
-        let simulated = simulate(make, &config, |seats| {
-            self.schedule.run_on(self.strict, move |config| seats(config))
-        });
+        let simulated = simulate(make, &config, |seats| self.schedule.run_on(self.strict, seats));
         (simulated, Terms { config, drift_ppm: 0 })
     }
 }

@@ -18,9 +18,9 @@ use seatrial_core::runtime::System;
 
 use super::Elector;
 use super::part::{self, SetUp};
-use crate::cluster::Run;
 use crate::cluster::boundary::{Region, picture as draw};
 use crate::cluster::invariants::{Terms, invariant};
+use crate::cluster::{Make, Plan as Weather, Run};
 use crate::engine::{End, Exploration, Route, panic_text, quietly, told_in_full};
 use crate::report::Picture;
 use crate::trial::{
@@ -36,6 +36,12 @@ pub(super) fn all() -> Vec<Box<dyn Simulation<Elector>>> {
     all.extend(campaign::ALL.iter().map(|one| Box::new(one) as Box<dyn Simulation<Elector>>));
     all.push(Box::new(returns::Returns));
     all
+}
+
+/// Returns the weather of a campaign.
+pub(super) fn weather(name: &str) -> Weather {
+    let named = campaign::ALL.iter().find(|one| one.name() == name);
+    named.expect("there is such a campaign").plan()
 }
 
 /// Draws the safe region of the usual set-up in both profiles.
@@ -75,12 +81,12 @@ enum Simulated {
 fn simulate(
     make: fn() -> MachineOf<Elector>,
     config: &Config,
-    run: impl FnOnce(Arc<dyn Fn(Config) -> Boxed<Election> + Send + Sync>) -> Run,
+    run: impl FnOnce(Make) -> Run,
 ) -> Simulated {
     if let Err(error) = seat(make, config.clone().identity("a".into())) {
         return Simulated::Refused(error);
     }
-    let seats: Arc<dyn Fn(Config) -> Boxed<Election> + Send + Sync> =
+    let seats: Make =
         Arc::new(move |config| seat(make, config).expect("the same set-up was accepted before"));
     match quietly(|| catch_unwind(AssertUnwindSafe(|| run(seats)))) {
         Ok(run) => Simulated::Ran(Box::new(run)),

@@ -21,7 +21,7 @@ fn judged() -> Vec<Judged> {
 }
 
 fn run_once(make: fn() -> MachineOf<Elector>, end: End, back: Option<(u64, u64)>) -> Simulated {
-    simulate(make, &end.terms().config, |seats| end.run(back, move |config| seats(config)))
+    simulate(make, &end.terms().config, |seats| end.run(back, seats))
 }
 
 /// Reads what names a run.

@@ -1,5 +1,6 @@
 //! The second implementation of the rules decides at every step like the rules that ship.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use ::proptest::collection::vec;
@@ -7,6 +8,7 @@ use ::proptest::prelude::*;
 use seatrial_core::elector::{Bounds, Config, Election, Timing};
 use seatrial_core::machine::Boxed;
 
+use crate::cluster::Make;
 use crate::cluster::going_back::two_leaders;
 use crate::election::plain::{Plain, Rules};
 use crate::elector::decisions::{Happens, Place, random_happenings, set_ups};
@@ -95,7 +97,8 @@ fn random_happenings_reach_terms_rounds_and_releases() {
 
 fn two_lead_if_a_store_that_goes_back_is_trusted() {
     for mistakes in [&["refusals_are_no_news"], &["own_is_own_for_ever"]] {
-        let (broken, _) = two_leaders(move |config| Boxed(Plain::unchecked(mistakes, config)));
+        let make: Make = Arc::new(move |config| Boxed(Plain::unchecked(mistakes, config)));
+        let (broken, _) = two_leaders(&make);
         assert!(!broken.is_empty(), "{mistakes:?}");
     }
 }

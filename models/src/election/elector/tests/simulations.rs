@@ -1,6 +1,8 @@
 //! The simulations come out as expected, and their runs can be shown again.
 
+use crate::cluster::{Campaign, What};
 use crate::elector::Elector;
+use crate::elector::simulations::weather;
 use crate::engine::{Engine, Kind, Route};
 use crate::trial::{Budget, Expect, Plan, StopAt, digest, subject};
 
@@ -35,6 +37,20 @@ fn every_simulation_comes_out_as_expected() {
                 info.name
             );
         }
+    }
+}
+
+fn leaders_change_in_the_weather_of_the_simulations() {
+    // Without a change, about one term is led in each run.
+    for (name, least) in [("store_goes_back_strict", 600), ("random_weather_classic", 800)] {
+        let (weather, mut campaign) = (weather(name), Campaign::new());
+        let leads = |what: &What| matches!(what, What::Leads { .. });
+        let terms = (0..400).map(|seed| {
+            let run = campaign.run(&weather.with_seed(seed));
+            run.happenings.iter().filter(|happening| leads(&happening.what)).count()
+        });
+        let led: usize = terms.sum();
+        assert!(led > least, "{name}: {led} terms");
     }
 }
 
@@ -87,6 +103,7 @@ fn a_route_to_nowhere_is_no_run() {
 
 pub(crate) const TESTS: seatrial::tests::Tests = seatrial::tests![
     every_simulation_comes_out_as_expected,
+    leaders_change_in_the_weather_of_the_simulations,
     the_reference_breaks_where_the_rules_say_so_and_the_strict_profile_does_not,
     a_finding_leads_back_to_its_run,
     a_route_to_nowhere_is_no_run

@@ -133,10 +133,10 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    pub(super) fn new(ways: &[Way], mistake: Option<Mistake>, slip: Option<Slip>) -> Self {
+    pub(super) fn new(ways: &[Way], mistake: Mistake, slip: Option<Slip>) -> Self {
         let rules = |way: &Way| match mistake {
-            None => Rules::Ship(Execution::new(way.mode, way.reads, way.max)),
-            Some(mistake) => Rules::Mistaken(Mistaken::new(mistake)),
+            "" => Rules::Ship(Execution::new(way.mode, way.reads, way.max)),
+            mistake => Rules::Mistaken(Mistaken::new(mistake)),
         };
         let begin = |way: &Way| Begin { mode: way.mode, reads: way.reads, max_retries: way.max };
         let clock = crate::single_step::HandClock::default();

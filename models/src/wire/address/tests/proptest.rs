@@ -6,9 +6,9 @@ use ::proptest::prelude::*;
 use ::proptest::sample::select;
 
 use crate::address::words::{TIMEOUTS, URIS, VERBS, WORDS};
-use crate::address::{Address, Call, check, decode};
+use crate::address::{Address, Call, Spec, decode};
 use crate::regressions::tried;
-use crate::wire::fixtures::every_mistake_is_noticed;
+use crate::wire::fixtures::{check, every_mistake_is_noticed};
 
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![4 => select(&WORDS[..]).prop_map(str::to_owned), 1 => "[ -~]{0,5}"]
@@ -40,11 +40,11 @@ proptest! {
         mut calls in vec(call(), 0..12),
     ) {
         calls.insert(0, Call::Begin(base, verb));
-        check(&calls);
+        check::<Address, Spec>(&calls);
     }
 
     fn whatever_bytes_say_the_two_agree(bytes in vec(any::<u8>(), 0..200)) {
-        check(&decode(&bytes));
+        check::<Address, Spec>(&decode(&bytes));
     }
 }
 
@@ -62,8 +62,8 @@ fn calls_that_set_other_parts_may_come_in_any_order() {
         let mut turned = calls.to_vec();
         turned.rotate_left(first);
         for calls in [turned.clone(), turned.into_iter().rev().collect()] {
-            check(&calls);
-            let mut request = crate::address::Spec::new(0, "GET");
+            check::<Address, Spec>(&calls);
+            let mut request = Spec::new(0, "GET");
             let said: Vec<_> = calls.iter().map(|call| request.call(call)).collect();
             assert_eq!(said[4].url.as_deref(), Ok(right), "{calls:?}");
         }

@@ -4,15 +4,15 @@
 use ::proptest::collection::vec;
 use ::proptest::prelude::*;
 
-use crate::leases::{Leases, check, decode};
+use crate::leases::{Leases, Spec, decode};
 use crate::regressions::tried;
-use crate::wire::fixtures::every_mistake_is_noticed;
+use crate::wire::fixtures::{check, every_mistake_is_noticed};
 
 proptest! {
     #![proptest_config(tried!("leases", cases: 512))]
 
     fn whatever_bytes_say_the_two_agree(bytes in vec(any::<u8>(), 0..60)) {
-        check(&decode(&bytes));
+        check::<Leases, Spec>(&decode(&bytes));
     }
 }
 

@@ -5,14 +5,14 @@ use ::proptest::collection::vec;
 use ::proptest::prelude::*;
 
 use crate::regressions::tried;
-use crate::watch::{Call, Watch, check, decode};
-use crate::wire::fixtures::every_mistake_is_noticed;
+use crate::watch::{Call, Spec, Watch, decode};
+use crate::wire::fixtures::{check, every_mistake_is_noticed};
 
 proptest! {
     #![proptest_config(tried!("watch", cases: 512))]
 
     fn whatever_bytes_say_the_two_agree(bytes in vec(any::<u8>(), 0..150)) {
-        check(&decode(&bytes));
+        check::<Watch, Spec>(&decode(&bytes));
     }
 
     fn events_may_be_cut_anywhere(sizes in vec(1..12_usize, 40)) {
@@ -26,7 +26,7 @@ proptest! {
             rest = left;
         }
         calls.push(Call::Ends(None));
-        check(&calls);
+        check::<Watch, Spec>(&calls);
     }
 }
 

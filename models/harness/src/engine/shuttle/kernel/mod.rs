@@ -20,6 +20,8 @@ mod objects;
 mod set;
 mod threads;
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use seatrial_core::runtime::Instant;
 
 use super::Config;
@@ -53,7 +55,7 @@ pub(super) struct Kernel {
     pub(super) config: Config,
     pub(super) schedule: Schedule,
     names: Names,
-    /// Tells objects of this execution from those of others.
+    /// Tells objects of this execution from those of others, also of those that run beside it.
     execution: u32,
     phase: Phase,
     stopped: Option<End>,
@@ -119,7 +121,8 @@ impl Kernel {
 
     /// Forgets the last execution and begins the next, whose main thread is about to run.
     pub(super) fn begin(&mut self) {
-        self.execution += 1;
+        static EXECUTIONS: AtomicU32 = AtomicU32::new(1);
+        self.execution = EXECUTIONS.fetch_add(1, Ordering::Relaxed);
         self.phase = Phase::Running;
         self.stopped = None;
         self.schedule.choices.clear();

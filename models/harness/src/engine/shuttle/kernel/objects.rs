@@ -152,3 +152,24 @@ impl Kernel {
         self.locks[mutex].name
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::Config;
+    use super::Kernel;
+    use crate::engine::quietly;
+
+    #[test]
+    fn an_object_of_an_execution_beside_this_one_is_refused() {
+        let begun = || {
+            let mut kernel = Kernel::new(Config::default());
+            kernel.begin();
+            kernel
+        };
+        let (mut one, mut other) = (begun(), begun());
+        let (of_one, of_other) = (one.new_lock(), other.new_lock());
+        assert_eq!((one.index(of_one), other.index(of_other)), (0, 0));
+        let used = std::panic::AssertUnwindSafe(|| other.index(of_one));
+        assert!(quietly(|| std::panic::catch_unwind(used)).is_err());
+    }
+}

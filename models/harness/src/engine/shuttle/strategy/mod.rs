@@ -19,10 +19,8 @@ mod walk;
 
 pub(super) use replay::Replay;
 
-use std::ops::RangeInclusive;
-
 use super::kernel::{Footprint, Kernel, ThreadSet};
-use super::trace::{Lent, Trace, Yield};
+use super::trace::Trace;
 use crate::engine::{Choice, End, Schedule};
 
 /// How the schedules of an exploration are chosen.
@@ -206,28 +204,8 @@ pub(super) trait Chooser {
         false
     }
 
-    /// Lends a part to another thread of the operating system, if it has one that is expected to
-    /// have such a number of executions.
-    fn lend(&mut self, _executions: &RangeInclusive<u64>) -> Option<(Lent, Trace)> {
-        None
-    }
-
-    /// Returns the loan that comes next, because of which [`begin`](Self::begin) has said no.
-    fn awaited(&self) -> Option<&Lent> {
-        None
-    }
-
-    /// Returns how many executions may still be run.
-    fn left(&self) -> u64 {
-        u64::MAX
-    }
-
-    /// Goes on behind that part, of which the results and the number of executions are given, or
-    /// with it.
-    fn go_on(&mut self, _part: Option<(Yield, u64)>) {}
-
-    /// Returns what a part leaves to the whole.
-    fn yields(&mut self) -> Option<Yield> {
+    /// Returns the search of all traces, if this is it.
+    fn trace(&mut self) -> Option<&mut Trace> {
         None
     }
 }

@@ -92,6 +92,47 @@ impl Trace {
         same.then_some(Choice::Thread(thread as u8))
     }
 
+    /// Lends a part to another thread of the operating system, if it has one that is expected to
+    /// have such a number of executions.
+    pub(super) fn lend(&mut self, executions: &RangeInclusive<u64>) -> Option<(Lent, Self)> {
+        let (lent, search) = self.search.lend(executions)?;
+        let run = self.run.of_part();
+        Some((lent, Self { run, search, ..Self::new(self.left) }))
+    }
+
+    /// Returns the loan that comes next, because of which [`begin`](Chooser::begin) has said no.
+    pub(super) fn awaited(&self) -> Option<&Lent> {
+        self.awaited.as_ref()
+    }
+
+    /// Returns how many executions may still be run.
+    pub(super) fn left(&self) -> u64 {
+        self.left
+    }
+
+    /// Goes on behind that part, of which the results and the number of executions are given, or
+    /// with it.
+    pub(super) fn go_on(&mut self, part: Option<(Yield, u64)>) {
+        self.awaited = None;
+        self.is_decided = part.is_none();
+        if let Some((part, executions)) = part {
+            self.left -= executions;
+            self.complete &= part.complete;
+            self.search.absorb(part.owed, executions);
+        }
+    }
+
+    /// Returns how many steps a part has to leave to the whole: they take most of its memory.
+    pub(super) fn owes(&self) -> usize {
+        self.search.owes()
+    }
+
+    /// Returns what a part leaves to the whole.
+    pub(super) fn yields(&mut self) -> Yield {
+        let (is_whole, complete) = (self.exhausted, self.complete);
+        Yield { owed: self.search.owed(), is_whole, complete }
+    }
+
     fn refusal(&mut self) -> Decision<()> {
         match self.run.refusal.take() {
             Some(why) => Err(End::Refused(why)),
@@ -102,7 +143,7 @@ impl Trace {
 
 impl Chooser for Trace {
     fn begin(&mut self) -> bool {
-        if self.awaited.is_some() || self.search.owes_too_much() {
+        if self.awaited.is_some() {
             return false;
         }
         let mut part = None;
@@ -206,32 +247,7 @@ impl Chooser for Trace {
         self.exhausted && self.complete
     }
 
-    fn lend(&mut self, executions: &RangeInclusive<u64>) -> Option<(Lent, Trace)> {
-        let (lent, search) = self.search.lend(executions)?;
-        let run = self.run.shared();
-        Some((lent, Self { run, search, ..Self::new(self.left) }))
-    }
-
-    fn awaited(&self) -> Option<&Lent> {
-        self.awaited.as_ref()
-    }
-
-    fn left(&self) -> u64 {
-        self.left
-    }
-
-    fn go_on(&mut self, part: Option<(Yield, u64)>) {
-        self.awaited = None;
-        self.is_decided = part.is_none();
-        if let Some((part, executions)) = part {
-            self.left -= executions;
-            self.complete &= part.complete;
-            self.search.absorb(part.owed, executions);
-        }
-    }
-
-    fn yields(&mut self) -> Option<Yield> {
-        let (is_whole, complete) = (self.exhausted, self.complete);
-        Some(Yield { owed: self.search.owed(), is_whole, complete })
+    fn trace(&mut self) -> Option<&mut Trace> {
+        Some(self)
     }
 }

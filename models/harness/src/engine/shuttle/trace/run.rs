@@ -106,9 +106,9 @@ impl Run {
         }
     }
 
-    /// Returns one for another thread of the operating system that shares the search.
-    pub(super) fn shared(&self) -> Self {
-        Self { slots: self.slots.shared(), ..Self::new() }
+    /// Returns one for a part of the search.
+    pub(super) fn of_part(&self) -> Self {
+        Self { slots: self.slots.of_part(), ..Self::new() }
     }
 
     pub(super) fn begin(&mut self) {

@@ -2,6 +2,7 @@
 //! each.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ops::RangeInclusive;
 
 use super::event::{Act, Label, Step, weak_initial};
@@ -30,6 +31,8 @@ pub(super) struct Search {
     given: usize,
     /// What the larger search has to insert at its own decisions, in the order of the numbers.
     owed: HashMap<Insertion, usize>,
+    /// How many steps these have.
+    owes: usize,
     executions: u64,
     /// How many executions a branch has had at each depth, on the average of late.
     sizes: Vec<u64>,
@@ -47,10 +50,6 @@ pub(super) enum Next {
     /// Nothing.
     Nothing,
 }
-
-/// A part that owes more than this is given up: memory is bounded. What is lent is too small for that
-/// where branches of one depth are of about one size.
-const MOST_OWED: usize = 20_000;
 
 impl Search {
     /// Returns the decision that is to be taken again, at a depth where one was taken before.
@@ -121,8 +120,11 @@ impl Search {
         }
         let whole = sequence.clone();
         if !frame.tree.covers(sequence) {
-            let number = self.owed.len();
-            self.owed.entry((at, whole)).or_insert(number);
+            let (number, steps) = (self.owed.len(), whole.len());
+            if let Entry::Vacant(new) = self.owed.entry((at, whole)) {
+                new.insert(number);
+                self.owes += steps;
+            }
         }
     }
 
@@ -161,11 +163,11 @@ impl Search {
             let Some((before, (chosen, below, lent), after)) = self.frames[at].tree.lend() else {
                 continue;
             };
-            let mut frames = self.frames[..=at].to_vec();
-            let frame = &mut frames[at];
-            frame.sleep.push(frame.chosen);
-            frame.sleep.extend(before.into_iter().filter(|_| !forgets(Weakness::SleepOfLoan)));
-            (frame.chosen, frame.tree) = (chosen, after);
+            let mut sleep = self.frames[at].sleep.clone();
+            sleep.push(self.frames[at].chosen);
+            sleep.extend(before.into_iter().filter(|_| !forgets(Weakness::SleepOfLoan)));
+            let mut frames = self.frames[..at].to_vec();
+            frames.push(Frame { chosen, sleep, tree: after, since: 0 });
             let part = Self { frames, handed_down: below, given: at + 1, ..Self::default() };
             return Some((lent.expect("just lent"), part));
         }
@@ -188,8 +190,8 @@ impl Search {
         owed.into_iter().map(|(insertion, _)| insertion).collect()
     }
 
-    /// Tells whether it is a part that has grown too large.
-    pub(super) fn owes_too_much(&self) -> bool {
-        self.owed.len() > MOST_OWED
+    /// Returns how many steps the larger search has to insert.
+    pub(super) fn owes(&self) -> usize {
+        self.owes
     }
 }

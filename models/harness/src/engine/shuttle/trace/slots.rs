@@ -1,7 +1,5 @@
 //! Slots, which identify threads across executions.
 
-use std::sync::{Arc, Mutex, PoisonError};
-
 use super::super::kernel::{MAIN, ThreadName};
 use super::vector::{CLOCK, SLOTS, Slot};
 
@@ -12,8 +10,8 @@ const MAIN_SLOT: Slot = CLOCK + 1;
 pub(super) struct Slots {
     /// Names in the order of slots, without the clock.
     names: Vec<ThreadName>,
-    /// The same of all who share the search.
-    all: Arc<Mutex<Vec<ThreadName>>>,
+    /// How many names there may be.
+    most: usize,
     /// The slot of each thread of this execution.
     of_thread: Vec<Slot>,
     /// The thread in each slot in this execution.
@@ -22,13 +20,15 @@ pub(super) struct Slots {
 
 impl Slots {
     pub(super) fn new() -> Self {
-        let all = Arc::new(Mutex::new(vec![MAIN]));
-        Self { names: vec![MAIN], all, of_thread: Vec::new(), thread: [usize::MAX; SLOTS] }
+        let most = SLOTS - usize::from(MAIN_SLOT);
+        Self { names: vec![MAIN], most, of_thread: Vec::new(), thread: [usize::MAX; SLOTS] }
     }
 
-    /// Returns the same slots for another thread of the operating system.
-    pub(super) fn shared(&self) -> Self {
-        Self { all: Arc::clone(&self.all), ..Self::new() }
+    /// Returns the same slots for a part of the search. It gives no others: the search could come to
+    /// other threads before, which get them.
+    pub(super) fn of_part(&self) -> Self {
+        let names = self.names.clone();
+        Self { most: names.len(), names, ..Self::new() }
     }
 
     /// Begins an execution with its main thread.
@@ -42,20 +42,16 @@ impl Slots {
     /// Gives a thread that was just started its slot; `None` if there are not enough.
     pub(super) fn meet(&mut self, name: ThreadName, thread: usize) -> Option<Slot> {
         debug_assert_eq!(self.of_thread.len(), thread);
-        let place_in = |names: &[ThreadName]| names.iter().position(|&known| known == name);
-        let place = place_in(&self.names).unwrap_or_else(|| {
-            let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-            if place_in(&all).is_none() {
-                all.push(name);
-            }
-            self.names.clone_from(&all);
-            place_in(&all).expect("it is there now")
-        });
-        let slot = place + usize::from(MAIN_SLOT);
-        if slot >= SLOTS {
+        let known = self.names.iter().position(|&known| known == name);
+        let place = known.unwrap_or(self.names.len());
+        if place >= self.most {
             self.of_thread.push(MAIN_SLOT); // whatever: the execution is given up
             return None;
         }
+        if known.is_none() {
+            self.names.push(name);
+        }
+        let slot = place + usize::from(MAIN_SLOT);
         self.thread[slot] = thread;
         self.of_thread.push(slot as Slot);
         Some(slot as Slot)

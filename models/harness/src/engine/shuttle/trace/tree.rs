@@ -19,7 +19,8 @@ pub(super) struct Tree {
 #[derive(Clone, Debug)]
 struct Branch {
     act: Act,
-    below: Tree,
+    /// A part that is lent shares it until it changes.
+    below: Arc<Tree>,
     /// Who explores it already, if somebody does.
     lent: Option<Lent>,
 }
@@ -46,6 +47,18 @@ impl Lent {
 /// A branch that was taken off a tree: its act, what is below, and who explores it already.
 pub(super) type Taken = (Act, Tree, Option<Lent>);
 
+/// In a loop: a tree can be as deep as an execution is long, and a stack is small.
+impl Drop for Tree {
+    fn drop(&mut self) {
+        let mut left = std::mem::take(&mut self.branches);
+        while let Some(branch) = left.pop() {
+            if let Some(mut below) = Arc::into_inner(branch.below) {
+                left.append(&mut below.branches);
+            }
+        }
+    }
+}
+
 impl Tree {
     pub(super) fn is_empty(&self) -> bool {
         self.branches.is_empty()
@@ -57,6 +70,7 @@ impl Tree {
             return None;
         }
         let Branch { act, below, lent } = self.branches.remove(0);
+        let below = Arc::unwrap_or_clone(below);
         Some((act, below, lent.filter(|lent| !lent.has_ended())))
     }
 
@@ -69,12 +83,13 @@ impl Tree {
         let after = Self { branches: self.branches[place + 1..].to_vec() };
         let branch = &mut self.branches[place];
         branch.lent = Some(Lent::default());
-        Some((before, (branch.act, branch.below.clone(), branch.lent.clone()), after))
+        let below = Tree::clone(&branch.below);
+        Some((before, (branch.act, below, branch.lent.clone()), after))
     }
 
     /// Adds a last branch of one act.
     pub(super) fn push(&mut self, act: Act) {
-        self.branches.push(Branch { act, below: Self::default(), lent: None });
+        self.branches.push(Branch { act, below: Arc::default(), lent: None });
     }
 
     /// Returns the first branch that can come first in a sequence, and takes its act out of that.
@@ -103,7 +118,7 @@ impl Tree {
                 return at.append(sequence);
             };
             lent = lent.or_else(|| at.branches[branch].lent.clone());
-            at = &mut at.branches[branch].below;
+            at = Arc::make_mut(&mut at.branches[branch].below);
             if at.is_empty() {
                 return;
             }
@@ -127,7 +142,7 @@ impl Tree {
         let mut at = self;
         for step in sequence {
             at.push(step.act);
-            at = &mut at.branches.last_mut().expect("just added").below;
+            at = Arc::make_mut(&mut at.branches.last_mut().expect("just added").below);
         }
     }
 }
@@ -180,6 +195,21 @@ mod tests {
             all.extend(below.into_iter().map(|path| [vec![branch.act], path].concat()));
         }
         all
+    }
+
+    #[test]
+    fn a_tree_may_be_as_deep_as_an_execution_is_long() {
+        let step = Step { act: locks(1, 7), index: 1, clock: VectorClock::default() };
+        let mut tree = Tree::default();
+        tree.append(&vec![step; 100_000]);
+        let (_, (_, below, _), after) = tree.lend().expect("it has a branch");
+        assert!(after.is_empty() && !below.is_empty());
+        let mut copy = tree.clone();
+        copy.insert(&mut vec![Step { act: locks(2, 7), ..step }]);
+        assert_eq!((tree.branches.len(), copy.branches.len()), (1, 2));
+        let (_, below, lent) = tree.take_first().expect("it has a branch");
+        assert!(!below.is_empty() && lent.is_some());
+        drop((copy, below, tree));
     }
 
     #[test]

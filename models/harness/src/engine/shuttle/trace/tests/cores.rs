@@ -3,11 +3,13 @@
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use seatrial_core::runtime::Runtime as _;
 
-use super::super::super::cores::explore_eagerly;
-use super::super::super::{Body, Config, Judging, explore, explore_on_cores};
+use super::super::super::cores::explore_lending;
+use super::super::super::part::Lends;
+use super::super::super::{Body, Config, Judging, ShuttleMutex, explore, explore_on_cores};
 use super::super::weak::Weakness;
 use super::random::{KINDS, programs};
 use super::{ShuttleRuntime, Strategy, in_order};
@@ -22,6 +24,9 @@ struct Seen {
     stops: bool,
     /// The trace that the judge cannot bear.
     panics_at: Option<u64>,
+    diverged: bool,
+    /// How many executions were taken over.
+    taken: usize,
 }
 
 impl Judging for Seen {
@@ -31,6 +36,7 @@ impl Judging for Seen {
         assert!(execution.trace != self.panics_at, "the judge fails after {count}");
         let schedule = execution.schedule.expect("it has one").to_string();
         self.executions.push((schedule, execution.trace.expect("it has one"), execution.steps));
+        self.diverged |= matches!(execution.end, End::Diverged(_));
         match &execution.end {
             End::Deadlock(_) | End::Panicked(_) if self.stops => ControlFlow::Break(()),
             _ => ControlFlow::Continue(()),
@@ -39,6 +45,8 @@ impl Judging for Seen {
 
     fn absorb(&mut self, next: Self, before: u64) {
         assert_eq!(before, self.executions.len() as u64);
+        self.diverged |= next.diverged;
+        self.taken += next.executions.len();
         self.executions.extend(next.executions);
     }
 }
@@ -60,7 +68,7 @@ impl Search {
     fn begin(&self) -> (Body, Seen) {
         (
             Arc::clone(&self.body),
-            Seen { executions: Vec::new(), stops: self.stops, panics_at: self.panics_at },
+            Seen { stops: self.stops, panics_at: self.panics_at, ..Seen::default() },
         )
     }
 
@@ -71,12 +79,24 @@ impl Search {
         (explored, seen)
     }
 
+    /// Tells also how many executions were taken over.
+    fn lending(&self, lends: Lends) -> ((Exploration, Seen), usize) {
+        let begin = || self.begin();
+        let (explored, mut seen, shared) =
+            explore_lending(lends, &self.config, self.executions, &begin);
+        let taken = std::mem::take(&mut seen.taken);
+        assert!(shared || taken == 0);
+        ((explored, seen), taken)
+    }
+
     fn eagerly(&self) -> (Exploration, Seen) {
-        explore_eagerly(&self.config, self.executions, &|| self.begin())
+        self.lending(Lends::AtOnce).0
     }
 
     fn on_cores(&self, helpers: usize) -> (Exploration, Seen) {
-        explore_on_cores(&self.config, self.executions, helpers, &|| self.begin())
+        let begin = || self.begin();
+        let (explored, seen, _) = explore_on_cores(&self.config, self.executions, helpers, &begin);
+        (explored, Seen { taken: 0, ..seen })
     }
 
     /// Compares all of them; returns what was found.
@@ -84,6 +104,7 @@ impl Search {
         let alone = self.alone();
         if alone.0.executions < 300 {
             assert_eq!(self.eagerly(), alone, "{name}: every part in advance");
+            assert_eq!(self.lending(Lends::ToAnother).0, alone, "{name}: every part elsewhere");
         }
         for helpers in 0..3 {
             assert_eq!(self.on_cores(helpers), alone, "{name}: {helpers} helpers");
@@ -104,6 +125,76 @@ fn any_number_of_cores_runs_the_same_executions_in_the_same_order() {
         assert!(explored.exhausted, "{name}");
     }
     toy("2p1a1w", in_order()).compare("in order");
+}
+
+/// Two threads that take one lock, which is another one the second time that the program runs.
+fn two_threads(is_same: bool, after: fn(&ShuttleRuntime, [u32; 2])) -> Search {
+    let runs = AtomicU32::new(0);
+    let body = move |runtime: &ShuttleRuntime| {
+        let is_second = runs.fetch_add(1, Ordering::Relaxed) == 1;
+        let locks = [Arc::new(runtime.mutex(0)), Arc::new(runtime.mutex(0))];
+        let lock = &locks[usize::from(is_second && !is_same)];
+        let seam = *runtime;
+        let adds = || {
+            let lock = Arc::clone(lock);
+            runtime.spawn("adds", move || {
+                let mut count = seam.lock(&lock);
+                *count += 1;
+                *count
+            })
+        };
+        let threads = [adds(), adds()];
+        after(runtime, threads.map(|thread| runtime.join(thread).unwrap()));
+    };
+    Search::new(Config::default(), Arc::new(body))
+}
+
+#[test]
+fn what_another_core_has_explored_is_taken_over() {
+    let search = two_threads(true, |_, _| {});
+    let alone = search.alone();
+    assert_eq!(alone.1.executions.len(), 2);
+    assert_eq!(search.lending(Lends::ToAnother), (alone.clone(), 1));
+    assert_eq!(search.lending(Lends::AtOnce), (alone, 1));
+}
+
+#[test]
+fn a_part_that_diverges_is_not_forgotten() {
+    let alone = two_threads(false, |_, _| {}).alone();
+    assert!(alone.1.diverged && !alone.0.exhausted);
+    for lends in [Lends::AtOnce, Lends::ToAnother] {
+        assert_eq!(two_threads(false, |_, _| {}).lending(lends), (alone.clone(), 1));
+    }
+}
+
+#[test]
+fn a_part_with_a_stack_that_is_stuck_is_left_to_the_search() {
+    struct Locks<'a>(&'a ShuttleMutex<()>);
+    impl Drop for Locks<'_> {
+        fn drop(&mut self) {
+            drop(ShuttleRuntime.lock(self.0));
+        }
+    }
+    let begin = |executions| {
+        let search = two_threads(true, |runtime, order| {
+            let mutex = runtime.mutex(());
+            let held = (order == [2, 1]).then(|| runtime.lock(&mutex));
+            let _first = Locks(&mutex);
+            let _held = held;
+            let _locks = Locks(&mutex);
+            assert!(order == [1, 2], "while holding");
+        });
+        Search { executions, ..search }
+    };
+    for executions in [1, u64::MAX] {
+        let of_thread = |explore: fn(&Search) -> (Exploration, Seen)| {
+            let explore = move || (explore(&begin(executions)), std::thread::panicking());
+            std::thread::spawn(explore).join().unwrap()
+        };
+        let alone = of_thread(Search::alone);
+        assert_eq!(alone.1, executions > 1, "it is met");
+        assert_eq!(of_thread(|search| search.lending(Lends::ToAnother).0), alone);
+    }
 }
 
 #[test]
@@ -175,6 +266,8 @@ fn a_judge_that_panics_is_heard_as_on_one_core() {
     };
     assert_eq!(text(&|| search.alone()), "the judge fails after 40");
     assert_eq!(text(&|| search.eagerly()), "the judge fails after 40");
+    let handed_over = || search.lending(Lends::ToAnother).0;
+    assert_eq!(text(&handed_over), "the judge fails after 40");
     assert_eq!(text(&|| search.on_cores(2)), "the judge fails after 40");
 }
 

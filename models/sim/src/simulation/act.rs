@@ -1,17 +1,13 @@
-//! The steps of the user, as they stand in a file.
+//! The steps of the user of processes, as they stand in a file.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::inside::Inside;
-use crate::apiserver::{self, Attempt, Request, Server, User};
-use crate::simulation::State;
-use crate::simulation::script::{Name, Step, refusal};
-use crate::simulation::trace::Who;
-use crate::tower::Webhooks;
+use super::State;
+use super::script::{Name, Step};
+use crate::apiserver::{Request, Server, User};
 
 /// One step of the user. In a file each is a map with one of these keys.
 #[derive(Clone, Debug, Deserialize)]
@@ -108,33 +104,6 @@ impl Act {
         };
         Ok(Some(request.by(User::admin())))
     }
-
-    /// Tries the step, and calls webhooks meanwhile, while the run goes on. The reason why it is not done, if it is
-    /// not.
-    pub(super) async fn attempt(
-        self,
-        world: Arc<Mutex<Inside>>,
-        webhooks: Webhooks,
-    ) -> Option<String> {
-        let lock = || world.lock().unwrap_or_else(PoisonError::into_inner);
-        let request = match self.request(&lock().outside.server) {
-            Ok(request) => request?,
-            Err(why) => return Some(why),
-        };
-        let mut attempt = Attempt::default();
-        loop {
-            let calls = {
-                let outside = &mut lock().outside;
-                let step = outside.server.attempt(outside.now(), &request, &mut attempt);
-                outside.absorb(Who::User);
-                match step {
-                    apiserver::Step::Answered(answer) => return refusal(&answer),
-                    apiserver::Step::Waits(calls) => calls,
-                }
-            };
-            webhooks.call(calls, &mut attempt).await;
-        }
-    }
 }
 
 impl Wait {
@@ -164,7 +133,7 @@ impl Wait {
 }
 
 /// The request that applies an object.
-pub(super) fn apply(object: &Value, server: &Server) -> Result<Request, String> {
+pub(crate) fn apply(object: &Value, server: &Server) -> Result<Request, String> {
     let mut request = Step::Create(object.clone()).request(server)?;
     let name = object["metadata"]["name"].as_str().ok_or("the object has no name")?;
     let path = format!("{}/{name}?fieldManager=user&force=true", request.path);
