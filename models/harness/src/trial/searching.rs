@@ -33,8 +33,8 @@ impl<C: Component> Case<C> {
     }
 
     /// Sees to it that nothing is told that was only there because executions ran beside each other:
-    /// each violation must be there when its schedule is followed alone. Or else the case is searched
-    /// again without help.
+    /// each violation must be there when its schedule is followed alone. Or else, and if something
+    /// was not the same again, the case is searched without help.
     fn settle(
         &self,
         plan: &Plan,
@@ -43,17 +43,20 @@ impl<C: Component> Case<C> {
     ) -> (Exploration, Court<C>) {
         let findings = std::mem::take(&mut first.jury.findings).into_iter();
         let (there, gone): (Vec<_>, Vec<_>) = findings.partition(|finding| self.is_there(finding));
-        if gone.is_empty() {
+        if gone.is_empty() && first.diverged.is_none() {
             first.jury.findings = there;
             return (explored, first);
         }
-        let (explored, mut court) = self.search_alone(plan, deadline);
+        let (alone, mut court) = self.search_alone(plan, deadline);
         court.jury.keep(there, 0); // the second search may have had too little time
-        if court.jury.findings.is_empty() {
-            let diverged = court.diverged.or(first.diverged);
-            court.diverged = diverged.or_else(|| Some(GONE.to_owned()));
+        if court.jury.findings.is_empty() && !gone.is_empty() {
+            court.diverged.get_or_insert_with(|| GONE.to_owned());
         }
-        (explored, court)
+        let is_cut = !alone.exhausted && alone.executions < explored.executions;
+        if is_cut && court.diverged.is_none() {
+            court.diverged = first.diverged; // nothing contradicts it
+        }
+        (if is_cut { Exploration { exhausted: false, ..explored } } else { alone }, court)
     }
 
     /// Tells whether the schedule of a finding leads to it.

@@ -174,9 +174,15 @@ impl<T: fmt::Debug> fmt::Debug for Held<'_, T> {
 }
 
 /// A condition variable of one execution.
-#[derive(Debug)]
 pub struct ShuttleCondvar {
     id: Option<ObjectId>,
+}
+
+// Its number says how many executions came before it, which depends on the cores that help.
+impl fmt::Debug for ShuttleCondvar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ShuttleCondvar")
+    }
 }
 
 impl ShuttleCondvar {

@@ -225,15 +225,13 @@ impl Chooser for Trace {
     }
 
     fn finish(&mut self, kernel: &Kernel, end: &End) {
-        match end {
-            End::Diverged(_) | End::Refused(_) => {
-                self.left = 0;
-                self.complete = false;
-                return;
-            }
-            End::Endless(_) => self.complete = false,
-            End::Finished | End::Deadlock(_) | End::Panicked(_) => {}
+        let is_given_up = matches!(end, End::Diverged(_) | End::Refused(_));
+        if is_given_up || self.run.refusal.is_some() {
+            self.left = 0;
+            self.complete = false;
+            return;
         }
+        self.complete &= !matches!(end, End::Endless(_));
         self.run.settle(kernel); // the last step may have disarmed the last deadline
         let races = std::mem::take(&mut self.run.races);
         for race in &races {
@@ -241,6 +239,13 @@ impl Chooser for Trace {
             self.search.insert(race.at, &mut self.sequence);
         }
         self.run.races = races;
+    }
+
+    /// A part may also meet a thread without a slot in an execution that ends before its next decision. Then the
+    /// search explores the part itself.
+    fn unmet(&self) -> Option<End> {
+        let refusal = self.run.refusal.clone().filter(|_| self.run.slots.are_of_part());
+        refusal.map(End::Refused)
     }
 
     fn exhausted(&self) -> bool {

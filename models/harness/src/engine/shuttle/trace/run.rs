@@ -122,6 +122,7 @@ impl Run {
         self.races.clear();
         self.late = [None; SLOTS];
         self.settled = 0;
+        self.refusal = None;
     }
 
     /// Notes a thread that the running one has started: all that its parent saw happened before.

@@ -31,6 +31,11 @@ impl Slots {
         Self { most: names.len(), names, ..Self::new() }
     }
 
+    /// Whether these are the slots of a part.
+    pub(super) fn are_of_part(&self) -> bool {
+        self.most < SLOTS - usize::from(MAIN_SLOT)
+    }
+
     /// Begins an execution with its main thread.
     pub(super) fn begin(&mut self) {
         self.thread = [usize::MAX; SLOTS];

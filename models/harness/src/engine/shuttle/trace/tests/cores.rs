@@ -256,6 +256,30 @@ fn a_part_that_is_refused_ends_as_it_does_on_one_core() {
 }
 
 #[test]
+fn a_part_whose_new_thread_never_takes_a_step_is_left_to_the_search() {
+    let body = |runtime: &ShuttleRuntime| {
+        let seam = *runtime;
+        let locks = Arc::new([0; 3].map(|it| runtime.mutex(it)));
+        let held = runtime.lock(&locks[0]);
+        let theirs = Arc::clone(&locks);
+        let waits = runtime.spawn("waits", move || {
+            *seam.lock(&theirs[1]) = 1;
+            let _second = seam.lock(&theirs[2]);
+            drop(seam.lock(&theirs[0]));
+        });
+        if *runtime.lock(&locks[1]) == 1 {
+            let theirs = Arc::clone(&locks);
+            let late = runtime.spawn("late", move || *seam.lock(&theirs[2]) += 1);
+            runtime.join(late).unwrap(); // never, if the other one has the lock
+        }
+        drop(held);
+        runtime.join(waits).unwrap();
+    };
+    let (_, seen) = Search::new(Config::default(), Arc::new(body)).compare("deadlocks");
+    assert!(seen.executions.len() > 2, "{seen:?}");
+}
+
+#[test]
 fn a_judge_that_panics_is_heard_as_on_one_core() {
     let all = toy("2p1a1w", Config::default()).alone().1.executions;
     let panics_at = Some(all[40].1);
