@@ -61,10 +61,10 @@ impl Spec for Numbers {
         free
     }
 
-    fn accepts(&mut self, call: &(), answer: Option<&u8>) -> bool {
+    fn accepts(&mut self, (): &(), answer: Option<&u8>) -> bool {
         match answer {
             Some(number) => self.0.insert(*number),
-            None => self.accepts(call, Some(&200)),
+            None => self.0.insert(200),
         }
     }
 }
@@ -274,7 +274,7 @@ fn an_order_that_is_found_explains_every_answer() {
             assert!(call.fits(&mut state));
             let is_late =
                 |it: &&Call<Queue>| it.ended.as_ref().is_some_and(|(ended, _)| *ended < call.began);
-            assert!(!order[nth + 1..].iter().any(|it| is_late(it)), "{call:?}");
+            assert!(!order[nth + 1..].iter().any(is_late), "{call:?}");
         }
     }
 }

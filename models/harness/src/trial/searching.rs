@@ -70,7 +70,7 @@ impl<C: Component> Case<C> {
             found.is_some()
         };
         // After an execution whose stack is stuck, nothing runs on this thread.
-        std::thread::scope(|scope| match Builder::new().spawn_scoped(scope, &follow) {
+        std::thread::scope(|scope| match Builder::new().spawn_scoped(scope, follow) {
             Ok(thread) => thread.join().unwrap_or(false),
             Err(_) => follow(),
         })

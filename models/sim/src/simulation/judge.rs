@@ -213,7 +213,7 @@ fn hot_loop(run: &Run, most: u32) -> Option<Violation> {
 
 /// The requests that fail again and again after the last change, and how often. A missing or
 /// existing object is not a failure: controllers check for objects in this way. A list that finds nothing
-/// is one: the server does not know the kind. What succeeds later has ended.
+/// is one: the server does not know the kind. What the server could not do and does later was an outage.
 pub(crate) fn failing(run: &Run) -> BTreeMap<String, u32> {
     let (mut counts, mut ended) = (BTreeMap::new(), BTreeSet::new());
     let is_change = |what: &What| matches!(what, What::Changed { beat: false, .. });
@@ -228,7 +228,7 @@ pub(crate) fn failing(run: &Run) -> BTreeMap<String, u32> {
         let place = (method, request.is_watch, resource, key);
         if (200..300).contains(&status) {
             ended.insert(place);
-        } else if status >= 400 && !is_a_look && !ended.contains(&place) {
+        } else if status >= 400 && !is_a_look && (status < 500 || !ended.contains(&place)) {
             let text = format!("{method} {resource} {key} is answered with {status}");
             *counts.entry(text).or_insert(0) += 1;
         }

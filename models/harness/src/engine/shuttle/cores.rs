@@ -144,6 +144,10 @@ impl<'a, J: Judging> Team<'a, J> {
     }
 
     /// Starts another thread, if the system lets it.
+    #[expect(
+        clippy::only_used_in_recursion,
+        reason = "the core is given back when the thread ends"
+    )]
     fn hire<'s>(&'s self, scope: &'s Scope<'s, '_>, core: Option<Spare>) {
         let help = move || {
             while !panicking() {
