@@ -63,13 +63,16 @@ pub(super) fn all() -> Vec<Invariant<Feed>> {
     ]
 }
 
-/// States a promise about every answer, and the state before it.
+/// Judges an answer, with the state before it.
+type Check = fn(&Book, &Op<u8>, &Ret<u8>) -> Result<(), String>;
+
+/// States a promise about every answer.
 #[track_caller]
 fn at_every_return(
     name: &'static str,
     says: &'static str,
     rules: &'static [&'static str],
-    check: fn(&Book, &Op<u8>, &Ret<u8>) -> Result<(), String>,
+    check: Check,
 ) -> Invariant<Feed> {
     Invariant::at_every_event(name, says, rules, move |book, event| match event.returned() {
         Some((op, ret)) => check(book, op, ret),
