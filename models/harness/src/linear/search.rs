@@ -108,7 +108,7 @@ impl<'a, S: Spec> Search<'a, S> {
         next.reverse();
         if next.len() > 1 {
             let changes = |it: &usize| self.after(*it).is_none_or(|state| state != self.state);
-            next.sort_by_key(|call| !changes(call));
+            next.sort_by_cached_key(|call| !changes(call));
         }
         next
     }
@@ -141,7 +141,9 @@ impl<'a, S: Spec> Search<'a, S> {
     fn put_back(&mut self) -> Option<Vec<usize>> {
         let Taken { call, latest, rest, before } = self.order.pop()?;
         self.latest = latest;
-        self.state = before.unwrap_or_else(|| self.state.clone());
+        if let Some(before) = before {
+            self.state = before;
+        }
         self.left += usize::from(self.calls[call].ended.is_some());
         self.list.put_back(call);
         Some(rest)
